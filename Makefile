@@ -1,0 +1,51 @@
+# `make crawl URL=https://...` and `make test` set up what they need by themselves.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+DIR    ?= crawls/$(shell printf '%s' '$(URL)' | sed -e 's,^[a-z]*://,,' -e 's,[^A-Za-z0-9.-],_,g' | cut -c1-60)
+ARGS   ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help crawl test check bench lock clean
+
+help: ## show this help
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 10
+
+crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]
+	@test -n "$(URL)" || { echo 'usage: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]' >&2; exit 2; }
+	@mkdir -p "$(dir $(DIR))"
+	$(BIN)/sanderling crawl "$(URL)" -d "$(DIR)" $(ARGS)
+
+test: $(VENV)/.dev ## run all tests
+	$(BIN)/python -m pytest $(ARGS)
+
+check: $(VENV)/.dev ## format, lint, types and import rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest tests/test_imports.py
+
+bench: $(VENV)/.dev ## race against other crawlers (installs nginx, wget2 and documentation packages; needs root)
+	$(BIN)/python -m bench $(ARGS)
+
+lock: $(VENV)/.dev ## renew the pinned dependencies after a change of pyproject.toml
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --custom-compile-command "make lock" --no-header pyproject.toml requirements/build.in -o requirements/run.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra dev -c requirements/run.txt pyproject.toml -o requirements/dev.txt
+
+clean: ## remove the environment and caches, never a crawl
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(VENV)/.run: requirements/run.txt pyproject.toml
+	@echo "Setting up Sanderling in $(VENV) (once) ..."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sanderling needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements/run.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+$(VENV)/.dev: requirements/dev.txt $(VENV)/.run
+	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@

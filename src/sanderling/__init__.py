@@ -1,0 +1,1 @@
+"""Sanderling: an incremental parallel web crawler."""
