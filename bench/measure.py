@@ -1,0 +1,195 @@
+"""Weigh a command: wall time, CPU time and peak memory of its whole process tree.
+
+A supervisor process stands between the bench and the command. It is a *subreaper*: a descendant whose parent dies
+becomes its child, so that every descendant is waited for somewhere below it and the kernel adds up their CPU time.
+Being a process of its own it keeps other children of the bench, such as nginx, out of the sum.
+
+    python -m bench.measure COMMAND...
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from bench.places import REPOSITORY, BenchError
+
+PR_SET_CHILD_SUBREAPER = 36
+SAMPLE_EVERY = 0.2
+GRACE = 5.0
+TICK = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True)
+class Weight:
+    wall: float
+    cpu: float
+    peak_mib: float
+    processes: int
+    exit_code: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    weight: Weight
+    stdout: str
+    stderr: str
+
+    def last_json(self) -> dict[str, object]:
+        """The object on the last line of standard output, where commands report their counts."""
+        lines = self.stdout.strip().splitlines()
+        try:
+            report = json.loads(lines[-1])
+        except (IndexError, ValueError) as error:
+            raise BenchError(f"The command ended without a JSON report. Its last words: {self.last_words}") from error
+        return dict(report)
+
+    @property
+    def last_words(self) -> str:
+        return "\n".join((self.stderr or self.stdout).strip().splitlines()[-15:])
+
+
+def measure(command: list[str], timeout: float = 3600.0) -> Outcome:
+    with tempfile.TemporaryDirectory(prefix="bench-measure-") as folder:
+        report, out, err = (Path(folder, name) for name in ("weight", "out", "err"))
+        supervisor = [sys.executable, "-m", "bench.measure", "--report", str(report), "--timeout", str(timeout), *command]
+        with out.open("wb") as stdout, err.open("wb") as stderr:
+            subprocess.run(supervisor, cwd=REPOSITORY, stdout=stdout, stderr=stderr)
+        if not report.exists():
+            raise BenchError(f"The measured command could not be run: {err.read_text().strip()}")
+        weight = Weight(**json.loads(report.read_text()))
+        return Outcome(weight, out.read_text(errors="replace"), err.read_text(errors="replace"))
+
+
+@dataclass
+class _Sampler:
+    """Looks at all descendants of this process five times a second."""
+
+    peak_kib: int = 0
+    ticks: dict[tuple[int, str], int] = field(default_factory=dict)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        while not self.ended.wait(SAMPLE_EVERY):
+            self.sample()
+
+    def sample(self) -> None:
+        memory = 0
+        for pid, stat in descendants(os.getpid()).items():
+            self.ticks[pid, stat[19]] = int(stat[11]) + int(stat[12])
+            memory += proportional_kib(pid)
+        self.peak_kib = max(self.peak_kib, memory)
+
+
+def descendants(ancestor: int) -> dict[int, list[str]]:
+    """Fields 3.. of /proc/PID/stat (state, parent, ...) of every process below `ancestor`."""
+    stats: dict[int, list[str]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            with contextlib.suppress(OSError):
+                # A command name may hold spaces and brackets: what follows the last bracket is safe to split.
+                stats[int(entry)] = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
+    below: dict[int, list[str]] = {}
+    parents = {ancestor}
+    while parents:
+        parents = {pid for pid, stat in stats.items() if int(stat[1]) in parents and pid not in below}
+        below.update((pid, stats[pid]) for pid in parents)
+    return below
+
+
+def proportional_kib(pid: int) -> int:
+    """PSS: memory shared by several processes is split among them, so that the sum over a tree is true."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc", str(pid), "smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1])
+    return 0
+
+
+def _supervise(command: list[str], timeout: float) -> Weight:
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "this kernel has no subreapers")
+    sampler = _Sampler()
+    begin = time.perf_counter()
+    child = subprocess.Popen(command)
+    watch = threading.Thread(target=sampler.run, daemon=True)
+    watch.start()
+    alarm = threading.Timer(timeout, lambda: _end_tree(signal.SIGKILL))
+    alarm.daemon = True
+    alarm.start()
+    reaped = 0
+    exit_code: int | None = None
+    while exit_code is None:
+        pid, status, _ = os.wait4(-1, 0)
+        reaped += 1
+        if pid == child.pid:
+            exit_code = os.waitstatus_to_exitcode(status)
+    wall = time.perf_counter() - begin
+    alarm.cancel()
+    sampler.ended.set()
+    watch.join()
+    reaped += _reap_stragglers()
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    # A parent that ignores SIGCHLD makes the kernel drop its children's times; the samples still hold most of them.
+    cpu = max(usage.ru_utime + usage.ru_stime, sum(sampler.ticks.values()) / TICK)
+    return Weight(wall, cpu, sampler.peak_kib / 1024, max(reaped, len(sampler.ticks)), exit_code)
+
+
+def _reap_stragglers() -> int:
+    """End and wait for what the command left running."""
+    _end_tree(signal.SIGTERM)
+    killer = threading.Timer(GRACE, lambda: _end_tree(signal.SIGKILL))
+    killer.daemon = True
+    killer.start()
+    reaped = 0
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait4(-1, 0)
+            reaped += 1
+    killer.cancel()
+    return reaped
+
+
+def _end_tree(how: signal.Signals) -> None:
+    for pid in descendants(os.getpid()):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, how)
+
+
+def main(arguments: list[str]) -> int:
+    report: Path | None = None
+    timeout = 3600.0
+    while arguments and arguments[0] in ("--report", "--timeout"):
+        option, value, *arguments = arguments
+        if option == "--report":
+            report = Path(value)
+        else:
+            timeout = float(value)
+    if not arguments:
+        print("usage: python -m bench.measure COMMAND...", file=sys.stderr)
+        return 2
+    try:
+        weight = _supervise(arguments, timeout)
+    except OSError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if report:
+        report.write_text(json.dumps(asdict(weight)))
+    else:
+        print(json.dumps(asdict(weight)), file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,55 @@
+"""Where the bench keeps things, and how it gets what this machine lacks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+CACHE = REPOSITORY / "bench" / ".cache"
+RESULTS = REPOSITORY / "bench" / "results"
+SANDERLING = Path(sys.executable).parent / "sanderling"
+
+
+class BenchError(Exception):
+    """Something the person running the bench can put right; its text is the whole message."""
+
+
+def say(text: str) -> None:
+    """Progress, on standard error: standard output carries results only."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def need_debian(*packages: str) -> None:
+    """Install those of `packages` that are missing."""
+    missing = [package for package in packages if version_of(package) is None]
+    if not missing:
+        return
+    wanted = " ".join(missing)
+    if os.geteuid() != 0:
+        raise BenchError(f"The bench needs Debian packages this machine lacks; install them: apt-get install {wanted}")
+    say(f"Installing {wanted} ...")
+    quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
+    try:
+        subprocess.run(["apt-get", "update", "-qq"], check=True, **quiet)  # type: ignore[call-overload]
+        install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing]
+        subprocess.run(install, check=True, **quiet)  # type: ignore[call-overload]
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise BenchError(f"apt-get could not install {wanted}: {error}") from error
+
+
+def version_of(package: str) -> str | None:
+    """The installed version of a Debian package."""
+    query = ["dpkg-query", "--show", "--showformat=${db:Status-Status} ${Version}", package]
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True)
+    except FileNotFoundError as error:
+        raise BenchError("The bench runs on Debian or a relative of it: dpkg-query is missing.") from error
+    status, _, version = answer.stdout.partition(" ")
+    return version if status == "installed" else None
+
+
+def files_of(package: str) -> list[str]:
+    return subprocess.run(["dpkg", "-L", package], capture_output=True, text=True, check=True).stdout.splitlines()

@@ -1,0 +1,154 @@
+"""The web to crawl: the documentation of four Debian packages behind nginx on loopback."""
+
+from __future__ import annotations
+
+import getpass
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+from bench.places import CACHE, BenchError, files_of, need_debian, version_of
+
+
+@dataclass(frozen=True)
+class Tree:
+    """One package's pages: where they appear on the site, and the page they are entered by."""
+
+    name: str
+    package: str
+    entry: str
+
+
+# The Java tree is entered below its root because its pages link to siblings of api/.
+TREES = (
+    Tree("java", "openjdk-17-doc", "api/index.html"),
+    Tree("apache", "apache2-doc", "manual/index.html"),
+    Tree("postgresql", "postgresql-doc-15", "html/index.html"),
+    Tree("python", "python3.11-doc", "html/index.html"),
+)
+
+CONFIGURATION = """\
+{user}
+worker_processes 1;
+daemon off;
+pid {prefix}/nginx.pid;
+error_log {prefix}/error.log warn;
+events {{ worker_connections 4096; }}
+http {{
+  include /etc/nginx/mime.types;
+  default_type application/octet-stream;
+  access_log off;
+  gzip off;
+  sendfile on;
+  tcp_nopush on;
+  keepalive_requests 10000000;
+  keepalive_timeout 600s;
+  open_file_cache max=40000 inactive=600s;
+  client_body_temp_path {prefix}/body;
+  proxy_temp_path {prefix}/proxy;
+  fastcgi_temp_path {prefix}/fastcgi;
+  uwsgi_temp_path {prefix}/uwsgi;
+  scgi_temp_path {prefix}/scgi;
+  server {{
+    listen 127.0.0.1:{port} backlog=4096;
+    root {root};
+    index index.html;
+    autoindex off;
+    location = /nginx-status {{ stub_status; }}
+  }}
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Web:
+    root: Path
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/"
+
+    def requests(self) -> int:
+        """Requests nginx has answered since it started, this one not counted."""
+        with urlopen(f"{self.url}nginx-status", timeout=10) as answer:
+            lines = answer.read().decode().splitlines()
+        return int(lines[2].split()[2]) - 1
+
+
+def build() -> Path:
+    """Lay out the site's root: an index page and a link to each package's tree. nginx follows the links."""
+    need_debian("nginx", *(tree.package for tree in TREES))
+    root = CACHE / "web"
+    root.mkdir(parents=True, exist_ok=True)
+    entries = []
+    for tree in TREES:
+        here = root / tree.name
+        here.unlink(missing_ok=True)
+        here.symlink_to(_home(tree))
+        entries.append(f'<li><a href="{tree.name}/{tree.entry}">{tree.package}</a></li>')
+    page = "<!DOCTYPE html>\n<html><head><title>Documentation</title></head>\n<body><ul>\n{}\n</ul></body></html>\n"
+    (root / "index.html").write_text(page.format("\n".join(entries)))
+    return root
+
+
+def versions() -> dict[str, str | None]:
+    """What the site is made of: changes exactly when its pages may have."""
+    return {tree.package: version_of(tree.package) for tree in TREES}
+
+
+@contextmanager
+def serve(port: int = 0) -> Iterator[Web]:
+    web = Web(build(), port or free_port())
+    with tempfile.TemporaryDirectory(prefix="nginx-", dir=CACHE) as prefix:
+        configuration = Path(prefix, "nginx.conf")
+        # The site lies in the user's own folder, which nginx's default user may not be able to enter.
+        user = f"user {getpass.getuser()};" if getpass.getuser() == "root" else ""
+        configuration.write_text(CONFIGURATION.format(user=user, prefix=prefix, root=web.root, port=web.port))
+        nginx = subprocess.Popen(
+            ["/usr/sbin/nginx", "-p", prefix, "-c", str(configuration)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            _await(web, nginx, Path(prefix, "error.log"))
+            yield web
+        finally:
+            nginx.terminate()
+            nginx.wait()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _home(tree: Tree) -> str:
+    """The real folder of a package's pages; Debian moves them between releases, so ask dpkg."""
+    tail = f"/{tree.entry}"
+    found = [path for path in files_of(tree.package) if path.endswith(tail) and not Path(path).is_symlink()]
+    if not found:
+        raise BenchError(f"The package {tree.package} holds no {tree.entry}; its layout is not the one expected.")
+    return min(found, key=len).removesuffix(tail)
+
+
+def _await(web: Web, nginx: subprocess.Popen[bytes], log: Path) -> None:
+    for _ in range(100):
+        if nginx.poll() is not None:
+            reason = log.read_text().strip() if log.exists() else "no log was written"
+            raise BenchError(f"nginx did not start: {reason}")
+        try:
+            web.requests()
+            return
+        except (URLError, ConnectionError):
+            time.sleep(0.05)
+    raise BenchError("nginx did not answer within 5 seconds.")
