@@ -1,7 +1,7 @@
 """Links of a page and the canonical form of a URL, on the standard library alone.
 
-The crawler uses other libraries for both. That is the point: two independent readings of the same standards are
-compared, so a mistake in one of them shows.
+The crawler uses other libraries for both. That is the point: two independent readings of the same standards
+are compared, so a mistake in one of them shows.
 """
 
 from __future__ import annotations
@@ -65,7 +65,11 @@ def canonical(base: str, reference: str) -> str | None:
         return None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None
-    host = parts.hostname if port in (None, {"http": 80, "https": 443}[parts.scheme]) else f"{parts.hostname}:{port}"
+    host = (
+        parts.hostname
+        if port in (None, {"http": 80, "https": 443}[parts.scheme])
+        else f"{parts.hostname}:{port}"
+    )
     path = quote(_without_dots(parts.path), safe=_PATH_KEEPS)
     search = f"?{quote(parts.query, safe=_QUERY_KEEPS)}" if parts.query else ""
     return f"{parts.scheme}://{host}{path}{search}"

@@ -1,8 +1,8 @@
 """Weigh a command: wall time, CPU time and peak memory of its whole process tree.
 
-A supervisor process stands between the bench and the command. It is a *subreaper*: a descendant whose parent dies
-becomes its child, so that every descendant is waited for somewhere below it and the kernel adds up their CPU time.
-Being a process of its own it keeps other children of the bench, such as nginx, out of the sum.
+A supervisor process stands between the bench and the command. It is a *subreaper*: a descendant whose parent
+dies becomes its child, so that every descendant is waited for somewhere below it and the kernel adds up their
+CPU time. Being a process of its own it keeps other children of the bench, such as nginx, out of the sum.
 
     python -m bench.measure COMMAND...
 """
@@ -52,7 +52,9 @@ class Outcome:
         try:
             report = json.loads(lines[-1])
         except (IndexError, ValueError) as error:
-            raise BenchError(f"The command ended without a JSON report. Its last words: {self.last_words}") from error
+            raise BenchError(
+                f"The command ended without a JSON report. Its last words: {self.last_words}"
+            ) from error
         return dict(report)
 
     @property
@@ -63,7 +65,16 @@ class Outcome:
 def measure(command: list[str], timeout: float = 3600.0) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="bench-measure-") as folder:
         report, out, err = (Path(folder, name) for name in ("weight", "out", "err"))
-        supervisor = [sys.executable, "-m", "bench.measure", "--report", str(report), "--timeout", str(timeout), *command]
+        supervisor = [
+            sys.executable,
+            "-m",
+            "bench.measure",
+            "--report",
+            str(report),
+            "--timeout",
+            str(timeout),
+            *command,
+        ]
         with out.open("wb") as stdout, err.open("wb") as stderr:
             subprocess.run(supervisor, cwd=REPOSITORY, stdout=stdout, stderr=stderr)
         if not report.exists():
@@ -95,11 +106,11 @@ class _Sampler:
 def descendants(ancestor: int) -> dict[int, list[str]]:
     """Fields 3.. of /proc/PID/stat (state, parent, ...) of every process below `ancestor`."""
     stats: dict[int, list[str]] = {}
-    for entry in os.listdir("/proc"):
-        if entry.isdigit():
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
             with contextlib.suppress(OSError):
                 # A command name may hold spaces and brackets: what follows the last bracket is safe to split.
-                stats[int(entry)] = Path("/proc", entry, "stat").read_text().rpartition(")")[2].split()
+                stats[int(entry.name)] = (entry / "stat").read_text().rpartition(")")[2].split()
     below: dict[int, list[str]] = {}
     parents = {ancestor}
     while parents:
@@ -141,7 +152,7 @@ def _supervise(command: list[str], timeout: float) -> Weight:
     watch.join()
     reaped += _reap_stragglers()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # A parent that ignores SIGCHLD makes the kernel drop its children's times; the samples still hold most of them.
+    # A parent that ignores SIGCHLD makes the kernel drop its children's times; the samples hold most of them.
     cpu = max(usage.ru_utime + usage.ru_stime, sum(sampler.ticks.values()) / TICK)
     return Weight(wall, cpu, sampler.peak_kib / 1024, max(reaped, len(sampler.ticks)), exit_code)
 

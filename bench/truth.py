@@ -1,4 +1,4 @@
-"""Which URLs of the bench's web a crawler must find: a walk over the files, without a crawler and without HTTP."""
+"""Which URLs of the bench's web a crawler must find: a walk over the files, without crawler or HTTP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HTML = (".html", ".htm", ".shtml")
 
 @dataclass(frozen=True)
 class Truth:
-    """Paths (with query, if any) on the host. `pages` answer 200, `html` are those of them with links to follow."""
+    """Paths (with query, if any) on the host. `pages` answer 200, `html` are those that hold links."""
 
     pages: frozenset[str]
     html: frozenset[str]
@@ -52,7 +52,7 @@ class Difference:
 
 
 def truth(root: Path) -> Truth:
-    """The truth of the site at `root`, from the cache if neither the packages nor the walk itself have changed."""
+    """The truth of the site at `root`, from the cache unless the packages or the walk itself have changed."""
     cached = CACHE / f"truth-{_fingerprint()}.json"
     if cached.exists():
         stored = json.loads(cached.read_text())
@@ -76,6 +76,20 @@ def crawled_pages(directory: Path) -> list[str]:
         raise BenchError(f"sanderling pages failed: {answer.stderr.strip()}")
     rows = map(json.loads, answer.stdout.splitlines())
     return [row["url"] for row in rows if row["status"] == 200]
+
+
+def report(directory: str | None, port: int) -> int:
+    """Print the size of the truth, or the verdict on a finished crawl."""
+    root = web.build()
+    expected = truth(root)
+    if directory is None:
+        others = len(expected.pages) - len(expected.html)
+        print(f"{len(expected.pages)} pages answer 200: {len(expected.html)} HTML and {others} other files")
+        print(f"{len(expected.redirects)} redirects, {len(expected.broken)} broken links")
+        return 0
+    difference = compare(expected.urls(web.Web(root, port)), crawled_pages(Path(directory)))
+    print(difference)
+    return 1 if difference else 0
 
 
 def _walk(root: Path) -> Truth:
@@ -109,7 +123,7 @@ def _walk(root: Path) -> Truth:
 
 
 def _answer(root: Path, path: str) -> str | None:
-    """The file nginx would answer with, the folder (with a slash) it would redirect to, or None for an error."""
+    """The file nginx would answer with, the folder (ending in /) it would redirect to, or None: an error."""
     name = os.path.normpath(unquote(urlsplit(path).path).lstrip("/"))
     wants_folder = path.partition("?")[0].endswith("/")
     file = root / name

@@ -34,6 +34,14 @@ TREES = (
     Tree("python", "python3.11-doc", "html/index.html"),
 )
 
+INDEX_PAGE = """\
+<!DOCTYPE html>
+<html><head><title>Documentation</title></head>
+<body><ul>
+{}
+</ul></body></html>
+"""
+
 CONFIGURATION = """\
 {user}
 worker_processes 1;
@@ -94,8 +102,7 @@ def build() -> Path:
         here.unlink(missing_ok=True)
         here.symlink_to(_home(tree))
         entries.append(f'<li><a href="{tree.name}/{tree.entry}">{tree.package}</a></li>')
-    page = "<!DOCTYPE html>\n<html><head><title>Documentation</title></head>\n<body><ul>\n{}\n</ul></body></html>\n"
-    (root / "index.html").write_text(page.format("\n".join(entries)))
+    (root / "index.html").write_text(INDEX_PAGE.format("\n".join(entries)))
     return root
 
 
@@ -137,7 +144,9 @@ def _home(tree: Tree) -> str:
     tail = f"/{tree.entry}"
     found = [path for path in files_of(tree.package) if path.endswith(tail) and not Path(path).is_symlink()]
     if not found:
-        raise BenchError(f"The package {tree.package} holds no {tree.entry}; its layout is not the one expected.")
+        raise BenchError(
+            f"The package {tree.package} holds no {tree.entry}; its layout is not the one expected."
+        )
     return min(found, key=len).removesuffix(tail)
 
 

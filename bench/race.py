@@ -1,0 +1,97 @@
+"""The race: Sanderling and its peers over the same web, in turns, in one table."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+import time
+from pathlib import Path
+
+from bench import peers, web
+from bench.measure import Outcome, measure
+from bench.peers import Peer
+from bench.places import RESULTS, SANDERLING, BenchError, say
+from bench.standings import Lap, ratio_table, ratios, table
+from bench.truth import Truth, compare, crawled_pages, truth
+
+
+def sanderling(clients: int) -> Peer:
+    def command(url: str, folder: Path, limit: int) -> list[str]:
+        crawl = [str(SANDERLING), "crawl", url, "-d", str(folder), "--clients", str(clients), "--json"]
+        manners = ["--per-host", str(peers.CONNECTIONS), "--delay", "0", "--ignore-robots", "--allow-private"]
+        return crawl + manners
+
+    def pages(outcome: Outcome, folder: Path) -> int:
+        return sum(1 for url in crawled_pages(folder) if url.endswith((".html", "/")))
+
+    return Peer(f"sanderling {clients}", command, pages, ours=True)
+
+
+def race(rounds: int, quick: int, only: list[str]) -> int:
+    contestants = _contestants(only)
+    laps: list[Lap] = []
+    wrong: list[str] = []
+    with web.serve() as site:
+        expected = truth(site.root)
+        say(f"{len(expected.html)} HTML pages of {len(expected.pages)} files at {site.url}")
+        for turn in range(1, rounds + 1):
+            for peer in contestants:
+                lap, complaint = _run(peer, turn, site, expected, quick)
+                say(str(lap))
+                laps.append(lap)
+                if complaint:
+                    wrong.append(f"round {turn}, {peer.name}: {complaint}")
+                _save(laps, expected, quick, wrong)
+    print(table(laps))
+    print(ratio_table(laps))
+    for complaint in wrong:
+        print(f"WRONG PAGES in {complaint}")
+    return 1 if wrong else 0
+
+
+def _contestants(only: list[str]) -> list[Peer]:
+    everyone = [sanderling(1), sanderling(2), *peers.peers()]
+    chosen = [peer for peer in everyone if not only or any(peer.name.startswith(name) for name in only)]
+    if not chosen:
+        names = ", ".join(peer.name for peer in everyone)
+        raise BenchError(f"Nobody in the race has such a name; there are: {names}.")
+    return chosen
+
+
+def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int) -> tuple[Lap, str]:
+    """One lap, and what is wrong with the pages it found, if the contestant is ours."""
+    with tempfile.TemporaryDirectory(prefix="bench-race-") as name:
+        folder = Path(name)
+        before = site.requests()
+        outcome = measure(peer.command(site.url, folder, quick))
+        # The first reading is itself a request.
+        requests = site.requests() - before - 1
+        weight = outcome.weight
+        if weight.exit_code not in peer.accepted_exits:
+            raise BenchError(f"{peer.name} ended with {weight.exit_code}: {outcome.last_words}")
+        pages = peer.pages(outcome, folder)
+        lap = Lap(turn, peer.name, peer.ours, pages, requests, weight.wall, weight.cpu, weight.peak_mib)
+        if not peer.ours:
+            return lap, ""
+        difference = compare(expected.urls(site), crawled_pages(folder))
+        return lap, str(difference) if difference else ""
+
+
+def _save(laps: list[Lap], expected: Truth, quick: int, wrong: list[str]) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    report = {
+        "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "machine": {
+            "cores": os.cpu_count(),
+            "python": platform.python_version(),
+            "kernel": platform.release(),
+        },
+        "web": {"html": len(expected.html), "pages": len(expected.pages), "packages": web.versions()},
+        "quick": quick,
+        "wrong": wrong,
+        "ratios": ratios(laps),
+        "laps": [lap.row() for lap in laps],
+    }
+    (RESULTS / "race.json").write_text(json.dumps(report, indent=2) + "\n")
