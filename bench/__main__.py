@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from bench import race, truth, web
+from bench import race, slow_hosts, truth, web
 from bench.places import BenchError
 
 EPILOG = """\
@@ -58,6 +58,11 @@ def parser() -> argparse.ArgumentParser:
     checking.add_argument(
         "--port", type=int, default=8099, help="port the web had when it was crawled (8099)"
     )
+    slow = commands.add_parser("slow-hosts", help="many slow hosts at once, one client")
+    slow.add_argument("--hosts", type=int, default=1000, help="how many (1000)")
+    slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")
+    slow.add_argument("--latency", type=float, default=0.3, help="seconds a host takes to answer (0.3)")
+    slow.add_argument("flags", nargs="*", help="further flags of sanderling crawl, after -- (--delay 0)")
     serving = commands.add_parser("web", help="serve the pages until interrupted")
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
     return top
@@ -74,6 +79,9 @@ def main() -> int:
             return serve(chosen.port)
         if chosen.command == "truth":
             return truth.report(chosen.directory, chosen.port)
+        if chosen.command == "slow-hosts":
+            flags = chosen.flags or ["--delay", "0"]
+            return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
         return race.race(chosen.rounds, chosen.quick, chosen.only)
     except BenchError as error:
         print(error, file=sys.stderr)

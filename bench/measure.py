@@ -36,7 +36,7 @@ class Weight:
     wall: float
     cpu: float
     peak_mib: float
-    processes: int
+    cpu_by_process: list[float]
     exit_code: int
 
 
@@ -139,37 +139,33 @@ def _supervise(command: list[str], timeout: float) -> Weight:
     alarm = threading.Timer(timeout, lambda: _end_tree(signal.SIGKILL))
     alarm.daemon = True
     alarm.start()
-    reaped = 0
     exit_code: int | None = None
     while exit_code is None:
         pid, status, _ = os.wait4(-1, 0)
-        reaped += 1
         if pid == child.pid:
             exit_code = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - begin
     alarm.cancel()
     sampler.ended.set()
     watch.join()
-    reaped += _reap_stragglers()
+    _reap_stragglers()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     # A parent that ignores SIGCHLD makes the kernel drop its children's times; the samples hold most of them.
-    cpu = max(usage.ru_utime + usage.ru_stime, sum(sampler.ticks.values()) / TICK)
-    return Weight(wall, cpu, sampler.peak_kib / 1024, max(reaped, len(sampler.ticks)), exit_code)
+    by_process = sorted((ticks / TICK for ticks in sampler.ticks.values()), reverse=True)
+    cpu = max(usage.ru_utime + usage.ru_stime, sum(by_process))
+    return Weight(wall, cpu, sampler.peak_kib / 1024, by_process, exit_code)
 
 
-def _reap_stragglers() -> int:
+def _reap_stragglers() -> None:
     """End and wait for what the command left running."""
     _end_tree(signal.SIGTERM)
     killer = threading.Timer(GRACE, lambda: _end_tree(signal.SIGKILL))
     killer.daemon = True
     killer.start()
-    reaped = 0
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait4(-1, 0)
-            reaped += 1
     killer.cancel()
-    return reaped
 
 
 def _end_tree(how: signal.Signals) -> None:
