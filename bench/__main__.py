@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from bench import race, slow_hosts, truth, web
+from bench import many_urls, race, slow_hosts, truth, web
 from bench.places import BenchError
 
 EPILOG = """\
@@ -18,6 +18,7 @@ examples:
   python -m bench truth                    how many pages there are to find
   python -m bench truth DIR --port 8099    did the crawl in DIR find exactly these?
   python -m bench slow-hosts               1,000 slow hosts at once, one client
+  python -m bench many-urls                the store with 5,000,000 URLs
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
 process tree, user and system; memory is the peak of the tree's proportional set size. On a busy machine
@@ -63,6 +64,9 @@ def parser() -> argparse.ArgumentParser:
     slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")
     slow.add_argument("--latency", type=float, default=0.3, help="seconds a host takes to answer (0.3)")
     slow.add_argument("flags", nargs="*", help="further flags of sanderling crawl, after -- (--delay 0)")
+    many = commands.add_parser("many-urls", help="fill the store with millions of URLs, without any network")
+    many.add_argument("--urls", type=int, default=5_000_000, help="how many (5,000,000)")
+    many.add_argument("--hosts", type=int, default=10_000, help="on how many hosts (10,000)")
     serving = commands.add_parser("web", help="serve the pages until interrupted")
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
     return top
@@ -82,6 +86,8 @@ def main() -> int:
         if chosen.command == "slow-hosts":
             flags = chosen.flags or ["--delay", "0"]
             return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
+        if chosen.command == "many-urls":
+            return many_urls.many_urls(chosen.urls, chosen.hosts)
         return race.race(chosen.rounds, chosen.quick, chosen.only)
     except BenchError as error:
         print(error, file=sys.stderr)
