@@ -1,0 +1,2 @@
+from sanderling.cli import main
+main()

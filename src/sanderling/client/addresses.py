@@ -1,0 +1,37 @@
+"""Which network addresses a discovered URL may lead to: public ones only, checked when a connection is opened."""
+
+import ipaddress
+from functools import lru_cache
+
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+@lru_cache(4096)
+def is_public(text: str) -> bool:
+    """Whether an IP address belongs to the public internet, whatever it is wrapped in."""
+    try:
+        address = ipaddress.ip_address(text.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address):
+        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
+        if inner is None and address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        if inner is not None:
+            return is_public(str(inner))
+    return address.is_global and not address.is_multicast
+
+
+def names_private(host: str) -> bool:
+    """Whether a host name says by itself that it is private; needed where a proxy does the connecting.
+
+    The URL parser has brought `2130706433` and `0x7f.0.0.1` to dotted form already.
+    """
+    if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
+        return True
+    literal = host.strip("[]")
+    try:
+        ipaddress.ip_address(literal)
+    except ValueError:
+        return False
+    return not is_public(literal)

@@ -1,0 +1,253 @@
+"""Step 6 of a page's life: the client's loop. Take a lease, ask robots, fetch, read, report."""
+
+import os
+import time
+from collections import deque
+from heapq import heappop, heappush
+from typing import Protocol
+
+from sanderling.client import robots
+from sanderling.client.reading import REDIRECTS, Reader
+from sanderling.client.site import Site
+from sanderling.client.transport import Fetch, Transport, agent
+from sanderling.model import HostNote, Lease, Outcome, Report, Robots, Task, Visit
+from sanderling.settings import Settings
+from sanderling.urls import WEB, join
+
+BATCH = 100
+LONGEST_SILENCE = 1.0
+REPORT_AFTER = 0.25
+# How long a host that cannot be reached is left alone.
+DEAD_FOR = 30.0
+MOST_SITES = 20_000
+
+
+class Server(Protocol):
+    """The client's view of the server."""
+
+    def fileno(self) -> int: ...
+
+    def hear(self) -> list[Lease] | None:
+        """Leases that have arrived; None when it is time to leave."""
+
+    def tell(self, report: Report) -> None: ...
+
+
+class Archive(Protocol):
+    """Where bodies go."""
+
+    def flush(self) -> dict[str, int]: ...
+
+    def close(self) -> None: ...
+
+
+class Crawler:
+    """One client."""
+
+    def __init__(self, name: str, settings: Settings, server: Server, reader: Reader, archive: Archive) -> None:
+        self._name = name
+        self._settings = settings
+        self._server = server
+        self._reader = reader
+        self._archive = archive
+        self._agent = agent(settings)
+        self._transport = Transport(settings, server.fileno())
+        self._sites: dict[str, Site] = {}
+        self._ready: deque[Site] = deque()
+        self._pausing: list[tuple[float, int, Site]] = []
+        self._pushes = 0
+        self._visits: list[Visit] = []
+        self._oldest = 0.0
+        self._told_at = 0.0
+        self._number = 0
+
+    def run(self) -> None:
+        """Until the server says stop or is gone."""
+        self._tell()
+        while self._take_leases():
+            self._start_fetches()
+            for fetch in self._finished():
+                self._settle(fetch)
+            self._report()
+        self._tell()
+        self._transport.close()
+        self._archive.close()
+
+    # ---- leases and schedule
+
+    def _take_leases(self) -> bool:
+        """Waits for the network or the server; False when the server wants us to stop."""
+        if not self._transport.wait(self._patience()):
+            return True
+        leases = self._server.hear()
+        if leases is None:
+            return False
+        for lease in leases:
+            for part in lease.hosts:
+                site = self._sites.get(part.origin)
+                if site is None:
+                    site = self._sites[part.origin] = Site(part.origin, part.trusted, self._settings)
+                site.connections = part.connections
+                site.next_at = max(site.next_at, part.not_before)
+                if part.robots is not None and (site.robots is None or part.robots.at > site.robots.at):
+                    site.learn(part.robots, self._agent)
+                    site.told = True
+                site.queue.extend(part.tasks)
+                self._schedule(site)
+        return True
+
+    def _patience(self) -> float:
+        now = time.time()
+        if self._ready and len(self._transport.active) < self._settings.connections:
+            return 0.0
+        until = self._told_at + LONGEST_SILENCE
+        if self._visits:
+            until = min(until, self._oldest + REPORT_AFTER)
+        if self._pausing:
+            until = min(until, self._pausing[0][0])
+        return max(0.0, until - now)
+
+    def _schedule(self, site: Site) -> None:
+        if site.scheduled or not site.queue or site.in_flight >= site.connections:
+            return
+        site.scheduled = True
+        if site.next_at <= time.time():
+            self._ready.append(site)
+        else:
+            self._pushes += 1
+            heappush(self._pausing, (site.next_at, self._pushes, site))
+
+    def _start_fetches(self) -> None:
+        now = time.time()
+        while self._pausing and self._pausing[0][0] <= now:
+            self._ready.append(heappop(self._pausing)[2])
+        while self._ready and len(self._transport.active) < self._settings.connections:
+            site = self._ready.popleft()
+            site.scheduled = False
+            if site.dead[0] > now:
+                self._give_up(site, site.dead[1])
+            elif self._needs_robots(site, now):
+                site.in_flight = site.connections  # nothing else until the rules are known
+                self._start(Task(0, site.origin + "/robots.txt", 0, 0, 0), site, 0)
+            elif site.ready(now):
+                task = site.queue.popleft()
+                if self._allowed(task, site):
+                    self._start(task, site, -1)
+                self._schedule(site)
+            else:
+                self._schedule(site)
+
+    def _needs_robots(self, site: Site, now: float) -> bool:
+        if self._settings.ignore_robots or not site.origin.startswith(WEB) or not site.queue:
+            return False
+        if site.robots is None:
+            return True
+        # "Unreachable" is asked again with the next try of its pages, rules once a day.
+        return site.robots.at < now - (1.0 if site.robots.allowed is False else robots.KEPT)
+
+    def _allowed(self, task: Task, site: Site) -> bool:
+        if site.rules is None or site.rules.allows(task.url):
+            return True
+        if site.rules.unreachable:
+            self._done(task, Outcome.RETRY, site.rules.reason)
+        else:
+            self._done(task, Outcome.EXCLUDED, "disallowed by robots.txt")
+        return False
+
+    def _start(self, task: Task, site: Site, robots_hops: int) -> None:
+        refused = self._transport.start(task, site, robots_hops)
+        if robots_hops < 0:
+            if refused:
+                self._done(task, Outcome.FAILED, refused)
+            else:
+                site.in_flight += 1
+        elif refused:
+            self._know_rules(site, robots.judge(0, b"", refused, time.time()))
+
+    # ---- what comes back
+
+    def _finished(self) -> list[Fetch]:
+        over = self._transport.finished()
+        if time.time() - self._told_at > LONGEST_SILENCE / 2:
+            over += self._transport.overdue(time.time())
+        return over
+
+    def _settle(self, fetch: Fetch) -> None:
+        site = fetch.site
+        if fetch.robots_hops >= 0:
+            self._read_robots(fetch)
+        else:
+            site.in_flight -= 1
+            site.pause_after(fetch.seconds, time.time())
+            self._keep(self._reader.read(fetch))
+            if fetch.host_is_dead:
+                site.dead = (time.time() + DEAD_FOR, fetch.error)
+        self._schedule(site)
+        self._transport.release(fetch)
+
+    def _read_robots(self, fetch: Fetch) -> None:
+        site = fetch.site
+        if fetch.status in REDIRECTS and fetch.robots_hops < robots.MAX_REDIRECTS:
+            target = join(fetch.task.url, fetch.value_of(b"location"))
+            if target is not None:
+                self._start(Task(0, target, 0, 0, 0), site, fetch.robots_hops + 1)
+                return
+        self._know_rules(site, robots.judge(fetch.status, b"".join(fetch.chunks), fetch.error, time.time()))
+        if fetch.host_is_dead:
+            site.dead = (time.time() + DEAD_FOR, fetch.error)
+
+    def _know_rules(self, site: Site, found: Robots) -> None:
+        site.in_flight = 0
+        site.learn(found, self._agent)
+        site.pause_after(0.0, time.time())
+        self._schedule(site)
+
+    def _give_up(self, site: Site, reason: str) -> None:
+        """Discards at once what a dead host would only hold slots for."""
+        while site.queue:
+            self._done(site.queue.popleft(), Outcome.RETRY, reason)
+
+    def _done(self, task: Task, outcome: Outcome, reason: str) -> None:
+        self._keep(Visit(id=task.id, outcome=outcome, reason=reason, at=time.time()))
+
+    def _keep(self, visit: Visit) -> None:
+        if not self._visits:
+            self._oldest = time.time()
+        self._visits.append(visit)
+
+    # ---- reports
+
+    def _report(self) -> None:
+        now = time.time()
+        if (
+            len(self._visits) >= BATCH
+            or (self._visits and now - self._oldest >= REPORT_AFTER)
+            or now - self._told_at >= LONGEST_SILENCE
+            or (self._visits and not self._transport.active and not self._ready)
+        ):
+            self._tell()
+
+    def _tell(self) -> None:
+        now = time.time()
+        self._number += 1
+        notes = []
+        for site in self._sites.values():
+            if not site.told:
+                notes.append(HostNote(site.origin, site.robots, site.next_at, site.interval))
+                site.told = True
+        warcs = self._archive.flush()
+        report = Report(self._name, self._number, self._want(now), self._visits, notes, warcs)
+        self._visits = []
+        self._told_at = now
+        self._server.tell(report)
+        if len(self._sites) > MOST_SITES:
+            self._sites = {o: s for o, s in self._sites.items() if s.queue or s.in_flight}
+
+    def _want(self, now: float) -> int:
+        """How many tasks would keep us busy; what waits for a pausing host does not count."""
+        stock = sum(len(site.queue) for site in self._sites.values() if site.next_at <= now + 1)
+        return max(0, self._settings.connections - stock)
+
+
+def own_name() -> str:
+    return f"{os.getpid()}-{os.urandom(4).hex()}"

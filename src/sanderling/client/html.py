@@ -1,0 +1,119 @@
+"""Reads an HTML page: one parse, then only what is asked for."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import turbohtml
+
+from sanderling.urls import join
+
+# A deeper tree or a longer page than any reader would scroll; libraries are asked only for what stays within.
+TITLE_LENGTH = 500
+
+_LINK_RELS = {"next", "prev", "canonical", "alternate"}
+_BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
+
+
+class Head(NamedTuple):
+    """What a page says about itself, and the links beside its anchors."""
+
+    base: str
+    hrefs: list[str]
+    nofollow: bool
+    noindex: bool
+    refresh: str | None
+
+
+class HtmlPage:
+    """A parsed page at a URL."""
+
+    def __init__(self, body: bytes | str, charset: str | None, url: str) -> None:
+        self.url = url
+        self.document = self._parse(body, charset)
+        self.charset = (self.document.encoding or charset or "utf-8").lower()
+
+    @staticmethod
+    def _parse(body: bytes | str, charset: str | None) -> turbohtml.Document:
+        # WHATWG order: byte-order mark, the header's charset, the meta tag, then detection.
+        try:
+            return turbohtml.parse(body, encoding=charset, detect_encoding=True, positions=False)
+        except LookupError:  # a charset nobody knows
+            return turbohtml.parse(body, detect_encoding=True, positions=False)
+
+    def title(self) -> str:
+        element = self.document.find("title")
+        return " ".join(element.text.split())[:TITLE_LENGTH] if element is not None else ""
+
+    def language(self) -> str:
+        root = self.document.root
+        return ((root.attr("lang") or root.attr("xml:lang") or "") if root is not None else "")[:35]
+
+    def text(self) -> str:
+        """The visible text, a block a line."""
+        return self.document.to_text()
+
+    def head(self) -> Head:
+        """Base, link elements, frames, image maps and robots directives, in one walk."""
+        base, hrefs, directives, refresh = self.url, [], "", None
+        for element in self.document.iter_elements(_BESIDE_ANCHORS):
+            tag = element.tag
+            if tag == "link":
+                rel = (element.attr("rel") or "").lower()
+                if rel and rel != "stylesheet" and not _LINK_RELS.isdisjoint(rel.split()):
+                    hrefs.append(element.attr("href") or "")
+            elif tag == "meta":
+                if (element.attr("name") or "").lower() in ("robots", "sanderling"):
+                    directives += "," + (element.attr("content") or "").lower()
+                elif (element.attr("http-equiv") or "").lower() == "refresh":
+                    found = self.document.meta_refresh(self.url)
+                    refresh = found[1] if found else None
+            elif tag == "base":
+                if base is self.url and element.attr("href"):
+                    base = join(self.url, element.attr("href") or "") or base
+            else:
+                hrefs.append(element.attr("href" if tag == "area" else "src") or "")
+        words = {word.strip() for word in directives.split(",")}
+        return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), refresh)
+
+    def anchors(self, follow_nofollow: bool) -> "Anchors":
+        elements = self.document.find_all("a")
+        if not follow_nofollow and self.document.select_one('a[rel~="nofollow" i]') is not None:
+            elements = [e for e in elements if "nofollow" not in (e.attr("rel") or "").lower().split()]
+        return Anchors(elements, [e.attr("href") for e in elements])
+
+    def images(self) -> list[str]:
+        """Addresses of the images that the page shows."""
+        found = (join(self.url, e.attr("src") or "") for e in self.document.find_all("img") if e.attr("src"))
+        return list(dict.fromkeys(url for url in found if url))
+
+
+class Anchors(NamedTuple):
+    elements: list[turbohtml.Element]
+    hrefs: list[str | None]
+
+    def text_of(self, href: str) -> str:
+        """The text of the first anchor with this href."""
+        try:
+            element = self.elements[self.hrefs.index(href)]
+        except ValueError:
+            return ""
+        return " ".join(element.text.split())[:200]
+
+
+_NOFOLLOW = {"nofollow", "none"}
+_NOINDEX = {"noindex", "none"}
+
+
+def directives(headers: Iterable[str]) -> tuple[bool, bool]:
+    """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to us."""
+    nofollow = noindex = False
+    for header in headers:
+        agent, colon, rest = header.lower().partition(":")
+        if colon and agent.strip() not in ("sanderling", "*") and " " not in agent.strip() and "," not in agent:
+            if agent.strip() == "unavailable_after":
+                continue
+            continue
+        words = {word.strip() for word in (rest if colon else header.lower()).split(",")}
+        nofollow |= not words.isdisjoint(_NOFOLLOW)
+        noindex |= not words.isdisjoint(_NOINDEX)
+    return nofollow, noindex

@@ -1,0 +1,217 @@
+"""From a finished fetch to the visit that is reported: what was it, what does it say, where does it lead."""
+
+import time
+from collections.abc import Callable
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple, Protocol
+
+from xxhash import xxh3_128_digest
+
+from sanderling.client.documents import decode, kind_of, read_docx, read_pdf, read_xml
+from sanderling.client.html import HtmlPage, directives
+from sanderling.client.links import LinkTable, pack
+from sanderling.client.transport import Fetch, agent
+from sanderling.model import Exchange, Found, Outcome, Stored, Visit
+from sanderling.settings import Settings
+from sanderling.urls import join, origin
+
+REDIRECTS = (301, 302, 303, 307, 308)
+PERMANENT = (301, 308)
+
+# Whoever asks us to wait longer is asked again by the next run.
+LONGEST_RETRY_AFTER = 3600.0
+
+# A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
+Mark = Callable[[int], None]
+
+
+class Archive(Protocol):
+    def add(self, exchange: Exchange) -> Stored: ...
+
+
+class Read(NamedTuple):
+    """What a document says."""
+
+    charset: str = ""
+    language: str = ""
+    title: str = ""
+    text_digest: bytes = b""
+    links: bytes = b""
+    found: list[Found] = []
+    noindex: bool = False
+    reason: str = ""
+
+
+class Reader:
+    """Reads and archives what was fetched."""
+
+    def __init__(self, settings: Settings, archive: Archive, mark: Mark) -> None:
+        self._settings = settings
+        self._archive = archive
+        self._mark = mark
+        self._links = LinkTable()
+        self._request = (
+            f"User-Agent: {agent(settings)}\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n\r\n".encode()
+        )
+
+    def read(self, fetch: Fetch) -> Visit:
+        """The visit that came of a fetch."""
+        task, status = fetch.task, fetch.status
+        if fetch.error:
+            outcome = Outcome.FAILED if fetch.refused else Outcome.RETRY
+            return Visit(id=task.id, outcome=outcome, at=time.time(), seconds=fetch.seconds, reason=fetch.error)
+        headers = fetch.headers()
+        known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
+        if status in (408, 429) or status >= 500:
+            return Visit(
+                id=task.id, outcome=Outcome.RETRY, status=status, at=time.time(), seconds=fetch.seconds,
+                reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
+            )  # fmt: skip
+        body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
+        mime, charset = _media_type(known.get(b"content-type", ""))
+        if 200 <= status < 300:
+            if mime.startswith(self._settings.skip_types or ("\0",)):
+                return Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.time(), reason=f"skips type {mime}")
+            outcome, read = Outcome.PAGE, self._content(task.id, task.url, body, mime, charset, headers)
+        elif status in REDIRECTS:
+            outcome, read = self._redirect(task.url, known.get(b"location", ""))
+        elif status in (404, 410):
+            outcome, read = Outcome.GONE, Read()
+        else:
+            outcome, read = Outcome.FAILED, Read(reason=f"answered {status}")
+        return Visit(
+            id=task.id,
+            outcome=outcome,
+            status=status,
+            at=fetch.started,
+            seconds=fetch.seconds,
+            size=fetch.size,
+            reason=read.reason,
+            mime=mime,
+            charset=read.charset or charset or "",
+            language=read.language,
+            title=read.title,
+            etag=known.get(b"etag", ""),
+            modified=known.get(b"last-modified", ""),
+            digest=xxh3_128_digest(body),
+            text_digest=read.text_digest,
+            truncated=fetch.truncated,
+            noindex=read.noindex,
+            permanent=status in PERMANENT,
+            links=read.links,
+            found=read.found,
+            stored=self._store(fetch, headers, body, mime),
+        )
+
+    def _content(
+        self, id: int, url: str, body: bytes, mime: str, charset: str | None, headers: list[tuple[bytes, bytes]]
+    ) -> Read:
+        self._mark(id)
+        try:
+            kind = kind_of(body, mime)
+            if kind == "html":
+                return self._html(url, body, charset, headers)
+            if kind == "bytes":
+                return Read()
+            if kind == "text":
+                return Read(text_digest=_text_digest(decode(body, charset)))
+            text = {"xml": lambda: read_xml(body, charset), "pdf": lambda: read_pdf(body), "docx": lambda: read_docx(body)}[kind]()
+            ids, new = self._links.resolve(url, text.links)
+            return Read(
+                title=text.title,
+                text_digest=_text_digest(text.text),
+                links=pack(ids),
+                found=[found for _, found in new],
+            )
+        except (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError) as error:
+            # A page that our parsers choke on is kept as it came; it must not cost the client its life.
+            return Read(reason=f"kept unread: {type(error).__name__}: {error}"[:200])
+        finally:
+            self._mark(0)
+
+    def _html(self, url: str, body: bytes, charset: str | None, headers: list[tuple[bytes, bytes]]) -> Read:
+        page = HtmlPage(body, charset, url)
+        head = page.head()
+        nofollow, noindex = head.nofollow, head.noindex
+        tags = [v.decode("latin-1") for k, v in headers if k.lower() == b"x-robots-tag"]
+        if tags:
+            said_nofollow, said_noindex = directives(tags)
+            nofollow, noindex = nofollow or said_nofollow, noindex or said_noindex
+        if nofollow and not self._settings.ignore_robots:
+            ids: dict[int, None] = {}
+            found: list[Found] = []
+        else:
+            anchors = page.anchors(self._settings.follow_nofollow or self._settings.ignore_robots)
+            hrefs = anchors.hrefs + head.hrefs
+            if head.refresh:
+                hrefs.append(head.refresh)
+            ids, new = self._links.resolve(head.base, hrefs)
+            found = [Found(each.id, each.url, anchors.text_of(href)) for href, each in new]
+        return Read(
+            page.charset, page.language(), page.title(), _text_digest(page.text()), pack(ids), found, noindex
+        )
+
+    def _redirect(self, url: str, location: str) -> tuple[Outcome, Read]:
+        target = join(url, location) if location else None
+        if target is None:
+            why = "redirects to nowhere" if not location else f"redirects to {location[:200]!r}, which is not on the web"
+            return Outcome.FAILED, Read(reason=why)
+        if target == url:
+            return Outcome.FAILED, Read(reason="redirects to itself")
+        ids, new = self._links.resolve(url, [target])
+        return Outcome.REDIRECT, Read(links=pack(ids), found=[found for _, found in new])
+
+    def _store(self, fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str) -> Stored:
+        url = fetch.task.url
+        request = head = b""
+        if fetch.lines:
+            home = origin(url)
+            path = url[len(home) :].encode()
+            host = home.partition("://")[2].encode()
+            request = b"GET %b HTTP/1.1\r\nHost: %b\r\n%b" % (path or b"/", host, self._request)
+            head = _archived_head(fetch.lines[0], headers, len(body))
+        notes = b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (fetch.seconds * 1000, fetch.task.depth)
+        return self._archive.add(
+            Exchange(
+                url, fetch.started, request, head, body, mime, fetch.address, fetch.truncated, fetch.protocol, notes
+            )
+        )
+
+
+def _archived_head(status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:
+    """The HTTP head to store beside a body that libcurl has de-chunked and decompressed.
+
+    Headers that no longer describe the stored bytes are kept under another name, as web archives do.
+    """
+    _, _, rest = status_line.strip().partition(b" ")
+    lines = [b"HTTP/1.1 %b\r\n" % rest]
+    for name, value in headers:
+        if name.lower() in (b"content-encoding", b"transfer-encoding", b"content-length"):
+            name = b"X-Archive-Orig-" + name
+        lines.append(b"%b: %b\r\n" % (name, value))
+    lines.append(b"Content-Length: %d\r\n\r\n" % size)
+    return b"".join(lines)
+
+
+def _media_type(header: str) -> tuple[str, str | None]:
+    mime, _, parameters = header.partition(";")
+    charset = None
+    low = parameters.lower()
+    start = low.find("charset=")
+    if start >= 0:
+        charset = parameters[start + 8 :].partition(";")[0].strip().strip("\"'") or None
+    return mime.strip().lower()[:100], charset[:40] if charset else None
+
+
+def _retry_after(value: str) -> float:
+    """Seconds from a Retry-After header, which is a number or a date."""
+    if value.isdigit():
+        return min(float(value), LONGEST_RETRY_AFTER)
+    try:
+        return min(max(0.0, parsedate_to_datetime(value).timestamp() - time.time()), LONGEST_RETRY_AFTER)
+    except (ValueError, TypeError, OverflowError):
+        return 0.0
+
+
+def _text_digest(text: str) -> bytes:
+    return xxh3_128_digest(text.encode("utf-8", "surrogatepass"))

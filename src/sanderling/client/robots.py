@@ -1,0 +1,53 @@
+"""Robots rules by RFC 9309: 4xx allows all, 5xx and silence forbid all for now, else the text decides."""
+
+from functools import lru_cache
+
+from protego import Protego
+
+from sanderling.model import Robots
+
+# RFC 9309 wants at least this much of a robots.txt to be read; the rest is ignored.
+LARGEST = 500 * 1024
+KEPT = 24 * 3600.0
+MAX_REDIRECTS = 5
+
+
+def judge(status: int, body: bytes, error: str, at: float) -> Robots:
+    """What an attempt to read robots.txt means."""
+    if 200 <= status < 300:
+        return Robots(at, None, body[:LARGEST].decode("utf-8", "replace"), f"robots.txt {status}")
+    if status == 429 or status >= 500:
+        return Robots(at, False, "", f"robots.txt answered {status}")
+    if 300 <= status < 500:
+        return Robots(at, True, "", f"robots.txt {status}: everything is allowed")
+    return Robots(at, False, "", f"robots.txt could not be read: {error}")
+
+
+class Rules:
+    """A host's rules, ready to ask."""
+
+    def __init__(self, robots: Robots, agent: str) -> None:
+        self._robots = robots
+        self._agent = agent
+        self._rules = _parsed(robots.text) if robots.allowed is None else None
+        delay = self._rules.crawl_delay(agent) if self._rules else None
+        self.crawl_delay: float = float(delay or 0.0)
+
+    @property
+    def unreachable(self) -> bool:
+        """Whether the host forbids everything only until its robots.txt can be read."""
+        return self._robots.allowed is False
+
+    @property
+    def reason(self) -> str:
+        return self._robots.reason
+
+    def allows(self, url: str) -> bool:
+        if self._rules is None:
+            return bool(self._robots.allowed)
+        return bool(self._rules.can_fetch(url, self._agent))
+
+
+@lru_cache(256)
+def _parsed(text: str) -> Protego:
+    return Protego.parse(text)

@@ -1,0 +1,270 @@
+"""All requests of a client in flight at once: one CurlMulti driven by epoll, handles used again and again."""
+
+import os
+import select
+import socket
+import time
+from pathlib import Path
+
+import certifi
+import pycurl
+
+from sanderling.client.addresses import is_public, names_private
+from sanderling.client.site import Site
+from sanderling.model import Task
+from sanderling.settings import Settings
+from sanderling.urls import hostname
+
+_INTEREST = {
+    pycurl.POLL_IN: select.EPOLLIN,
+    pycurl.POLL_OUT: select.EPOLLOUT,
+    pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
+}
+_LOW_SPEED = 100  # bytes a second
+
+# Errors after which every other request to the host would end the same way for now.
+_HOST_IS_DEAD = {
+    pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR,
+    pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_COULDNT_RESOLVE_PROXY,
+}  # fmt: skip
+
+
+class Fetch:
+    """One request on its way and what has come back so far."""
+
+    __slots__ = (
+        "address", "chunks", "curl", "error", "host_is_dead", "lines", "protocol", "refused", "robots_hops",
+        "seconds", "site", "size", "started", "status", "task", "truncated", "trusted", "_cap",
+    )  # fmt: skip
+
+    def __init__(self, curl: pycurl.Curl, cap: int) -> None:
+        self.curl = curl
+        self._cap = cap
+
+    def begin(self, task: Task, site: Site, robots_hops: int) -> None:
+        self.task = task
+        self.site = site
+        # Another origin than the one the user named, reached by a redirect of robots.txt, is not trusted with it.
+        self.trusted = site.trusted and task.url.startswith(site.origin + "/")
+        self.robots_hops = robots_hops  # -1: a page; 0 and up: robots.txt, after that many redirects
+        self.lines: list[bytes] = []
+        self.chunks: list[bytes] = []
+        self.size = 0
+        self.truncated = False
+        self.refused = ""
+        self.error = ""
+        self.host_is_dead = False
+        self.status = 0
+        self.seconds = 0.0
+        self.address = ""
+        self.protocol = ""
+        self.started = time.time()
+
+    def write(self, data: bytes) -> int | None:
+        """Takes decompressed bytes up to the cap, then ends the transfer: no bomb gets further than that."""
+        self.size += len(data)
+        if self.size > self._cap:
+            self.chunks.append(data[: self._cap - self.size])
+            self.size = self._cap
+            self.truncated = True
+            return -1
+        self.chunks.append(data)
+        return None
+
+    def header(self, line: bytes) -> None:
+        if line.startswith(b"HTTP/") and self.lines:
+            self.lines.clear()  # the answer before was a 1xx
+        self.lines.append(line)
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        pairs = (line.partition(b":") for line in self.lines[1:])
+        return [(name.strip(), value.strip()) for name, colon, value in pairs if colon]
+
+    def value_of(self, name: bytes) -> str:
+        """The first header of this name."""
+        return next((v.decode("utf-8", "replace") for k, v in self.headers() if k.lower() == name), "")
+
+    def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+        """The one gate that every connection of every hop passes, at the moment it is made."""
+        family, kind, protocol, where = address
+        if not self.trusted and not is_public(where[0]):
+            self.refused = f"leads to the private address {where[0]}"
+            return pycurl.SOCKET_BAD
+        return socket.socket(family, kind, protocol)
+
+
+class Transport:
+    """Starts fetches and gives them back when they are over."""
+
+    def __init__(self, settings: Settings, line: int) -> None:
+        self._settings = settings
+        self._line = line
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
+        self._epoll = select.epoll()
+        self._epoll.register(line, select.EPOLLIN)
+        self._watched: set[int] = set()
+        self._timer: float | None = None
+        self._idle: list[Fetch] = []
+        self._share = pycurl.CurlShare()
+        self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_SSL_SESSION)
+        if settings.cookies:
+            self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
+        self._agent = agent(settings)
+        self.active: dict[pycurl.Curl, Fetch] = {}
+
+    def start(self, task: Task, site: Site, robots_hops: int = -1) -> str:
+        """Begins a fetch; returns why not when its address is refused before any connection."""
+        fetch = self._idle.pop() if self._idle else self._new_fetch()
+        fetch.begin(task, site, robots_hops)
+        if not fetch.trusted and not self._settings.allow_private and names_private(hostname(task.url)):
+            self._idle.append(fetch)
+            return f"leads to the private address {hostname(task.url)}"
+        fetch.curl.setopt(pycurl.URL, task.url.encode())
+        self.active[fetch.curl] = fetch
+        self._multi.add_handle(fetch.curl)
+        return ""
+
+    def wait(self, timeout: float) -> bool:
+        """Lets transfers go on for at most `timeout` seconds; True when the server said something."""
+        now = time.monotonic()
+        if self._timer is not None:
+            timeout = min(timeout, max(0.0, self._timer - now))
+        heard = False
+        action = self._multi.socket_action
+        for fd, event in self._epoll.poll(timeout, 256):
+            if fd == self._line:
+                heard = True
+                continue
+            readable = event & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR)
+            action(fd, (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if event & select.EPOLLOUT else 0))
+        if self._timer is not None and self._timer <= time.monotonic():
+            self._timer = None
+            action(pycurl.SOCKET_TIMEOUT, 0)
+        return heard
+
+    def finished(self) -> list[Fetch]:
+        """The fetches that are over, for better or worse."""
+        over: list[Fetch] = []
+        more = 1
+        while more:
+            more, succeeded, failed = self._multi.info_read(64)
+            for curl in succeeded:
+                over.append(self._end(curl, 0, ""))
+            for curl, code, message in failed:
+                over.append(self._end(curl, code, message))
+        return over
+
+    def overdue(self, now: float) -> list[Fetch]:
+        """Ends the fetches whose first byte has not come in time; libcurl has no clock for that."""
+        limit = now - self._settings.first_byte_timeout
+        late = [f for f in self.active.values() if f.started < limit and not f.lines and not f.chunks]
+        return [self._end(fetch.curl, pycurl.E_OPERATION_TIMEDOUT, "no first byte in time") for fetch in late]
+
+    def release(self, fetch: Fetch) -> None:
+        """Takes a fetch back for the next request; its curl handle keeps its connection."""
+        fetch.chunks = []
+        self._idle.append(fetch)
+
+    def close(self) -> None:
+        for curl in list(self.active):
+            self._multi.remove_handle(curl)
+            curl.close()
+        for fetch in self._idle:
+            fetch.curl.close()
+        self._multi.close()
+        self._epoll.close()
+
+    def _end(self, curl: pycurl.Curl, code: int, message: str) -> Fetch:
+        fetch = self.active.pop(curl)
+        self._multi.remove_handle(curl)
+        if code == 0 or (code == pycurl.E_WRITE_ERROR and fetch.truncated):
+            fetch.status = curl.getinfo(pycurl.RESPONSE_CODE)
+            if not fetch.lines or not fetch.lines[0].startswith(b"HTTP/"):
+                fetch.status = 200  # ftp and gopher have no status of this kind
+                fetch.lines = []
+            fetch.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
+        else:
+            fetch.error = fetch.refused or _said(code, message)
+            fetch.host_is_dead = code in _HOST_IS_DEAD and not fetch.refused
+        fetch.seconds = curl.getinfo(pycurl.TOTAL_TIME)
+        fetch.address = curl.getinfo(pycurl.PRIMARY_IP)
+        return fetch
+
+    def _new_fetch(self) -> Fetch:
+        settings = self._settings
+        curl = pycurl.Curl()
+        fetch = Fetch(curl, settings.max_body)
+        set_ = curl.setopt
+        set_(pycurl.NOSIGNAL, 1)
+        set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
+        set_(pycurl.FOLLOWLOCATION, 0)
+        set_(pycurl.USERAGENT, self._agent)
+        set_(pycurl.HTTPHEADER, ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"])
+        set_(pycurl.ACCEPT_ENCODING, "")
+        set_(pycurl.HEADERFUNCTION, fetch.header)
+        set_(pycurl.WRITEFUNCTION, fetch.write)
+        set_(pycurl.BUFFERSIZE, 128 * 1024)
+        set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
+        set_(pycurl.TIMEOUT_MS, int(settings.fetch_timeout * 1000))
+        set_(pycurl.LOW_SPEED_LIMIT, _LOW_SPEED)
+        set_(pycurl.LOW_SPEED_TIME, max(1, int(settings.low_speed_time)))
+        set_(pycurl.DNS_CACHE_TIMEOUT, 600)
+        set_(pycurl.CAINFO, certificates())
+        set_(pycurl.SHARE, self._share)
+        set_(pycurl.PROXY, settings.proxy or "")
+        set_(pycurl.FTP_USE_EPSV, 1)
+        if settings.cookies:
+            set_(pycurl.COOKIEFILE, "")
+        if not settings.proxy and not settings.allow_private:
+            set_(pycurl.OPENSOCKETFUNCTION, fetch.open_socket)
+        return fetch
+
+    def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
+        if what == pycurl.POLL_REMOVE:
+            if fd in self._watched:
+                self._watched.discard(fd)
+                try:
+                    self._epoll.unregister(fd)
+                except (OSError, ValueError):
+                    pass  # libcurl has closed it already, which unregisters it too
+        elif fd in self._watched:
+            self._epoll.modify(fd, _INTEREST[what])
+        else:
+            self._watched.add(fd)
+            self._epoll.register(fd, _INTEREST[what])
+
+    def _on_timer(self, milliseconds: int) -> None:
+        self._timer = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+
+
+def agent(settings: Settings) -> str:
+    """How the crawler introduces itself: the project and whom to write to."""
+    return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
+
+
+def certificates() -> str:
+    """The certificate authorities to trust: the user's choice, the system's, else those of certifi."""
+    chosen = os.environ.get("SSL_CERT_FILE")
+    if chosen:
+        return chosen
+    for path in ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"):
+        if Path(path).exists():
+            return path
+    return certifi.where()
+
+
+def _said(code: int, message: str) -> str:
+    known = {
+        pycurl.E_OPERATION_TIMEDOUT: "timed out",
+        pycurl.E_COULDNT_RESOLVE_HOST: "the host name cannot be resolved",
+        pycurl.E_COULDNT_CONNECT: "the host cannot be reached",
+        pycurl.E_GOT_NOTHING: "the connection was closed without an answer",
+        pycurl.E_RECV_ERROR: "the connection broke",
+        pycurl.E_PARTIAL_FILE: "the body ended early",
+        pycurl.E_PEER_FAILED_VERIFICATION: "the TLS certificate is not valid",
+        pycurl.E_BAD_CONTENT_ENCODING: "the body is not encoded as it says",
+    }
+    return known.get(code) or (message or f"libcurl error {code}").strip()

@@ -1,0 +1,279 @@
+"""The values that travel between the rooms. Rooms import this module and never each other.
+
+A page's life in these types: a `Task` is leased to a client inside a `Lease`; the client answers with a `Visit`
+inside a `Report`; the server turns the report into one `Commit`, which the store writes in one transaction.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from msgspec import Struct
+
+# Raised whenever a message changes its meaning; both sides refuse a stranger.
+PROTOCOL = 1
+
+
+class State(IntEnum):
+    """Where a URL stands. A lease lives in the server's memory only: after a crash it is queued again."""
+
+    KNOWN = 0
+    QUEUED = 1
+    LEASED = 2
+    FETCHED = 3
+    FAILED = 4
+    GONE = 5
+    EXCLUDED = 6
+
+
+class Outcome(IntEnum):
+    """How one visit ended."""
+
+    PAGE = 0  # an answer with content, stored
+    REDIRECT = 1
+    GONE = 2  # 404 or 410
+    FAILED = 3  # refused for good: other 4xx, an address or a scheme we do not go to
+    RETRY = 4  # time-out, broken connection, 429, 5xx: worth another try
+    EXCLUDED = 5  # robots rules or a filter of the user
+
+
+# The only ways from a lease to a settled state; a RETRY without tries left is settled as FAILED.
+SETTLED = {
+    Outcome.PAGE: State.FETCHED,
+    Outcome.REDIRECT: State.FETCHED,
+    Outcome.GONE: State.GONE,
+    Outcome.FAILED: State.FAILED,
+    Outcome.RETRY: State.QUEUED,
+    Outcome.EXCLUDED: State.EXCLUDED,
+}
+
+
+class Task(NamedTuple):
+    """One URL to visit."""
+
+    id: int
+    url: str
+    depth: int
+    attempts: int
+    hops: int  # redirects that led here
+
+
+class Robots(Struct, frozen=True, array_like=True):
+    """What a host's robots.txt said, as it is cached: the text when there was one, and why it counts as it does."""
+
+    at: float
+    allowed: bool | None  # None: by the rules in `text`
+    text: str
+    reason: str
+
+
+class HostLease(Struct, frozen=True, array_like=True):
+    """Some tasks of one host, with the manners that apply to it."""
+
+    origin: str
+    connections: int
+    not_before: float
+    trusted: bool  # named by the user, so it may be at a private address
+    robots: Robots | None
+    tasks: list[Task]
+
+
+class Lease(Struct, frozen=True, tag=True):
+    """Server to client: fetch these. An empty one only says that the server is alive."""
+
+    hosts: list[HostLease]
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """Server to client: report what is finished, drop the rest and leave."""
+
+
+class Welcome(Struct, frozen=True, tag=True):
+    """Server to client, once: the settings of this crawl as JSON and where bodies go."""
+
+    settings: bytes
+    warc_folder: str
+    marker: str
+
+
+class Found(NamedTuple):
+    """A URL met for the first time by this client."""
+
+    id: int
+    url: str
+    anchor: str
+
+
+class Stored(NamedTuple):
+    """Where a response lies in a WARC file."""
+
+    warc: str
+    offset: int
+    length: int
+
+
+class Exchange(NamedTuple):
+    """One request and its answer, as they go into a WARC file."""
+
+    url: str
+    at: float
+    request: bytes
+    head: bytes  # status line and headers, each line ending in CRLF, with the empty line; empty for ftp and gopher
+    body: bytes
+    mime: str
+    address: str
+    truncated: bool
+    protocol: str  # "" for HTTP/1.x
+    notes: bytes  # WARC fields that describe the fetch
+
+
+class Visit(Struct, frozen=True, array_like=True, kw_only=True):
+    """What came of one task."""
+
+    id: int
+    outcome: Outcome
+    status: int = 0
+    at: float = 0.0
+    seconds: float = 0.0
+    size: int = 0
+    reason: str = ""
+    mime: str = ""
+    charset: str = ""
+    language: str = ""
+    title: str = ""
+    etag: str = ""
+    modified: str = ""
+    digest: bytes = b""
+    text_digest: bytes = b""
+    truncated: bool = False
+    noindex: bool = False
+    permanent: bool = False  # a redirect that will not change
+    retry_after: float = 0.0
+    links: bytes = b""  # packed 64-bit ids, each once
+    found: list[Found] = []
+    stored: Stored | None = None
+
+
+class HostNote(Struct, frozen=True, array_like=True):
+    """What a client learned about a host: its robots rules, when it may be asked again, how long a page takes."""
+
+    origin: str
+    robots: Robots | None
+    not_before: float
+    interval: float
+
+
+class Hello(Struct, frozen=True, tag=True):
+    """Client to server, first of all."""
+
+    protocol: int
+    client: str
+    pid: int
+
+
+class Report(Struct, frozen=True, tag=True):
+    """Client to server: a batch of visits, committed whole. `number` makes a repeated report harmless."""
+
+    client: str
+    number: int
+    want: int
+    visits: list[Visit]
+    hosts: list[HostNote]
+    warcs: dict[str, int]  # how far each file of this client is on disk
+
+
+ToServer = Hello | Report
+ToClient = Welcome | Lease | Stop
+
+
+class NewUrl(NamedTuple):
+    """A row of AllUrls to be."""
+
+    id: int
+    url: str
+    host: int
+    depth: int
+    state: State
+    rank: float
+    via: int
+    hops: int
+    anchor: str
+    reason: str
+
+
+class Settled(NamedTuple):
+    """The state a visit leaves its URL in; `due` is when to try again, 0 for never or at once."""
+
+    id: int
+    state: State
+    attempts: int
+    due: float
+    reason: str
+
+
+class Host(Struct):
+    """What the store knows about an origin."""
+
+    id: int
+    origin: str
+    robots: Robots | None = None
+    not_before: float = 0.0
+    interval: float = 0.0
+
+
+class Counts(Struct):
+    """Totals of a crawl, kept up with every commit so that no command has to count rows."""
+
+    known: int = 0
+    queued: int = 0
+    leased: int = 0
+    fetched: int = 0
+    failed: int = 0
+    gone: int = 0
+    excluded: int = 0
+    pages: int = 0
+    redirects: int = 0
+    versions: int = 0
+    bytes: int = 0
+    retried: int = 0
+    truncated: int = 0
+
+
+class Commit(Struct):
+    """Everything one report changes, for one transaction."""
+
+    client: str
+    number: int
+    urls: list[NewUrl]
+    settled: list[Settled]
+    visits: list[Visit]
+    hosts: list[Host]
+    warcs: dict[str, int]
+    counts: Counts
+    homes: list[str] | None = None  # all URLs that scope is measured from, when there are new ones
+
+
+class PageRow(Struct, frozen=True, kw_only=True):
+    """The current facts of a visited URL, as `sanderling pages --json` prints them."""
+
+    url: str
+    status: int
+    state: str
+    depth: int
+    fetched_at: float
+    changed_at: float
+    visits: int
+    changes: int
+    importance: float
+    digest: str
+    title: str
+    mime: str
+    charset: str
+    language: str
+    size: int
+    truncated: bool
+    noindex: bool
+    redirect: str | None
+    reason: str
+    warc: str | None
+    offset: int
+    length: int

@@ -1,0 +1,93 @@
+"""A crawl folder: what is ours in it, who works in it, and how it is opened."""
+
+import errno
+import fcntl
+import json
+import os
+import socket
+import time
+from pathlib import Path
+from typing import IO
+
+from sanderling.errors import BadFolder, FolderInUse
+
+DATABASE = "sanderling.db"
+SETTINGS = "sanderling.toml"
+WARCS = "warc"
+LOCK = "sanderling.lock"
+
+
+class Folder:
+    """Names the files of a crawl."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.database = path / DATABASE
+        self.settings = path / SETTINGS
+        self.warcs = path / WARCS
+        self.lock = path / LOCK
+
+    def exists(self) -> bool:
+        return self.database.exists() or self.settings.exists()
+
+    def require(self) -> None:
+        """Refuses a folder that no crawl has made."""
+        if not self.path.is_dir():
+            raise BadFolder(f"{self.path} does not exist")
+        if not self.exists():
+            raise BadFolder(f"{self.path} is not a crawl folder: it has no {SETTINGS}")
+
+    def check_usable(self) -> None:
+        """Refuses a place where a crawl can neither be made nor resumed."""
+        if self.path.exists() and not self.path.is_dir():
+            raise BadFolder(f"{self.path} is not a folder")
+        if self.path.is_dir() and not self.exists() and any(self.path.iterdir()):
+            raise BadFolder(f"{self.path} is not a crawl folder and not empty; choose another one")
+        if not self.path.parent.is_dir():
+            raise BadFolder(f"{self.path.parent} does not exist")
+
+
+def hold(folder: Folder) -> IO[str]:
+    """Takes the folder for this process; the lock ends with the process, however it ends."""
+    file = folder.lock.open("a+")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise
+        holder = holder_of(folder)
+        file.close()
+        raise FolderInUse(f"{folder.path} is in use by {_named(holder)}") from None
+    file.seek(0)
+    file.truncate()
+    json.dump({"pid": os.getpid(), "machine": socket.gethostname(), "since": time.time()}, file)
+    file.flush()
+    return file
+
+
+def holder_of(folder: Folder) -> dict[str, object]:
+    """Who took the folder last; meaningful only while the lock is held."""
+    try:
+        found = json.loads(folder.lock.read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def in_use(folder: Folder) -> bool:
+    """Whether a process works in the folder right now."""
+    try:
+        with folder.lock.open("r") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def _named(holder: dict[str, object]) -> str:
+    if not holder:
+        return "another process"
+    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(float(str(holder.get("since", 0)))))
+    return f"process {holder.get('pid')} on {holder.get('machine')} since {since}"

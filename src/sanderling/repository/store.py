@@ -1,0 +1,67 @@
+"""The contract of a state store. One writer, any number of readers; a commit is whole or not at all."""
+
+from collections.abc import Collection, Iterator
+from typing import NamedTuple, Protocol
+
+from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
+
+
+class Waiting(NamedTuple):
+    """A host with URLs to visit."""
+
+    host: Host
+    queued: int
+
+
+class Store(Protocol):
+    """What the server needs of its state, and what the commands read."""
+
+    def close(self) -> None: ...
+
+    # writing
+    def commit(self, commit: Commit) -> bool:
+        """Writes a report whole; False when it was written before and nothing was changed."""
+
+    def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        """Remembers seeds and admits their URLs."""
+
+    def set_aside(self, id: int, reason: str, counts: Counts) -> None:
+        """Settles a URL that no client may touch again."""
+
+    def wake(self, now: float) -> list[tuple[int, int]]:
+        """Queues the URLs whose pause after a failed try is over; returns (host, how many)."""
+
+    # reading for the server
+    def counts(self) -> Counts: ...
+
+    def seeds(self) -> list[str]:
+        """What the user named."""
+
+    def homes(self) -> list[str]:
+        """Where the seeds were redirected to: scope is measured from these too."""
+
+    def waiting(self) -> list[Waiting]:
+        """Every host with queued URLs."""
+
+    def depths(self) -> dict[int, int]:
+        """How many URLs are queued at each depth, those that wait for another try included."""
+
+    def next_wake(self) -> float | None:
+        """When the next URL that waits for another try is due."""
+
+    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """The best queued URLs of a host that are not leased already."""
+
+    def known(self, ids: list[int]) -> dict[int, tuple[str, State]]:
+        """Text and state of those ids that are known."""
+
+    def host(self, id: int) -> Host | None: ...
+
+    def warcs(self) -> dict[str, int]:
+        """How many bytes of each WARC file are committed."""
+
+    # reading for people
+    def pages(self) -> Iterator[PageRow]: ...
+
+    def edges(self) -> Iterator[tuple[str, list[str]]]:
+        """Each page with the pages it links to."""

@@ -1,0 +1,208 @@
+"""WARC 1.1 files: one gzip member a record, so that any record can be read alone by its offset and length.
+
+A client buffers the records of a report and writes them with one call before the report leaves it, so that a
+committed report never points at bytes that are not on disk. What a crash leaves behind the last committed byte of
+a file is cut off when the crawl resumes.
+"""
+
+import hashlib
+import os
+from base64 import b32encode
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from isal import igzip, igzip_lib
+
+from sanderling import __version__
+from sanderling.errors import BadFolder
+from sanderling.model import Exchange, Stored
+
+ROTATE_AT = 1 << 30
+
+# isal level 2 compresses a mean page in 40 us at ratio 4.8 (zlib-6: 296 us at 5.7); the records beside it are
+# so small that level 0 costs a fifth of level 2 and saves nearly as much.
+_BODY_LEVEL = 2
+_SMALL_LEVEL = 0
+
+
+class WarcWriter:
+    """Appends records to the files of one client."""
+
+    def __init__(self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT) -> None:
+        self._folder = folder
+        self._prefix = prefix
+        self._rotate_at = rotate_at
+        self._serial = 0
+        self._records = 0
+        self._unique = os.urandom(8).hex()
+        self._file: IO[bytes] | None = None
+        self._pending: list[bytes] = []
+        self._end = 0
+        self.name = ""
+        self._ends: dict[str, int] = {}
+
+    def add(self, exchange: Exchange) -> Stored:
+        """Buffers the request, response and metadata records of one fetch and says where the response will lie."""
+        if self._file is None or self._end >= self._rotate_at:
+            self._next_file()
+        at = datetime.fromtimestamp(exchange.at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ").encode()
+        uri = exchange.url.encode("utf-8", "replace")
+        kind, block_type = (b"response", b"application/http;msgtype=response") if exchange.head else (
+            b"resource", exchange.mime.encode("ascii", "replace") or b"application/octet-stream")  # fmt: skip
+        response_id = self._record_id()
+        extra = b""
+        if exchange.address:
+            extra += b"WARC-IP-Address: %b\r\n" % exchange.address.encode()
+        if exchange.truncated:
+            extra += b"WARC-Truncated: length\r\n"
+        if exchange.protocol:
+            extra += b"WARC-Protocol: %b\r\n" % exchange.protocol.encode()
+        extra += b"WARC-Payload-Digest: sha1:%b\r\n" % b32encode(hashlib.sha1(exchange.body).digest())
+        response = igzip_lib.compress(
+            record(kind, response_id, at, uri, block_type, (exchange.head, exchange.body), extra),
+            _BODY_LEVEL, igzip_lib.COMP_GZIP,
+        )  # fmt: skip
+        stored = Stored(self.name, self._end, len(response))
+        self._append(response)
+        beside = b"WARC-Concurrent-To: <%b>\r\n" % response_id
+        if exchange.request:
+            kind = b"application/http;msgtype=request"
+            self._append_small(b"request", at, uri, kind, exchange.request, beside)
+        self._append_small(b"metadata", at, uri, b"application/warc-fields", exchange.notes, beside)
+        self._ends[self.name] = self._end
+        return stored
+
+    def flush(self) -> dict[str, int]:
+        """Brings what was added to the disk; returns how far each file that grew is safe."""
+        if self._file is not None and self._pending:
+            self._file.write(b"".join(self._pending))
+            self._pending.clear()
+            os.fdatasync(self._file.fileno())
+        ends, self._ends = self._ends, {}
+        return ends
+
+    def close(self) -> None:
+        self.flush()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _next_file(self) -> None:
+        ends = self.flush()
+        self.close()
+        self._ends = ends
+        stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S")
+        self.name = f"{self._prefix}-{stamp}-{self._serial:05d}.warc.gz"
+        self._serial += 1
+        self._file = (self._folder / self.name).open("xb", buffering=0)
+        self._end = 0
+        fields = f"software: Sanderling/{__version__}\r\nformat: WARC File Format 1.1\r\n".encode()
+        at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ").encode()
+        name = b"WARC-Filename: %b\r\n" % self.name.encode()
+        self._append_small(b"warcinfo", at, b"", b"application/warc-fields", fields, name)
+
+    def _append(self, member: bytes) -> None:
+        self._pending.append(member)
+        self._end += len(member)
+
+    def _append_small(self, kind: bytes, at: bytes, uri: bytes, block_type: bytes, block: bytes, extra: bytes) -> None:
+        content = record(kind, self._record_id(), at, uri, block_type, (block,), extra)
+        self._append(igzip_lib.compress(content, _SMALL_LEVEL, igzip_lib.COMP_GZIP))
+
+    def _record_id(self) -> bytes:
+        # A random half a file and a counter: unique like uuid4, without its cost a record.
+        self._records += 1
+        u = self._unique
+        return f"urn:uuid:{u[:8]}-{u[8:12]}-4{u[13:16]}-8000-{self._records:012x}".encode()
+
+
+def record(
+    kind: bytes, record_id: bytes, at: bytes, uri: bytes, block_type: bytes, block: tuple[bytes, ...], extra: bytes
+) -> bytes:
+    """One WARC record, uncompressed."""
+    target = b"WARC-Target-URI: %b\r\n" % uri if uri else b""
+    return b"".join(
+        (
+            b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: <%b>\r\nWARC-Date: %b\r\n%b%bContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+            % (kind, record_id, at, target, extra, block_type, sum(map(len, block))),
+            *block,
+            b"\r\n\r\n",
+        )
+    )  # fmt: skip
+
+
+class Archived(NamedTuple):
+    """A response as read back."""
+
+    url: str
+    at: str
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+
+def read(folder: Path, stored: Stored) -> Archived:
+    """Reads one response by its place."""
+    with (folder / stored.warc).open("rb") as file:
+        file.seek(stored.offset)
+        member = file.read(stored.length)
+    return parse(igzip.decompress(member))
+
+
+def parse(content: bytes) -> Archived:
+    """The response in an uncompressed response or resource record."""
+    head, _, block = content.partition(b"\r\n\r\n")
+    lines = head.split(b"\r\n")
+    if not lines[0].startswith(b"WARC/"):
+        raise BadFolder("a WARC record does not begin where the database says it does; run `sanderling crawl` to repair")
+    fields = dict(_fields(lines[1:]))
+    block = block[: int(fields["content-length"])]
+    status, headers, body = 200, [("Content-Type", fields.get("content-type", ""))], block
+    if fields["warc-type"] == "response":
+        http, _, body = block.partition(b"\r\n\r\n")
+        http_lines = http.split(b"\r\n")
+        status = int(http_lines[0].split(b" ")[1])
+        headers = _fields(http_lines[1:], lower=False)
+    return Archived(fields["warc-target-uri"], fields["warc-date"], status, headers, body)
+
+
+def _fields(lines: list[bytes], lower: bool = True) -> list[tuple[str, str]]:
+    pairs = (line.partition(b":") for line in lines if line)
+    return [
+        ((k.lower() if lower else k).decode("latin-1"), v.strip().decode("utf-8" if lower else "latin-1", "replace"))
+        for k, _, v in pairs
+    ]
+
+
+def records(path: Path) -> Iterator[tuple[int, int, bytes]]:
+    """Offset, length and content of every record of a file, in order."""
+    data = path.read_bytes()
+    offset = 0
+    while offset < len(data):
+        decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        content = decompressor.decompress(data[offset:])
+        length = len(data) - offset - len(decompressor.unused_data)
+        yield offset, length, content
+        offset += length
+
+
+def repair(folder: Path, committed: dict[str, int], prefix: str = "") -> list[str]:
+    """Cuts every file (of a client) back to what was committed and removes files of which nothing was; returns what was done.
+
+    Bytes behind the last commit belong to pages that are queued again; leaving them would store those twice.
+    """
+    done = []
+    for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
+        keep = committed.get(path.name, 0)
+        size = path.stat().st_size
+        if size < keep:
+            raise BadFolder(f"{path} is shorter than the database says ({size} of {keep} bytes); restore it from a backup")
+        if keep == 0:
+            path.unlink()
+            done.append(f"removed {path.name}: nothing in it was committed")
+        elif size > keep:
+            os.truncate(path, keep)
+            done.append(f"cut {path.name} from {size} to {keep} bytes: the rest was not committed")
+    return done

@@ -1,0 +1,208 @@
+"""Step 5 of a page's life: which client gets which URLs.
+
+A host belongs to one client at a time, so that its pause is kept in one place; only a host that the user lifted
+the limits for is spread over several. A lease is a note in memory: the store knows its URLs as queued, so a crash
+of the server returns every lease by itself, and the loss of a client returns that client's.
+"""
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+from sanderling.model import Host, HostLease, HostNote, Task
+from sanderling.settings import Settings
+
+# A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
+STOCK_SECONDS = 10.0
+LARGEST_STOCK = 200
+FIRST_STOCK = 4
+
+Take = Callable[[int, int, Collection[int]], list[Task]]
+
+
+class Site:
+    """A host with work: what is queued for it in the store and who holds what."""
+
+    __slots__ = ("depth", "holders", "host", "leased", "queued", "trusted")
+
+    def __init__(self, host: Host, trusted: bool) -> None:
+        self.host = host
+        self.trusted = trusted
+        self.queued = 0  # in the store and not leased
+        self.leased: set[int] = set()
+        self.holders: dict[str, int] = {}
+        self.depth = 0  # nothing nearer to the seeds than this is queued
+
+
+class Held(NamedTuple):
+    site: Site
+    client: str
+    task: Task
+
+
+class Allocator:
+    """Hands out leases and knows each one."""
+
+    def __init__(self, settings: Settings, take: Take) -> None:
+        self._take = take
+        self._per_host = max(1, settings.per_host)
+        self._unhurried = settings.delay != 0
+        self._by_level = settings.max_depth is not None
+        self._levels: dict[int, int] = {}
+        self._sites: dict[int, Site] = {}
+        self._by_origin: dict[str, Site] = {}
+        self._free: dict[int, Site] = {}
+        self._own: dict[str, dict[int, Site]] = {}
+        self._held: dict[int, Held] = {}
+
+    @property
+    def leased(self) -> int:
+        return len(self._held)
+
+    @property
+    def hosts(self) -> int:
+        """Hosts with work, queued or leased."""
+        return sum(1 for site in self._sites.values() if site.queued or site.leased)
+
+    def site(self, host: int) -> Host | None:
+        found = self._sites.get(host)
+        return found.host if found else None
+
+    def join(self, client: str) -> None:
+        self._own[client] = {}
+
+    def leave(self, client: str, doomed: int = 0) -> None:
+        """Takes back all that a client held, save a URL that nobody shall get again."""
+        self._own.pop(client, None)
+        for held in [held for held in self._held.values() if held.client == client]:
+            self._return(held)
+            if held.task.id != doomed:
+                held.site.queued += 1
+            elif self._by_level:
+                self._levels[held.task.depth] -= 1
+            held.site.depth = 0
+            self._offer(held.site)
+
+    def add(self, host: Host, count: int, trusted: bool) -> None:
+        """Says that `count` more URLs of a host are queued."""
+        site = self._sites.get(host.id)
+        if site is None:
+            site = self._sites[host.id] = self._by_origin[host.origin] = Site(host, trusted)
+        site.queued += count
+        site.depth = 0
+        self._offer(site)
+
+    def add_depths(self, depths: dict[int, int]) -> None:
+        """Says at which distances from the seeds more URLs are queued."""
+        for depth, count in depths.items():
+            self._levels[depth] = self._levels.get(depth, 0) + count
+
+    def lease(self, client: str, want: int, room: int) -> list[HostLease]:
+        """Up to `want` tasks for a client, at most `room`, in turn from the hosts it may visit."""
+        leases: list[HostLease] = []
+        want = min(want, room)
+        own = self._own[client]
+        level = min((depth for depth, n in self._levels.items() if n), default=0) if self._by_level else None
+        for site in [*own.values(), *self._some_free(want)]:
+            if want <= 0:
+                break
+            if level is not None and site.depth > level:
+                continue
+            count = min(self._quota(site) - site.holders.get(client, 0), want, site.queued)
+            if count <= 0 or (client not in site.holders and len(site.holders) >= self._most_holders()):
+                continue
+            tasks = self._take(site.host.id, count, site.leased)
+            if len(tasks) < count:
+                site.queued = len(tasks)
+            if level is not None:
+                nearest = [task for task in tasks if task.depth <= level]
+                site.depth = min((task.depth for task in tasks), default=0) if not nearest else site.depth
+                tasks = nearest
+            if not tasks:
+                continue
+            for task in tasks:
+                site.leased.add(task.id)
+                self._held[task.id] = Held(site, client, task)
+            site.queued -= len(tasks)
+            site.holders[client] = site.holders.get(client, 0) + len(tasks)
+            want -= len(tasks)
+            self._free.pop(site.host.id, None)
+            own.pop(site.host.id, None)
+            self._offer(site)
+            leases.append(
+                HostLease(
+                    site.host.origin, self._connections(), site.host.not_before, site.trusted, site.host.robots, tasks
+                )
+            )
+        return leases
+
+    def held(self, client: str, id: int) -> Task | None:
+        """The task behind a visit; None when the client does not hold it (any more)."""
+        held = self._held.get(id)
+        return held.task if held is not None and held.client == client else None
+
+    def settle(self, id: int, again: bool) -> None:
+        """Ends a lease; `again` when its URL waits for another try."""
+        held = self._held[id]
+        self._return(held)
+        if self._by_level and not again:
+            self._levels[held.task.depth] -= 1
+        self._offer(held.site)
+
+    def note(self, note: HostNote) -> Host | None:
+        """Keeps what a client learned about a host; returns the host when it is one of ours."""
+        site = self._by_origin.get(note.origin)
+        if site is None:
+            return None
+        host = site.host
+        host.robots = note.robots or host.robots
+        host.not_before = note.not_before
+        host.interval = note.interval
+        return host
+
+    def nothing_left(self) -> bool:
+        """Whether no URL is queued or leased; some may still wait for another try."""
+        return not self._held and not self._free and not any(self._own.values())
+
+    def _some_free(self, want: int) -> list[Site]:
+        # As many as could be needed if each gave one task; the rest need not be looked at.
+        return [site for site, _ in zip(self._free.values(), range(max(want, 64)), strict=False)]
+
+    def _return(self, held: Held) -> None:
+        site = held.site
+        del self._held[held.task.id]
+        site.leased.discard(held.task.id)
+        left = site.holders[held.client] - 1
+        if left:
+            site.holders[held.client] = left
+        else:
+            del site.holders[held.client]
+
+    def _offer(self, site: Site) -> None:
+        """Puts a host where those who may lease from it look, at the end of the line."""
+        id = site.host.id
+        if site.queued <= 0:
+            self._free.pop(id, None)
+            for own in self._own.values():
+                own.pop(id, None)
+            return
+        if len(site.holders) < self._most_holders():
+            self._free.setdefault(id, site)
+        else:
+            self._free.pop(id, None)
+        for client, holding in site.holders.items():
+            if holding <= self._quota(site) // 2 and client in self._own:
+                self._own[client].setdefault(id, site)
+
+    def _most_holders(self) -> int:
+        if self._unhurried:
+            return 1
+        return max(1, min(self._per_host, len(self._own)))
+
+    def _connections(self) -> int:
+        return max(1, self._per_host // self._most_holders())
+
+    def _quota(self, site: Site) -> int:
+        if not site.host.interval:
+            return FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2
+        stock = STOCK_SECONDS / site.host.interval * self._connections()
+        return max(2, min(LARGEST_STOCK, int(stock)))

@@ -1,0 +1,105 @@
+"""Step 2 of a page's life: decides for each URL, once, whether it is ours to visit."""
+
+from collections.abc import Callable, Iterable
+
+import re2
+from publicsuffixlist import PublicSuffixList
+
+from sanderling.errors import BadSeed, BadSetting
+from sanderling.model import Found, NewUrl, State
+from sanderling.settings import Settings
+from sanderling.urls import SEEDABLE, canonical, hostname, identity, origin
+
+# A chain of redirects longer than browsers follow leads nowhere.
+MAX_HOPS = 20
+
+Rank = Callable[[int], float]
+
+
+def canonical_seed(text: str) -> str:
+    """The canonical form of what the user typed as a seed; a bare host name gets a scheme."""
+    stripped = text.strip()
+    if "://" not in stripped and stripped and " " not in stripped and not stripped.startswith(("/", ".", "-")):
+        stripped = "https://" + stripped
+    url = canonical(stripped, SEEDABLE)
+    if url is None:
+        scheme = stripped.partition("://")[0]
+        if "://" in stripped and scheme.lower() not in ("http", "https", "ftp", "gopher"):
+            raise BadSeed(f"{text!r} cannot be a seed: the scheme {scheme!r} is not http, https, ftp or gopher")
+        raise BadSeed(f"{text!r} cannot be a seed: it is not a valid URL")
+    return url
+
+
+class Scope:
+    """Which URLs a crawl follows: the seeds' hosts, domains or prefixes, and the user's patterns."""
+
+    def __init__(self, seeds: Iterable[str], settings: Settings) -> None:
+        self._kind = settings.scope
+        self._suffixes = PublicSuffixList() if self._kind == "domain" else None
+        self._homes: set[str] = set()
+        self._prefixes: tuple[str, ...] = ()
+        self._domain_of: dict[str, str] = {}
+        self._include = [_pattern(text) for text in settings.include]
+        self._exclude = [_pattern(text) for text in settings.exclude]
+        for seed in seeds:
+            self.extend(seed)
+
+    def extend(self, seed: str) -> None:
+        """Counts one more URL among the seeds."""
+        if self._kind == "domain":
+            self._homes.add(self._domain(origin(seed)))
+        elif self._kind == "host":
+            self._homes.add(origin(seed))
+        elif self._kind == "prefix":
+            path = seed.partition("?")[0]
+            self._prefixes += (path[: path.rfind("/") + 1],)
+
+    def objection(self, url: str, home: str) -> str:
+        """Why a URL with origin `home` is not followed; empty when it is."""
+        if self._kind == "host":
+            if home not in self._homes:
+                return "scope: another host"
+        elif self._kind == "domain":
+            if self._domain(home) not in self._homes:
+                return "scope: another domain"
+        elif self._kind == "prefix" and not url.startswith(self._prefixes):
+            return "scope: outside the prefix"
+        if self._exclude and any(p.search(url) for p in self._exclude):
+            return "matches an exclude pattern"
+        if self._include and not any(p.search(url) for p in self._include):
+            return "matches no include pattern"
+        return ""
+
+    def _domain(self, home: str) -> str:
+        found = self._domain_of.get(home)
+        if found is None:
+            name = hostname(home)
+            private = self._suffixes.privatesuffix(name) if self._suffixes else None
+            found = self._domain_of[home] = private or name
+        return found
+
+
+def _pattern(text: str) -> "re2._Regexp":
+    # RE2 runs in linear time, so no pattern and no URL can make the server hang.
+    try:
+        return re2.compile(text)
+    except re2.error as error:
+        detail = error.args[0].decode() if isinstance(error.args[0], bytes) else error
+        raise BadSetting(f"{text!r} is not a valid pattern: {detail}") from None
+
+
+def admit(
+    found: Iterable[Found], via: int, depth: int, hops: int, scope: Scope, max_depth: int | None, rank: Rank
+) -> list[NewUrl]:
+    """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with the reason."""
+    rows = []
+    for id, url, anchor in found:
+        home = origin(url)
+        reason = scope.objection(url, home)
+        if not reason and max_depth is not None and depth > max_depth:
+            reason = "deeper than max_depth"
+        if not reason and hops > MAX_HOPS:
+            reason = f"more than {MAX_HOPS} redirects"
+        state = State.EXCLUDED if reason else State.QUEUED
+        rows.append(NewUrl(id, url, identity(home), depth, state, rank(depth), via, hops, anchor, reason))
+    return rows

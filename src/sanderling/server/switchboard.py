@@ -1,0 +1,136 @@
+"""Carries typed messages between the server and its clients: length-prefixed msgpack over a Unix socket."""
+
+import selectors
+import socket
+import struct
+from collections import deque
+from pathlib import Path
+
+import msgspec
+
+from sanderling.model import ToClient, ToServer
+
+LARGEST = 256 * 1024 * 1024
+_LENGTH = struct.Struct(">I")
+
+
+class Line:
+    """The connection to one client."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self.sock = sock
+        self.client = ""
+        self.pid = 0
+        self.heard = 0.0
+        self._incoming = bytearray()
+        self._outgoing: deque[memoryview] = deque()
+
+    def receive(self) -> list[bytes] | None:
+        """The frames that are complete now; None when the other side is gone."""
+        try:
+            data = self.sock.recv(1 << 20)
+        except BlockingIOError:
+            return []
+        except OSError:
+            return None
+        if not data:
+            return None
+        buffer = self._incoming
+        buffer += data
+        frames, start = [], 0
+        while len(buffer) - start >= 4:
+            (size,) = _LENGTH.unpack_from(buffer, start)
+            if size > LARGEST:
+                return None
+            if len(buffer) - start - 4 < size:
+                break
+            frames.append(bytes(buffer[start + 4 : start + 4 + size]))
+            start += 4 + size
+        del buffer[:start]
+        return frames
+
+    def queue(self, frame: bytes) -> None:
+        self._outgoing.append(memoryview(_LENGTH.pack(len(frame)) + frame))
+
+    def flush(self) -> bool:
+        """Sends what the socket takes; True when something is left."""
+        while self._outgoing:
+            try:
+                sent = self.sock.send(self._outgoing[0])
+            except BlockingIOError:
+                return True
+            except OSError:
+                self._outgoing.clear()
+                return False
+            if sent == len(self._outgoing[0]):
+                self._outgoing.popleft()
+            else:
+                self._outgoing[0] = self._outgoing[0][sent:]
+        return False
+
+
+class Switchboard:
+    """The server's end: never blocks on a client, and reads one while it waits for another."""
+
+    def __init__(self, path: Path) -> None:
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self._listener.bind(str(path))
+        self._listener.listen(64)
+        self._listener.setblocking(False)
+        self._selector = selectors.DefaultSelector()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decode = msgspec.msgpack.Decoder(ToServer).decode
+        self.lines: set[Line] = set()
+
+    def poll(self, timeout: float) -> tuple[list[tuple[Line, ToServer]], list[Line]]:
+        """What has arrived, and the lines that are lost (a stranger's nonsense loses its line too)."""
+        arrived: list[tuple[Line, ToServer]] = []
+        lost: list[Line] = []
+        for key, events in self._selector.select(timeout):
+            if key.fileobj is self._listener:
+                self._accept()
+                continue
+            line: Line = key.data
+            if events & selectors.EVENT_WRITE:
+                self._flush(line)
+            if events & selectors.EVENT_READ:
+                frames = line.receive()
+                try:
+                    arrived += [(line, self._decode(frame)) for frame in frames or ()]
+                except msgspec.MsgspecError:
+                    frames = None
+                if frames is None:
+                    lost.append(line)
+        return arrived, lost
+
+    def send(self, line: Line, message: ToClient) -> None:
+        line.queue(self._encode(message))
+        self._flush(line)
+
+    def drop(self, line: Line) -> None:
+        if line in self.lines:
+            self.lines.discard(line)
+            self._selector.unregister(line.sock)
+            line.sock.close()
+
+    def close(self) -> None:
+        for line in list(self.lines):
+            self.drop(line)
+        self._selector.close()
+        self._listener.close()
+
+    def _accept(self) -> None:
+        sock, _ = self._listener.accept()
+        sock.setblocking(False)
+        line = Line(sock)
+        self.lines.add(line)
+        self._selector.register(sock, selectors.EVENT_READ, line)
+
+    def _flush(self, line: Line) -> None:
+        wants = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.flush() else 0)
+        if line in self.lines:
+            self._selector.modify(line.sock, wants, line)
+
+
+

@@ -1,0 +1,188 @@
+"""Every setting, declared once: its name in `sanderling.toml`, its flag, its default, its unit and its help.
+
+The command line is built from this table, `sanderling.toml` is checked against it and the documentation is
+tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`.
+"""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import msgspec
+
+from sanderling import __version__
+from sanderling.errors import BadSetting
+
+Scope = Literal["host", "domain", "prefix", "any"]
+
+DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+SIZES = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one crawl; defaults are the polite ones."""
+
+    scope: Scope = "host"
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    max_pages: int | None = None
+    max_depth: int | None = None
+    max_time: float | None = None
+    max_bytes: int | None = None
+    clients: int = 0
+    connections: int = 1000
+    per_host: int = 1
+    delay: float | None = None
+    delay_factor: float = 4.0
+    max_delay: float = 30.0
+    ignore_robots: bool = False
+    follow_nofollow: bool = False
+    allow_private: bool = False
+    user_agent: str = f"Sanderling/{__version__}"
+    contact: str | None = None
+    proxy: str | None = None
+    cookies: bool = False
+    skip_types: tuple[str, ...] = ()
+    max_body: int = 16 * 1024**2
+    connect_timeout: float = 10.0
+    first_byte_timeout: float = 30.0
+    fetch_timeout: float = 120.0
+    low_speed_time: float = 20.0
+    retries: int = 2
+    retry_wait: float = 5.0
+    min_free: int = 100 * 1024**2
+    store: str | None = None
+
+
+class Declared(NamedTuple):
+    name: str
+    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice"]
+    group: str
+    help: str
+
+
+DECLARED = [
+    Declared("scope", "choice", "Scope", "which discovered links to follow: the seeds' hosts, their registered domains, their path prefixes, or any"),
+    Declared("include", "list", "Scope", "follow only URLs that match this pattern (RE2 syntax; repeatable)"),
+    Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
+    Declared("max_pages", "count", "Limits", "stop after this many stored pages, exactly"),
+    Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
+    Declared("max_time", "duration", "Limits", "stop after this long"),
+    Declared("max_bytes", "size", "Limits", "stop handing out pages once this much has been downloaded"),
+    Declared("clients", "count", "Speed", "client processes (0: one per core)"),
+    Declared("connections", "count", "Speed", "requests in flight per client at most"),
+    Declared("per_host", "count", "Manners", "connections to one host at a time; raise it for your own site only"),
+    Declared("delay", "duration", "Manners", "fixed pause between fetches from one host instead of the adaptive one"),
+    Declared("delay_factor", "number", "Manners", "adaptive pause: this many times as long as the server took"),
+    Declared("max_delay", "duration", "Manners", "the adaptive pause is at most this long"),
+    Declared("ignore_robots", "flag", "Manners", "ignore robots.txt, robots meta tags and X-Robots-Tag; for your own site only"),
+    Declared("follow_nofollow", "flag", "Manners", "follow links marked rel=nofollow"),
+    Declared("allow_private", "flag", "Manners", "let discovered links lead to loopback, private and link-local addresses"),
+    Declared("user_agent", "text", "Manners", "how the crawler introduces itself"),
+    Declared("contact", "text", "Manners", "URL or mail address of whoever runs the crawl, added to the user agent"),
+    Declared("proxy", "text", "Network", "http://, https://, socks5:// or socks5h:// proxy for every request"),
+    Declared("cookies", "flag", "Network", "keep cookies for the length of a run"),
+    Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
+    Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
+    Declared("connect_timeout", "duration", "Network", "give up connecting after this long"),
+    Declared("first_byte_timeout", "duration", "Network", "give up waiting for the first byte after this long"),
+    Declared("fetch_timeout", "duration", "Network", "give up a whole fetch after this long"),
+    Declared("low_speed_time", "duration", "Network", "give up a body that crawls below 100 bytes/s for this long"),
+    Declared("retries", "count", "Network", "further tries after a time-out, a broken connection, 429 or 5xx"),
+    Declared("retry_wait", "duration", "Network", "pause before the first further try; it doubles each time"),
+    Declared("min_free", "size", "Store", "stop cleanly when the disk has less room than this"),
+    Declared("store", "text", "Store", "where the state lives: empty for SQLite in the folder"),
+]  # fmt: skip
+
+_BY_NAME = {each.name: each for each in DECLARED}
+
+
+def read_value(name: str, value: object) -> Any:
+    """The value of a setting from TOML or the command line, with its unit; BadSetting says what does not fit."""
+    if name not in _BY_NAME:
+        raise BadSetting(f"unknown setting {name!r}")
+    unit = _BY_NAME[name].unit
+    try:
+        if unit == "duration":
+            return _number(value, DURATIONS, "s")
+        if unit == "size":
+            return int(_number(value, SIZES, ""))
+        if unit == "count":
+            return _at_least_zero(int(value) if isinstance(value, str) else value, int)
+        if unit == "number":
+            return _at_least_zero(float(value) if isinstance(value, str | int) else value, float)
+        if unit == "flag" and isinstance(value, bool):
+            return value
+        if unit == "text" and isinstance(value, str):
+            return value
+        if unit == "choice" and value in get_args(Scope):
+            return value
+        if unit == "list" and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+            return tuple(value)
+    except (ValueError, TypeError, KeyError):
+        pass
+    raise BadSetting(f"{name} = {value!r} is not {_EXPECTED[unit]}")
+
+
+_EXPECTED = {
+    "duration": "a duration such as 10s, 5m or 2h",
+    "size": "a size such as 64KiB or 16MiB",
+    "count": "a whole number, 0 or more",
+    "number": "a number, 0 or more",
+    "text": "a text",
+    "flag": "true or false",
+    "list": "a list of texts",
+    "choice": "one of " + ", ".join(get_args(Scope)),
+}
+
+
+def _number(value: object, units: dict[str, Any], bare: str) -> float:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(_at_least_zero(value, type(value)))
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(value))
+    if not match:
+        raise ValueError
+    return float(match[1]) * float(units[match[2] or bare])
+
+
+def _at_least_zero(value: Any, kind: type) -> Any:
+    if not isinstance(value, kind) or isinstance(value, bool) or value < 0:
+        raise ValueError
+    return value
+
+
+def overlay(base: Settings, values: dict[str, object]) -> Settings:
+    """`base` with the given values in place of its own."""
+    return msgspec.structs.replace(base, **{name: read_value(name, value) for name, value in values.items()})
+
+
+def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
+    """The settings and seeds a crawl folder was started with."""
+    try:
+        table = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BadSetting(f"{path} is not valid TOML: {error}") from None
+    seeds = table.pop("seeds", [])
+    if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
+        raise BadSetting(f"{path}: seeds is not a list of texts")
+    try:
+        return overlay(Settings(), table), tuple(seeds)
+    except BadSetting as error:
+        raise BadSetting(f"{path}: {error}") from None
+
+
+def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
+    """The `sanderling.toml` of a new crawl: what was chosen, and nothing that is a default."""
+    lines = [
+        "# The settings this crawl was started with; edit them and run `sanderling crawl -d` on this folder again.",
+        "# Flags on the command line win over this file for one run. Every setting: docs/settings.md",
+        f"seeds = {json.dumps(list(seeds), ensure_ascii=False)}",
+    ]
+    defaults = Settings()
+    for each in DECLARED:
+        value = getattr(settings, each.name)
+        if value != getattr(defaults, each.name):
+            lines.append(f"{each.name} = {json.dumps(value, ensure_ascii=False)}")
+    return "\n".join(lines) + "\n"

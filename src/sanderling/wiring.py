@@ -1,0 +1,354 @@
+"""Connects the rooms: the one file that knows them all.
+
+    seeds ─► dispatcher ─► ranking ─► store ─► allocator ═lease═► client crawler ─► web
+                 ▲                      ▲                               │
+                 └───── new URLs ─── intake ◄═══════════report══════════┘
+"""
+
+import contextlib
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sanderling.errors import DiskFull
+from sanderling.model import PROTOCOL, Commit, Counts, Found, Hello, Host, Lease, NewUrl, Outcome, Report, Settled, State
+from sanderling.model import Stop, Visit, Welcome  # isort: skip
+from sanderling.repository import warc
+from sanderling.repository.folder import Folder, hold
+from sanderling.repository.sqlite import SqliteStore
+from sanderling.repository.store import Store
+from sanderling.server import intake, ranking
+from sanderling.server.allocator import Allocator
+from sanderling.server.crew import Crew
+from sanderling.server.dispatcher import Scope, admit, canonical_seed
+from sanderling.server.marker import Marker
+from sanderling.server.switchboard import Line, Switchboard
+from sanderling.settings import Settings
+from sanderling.urls import identity, origin
+
+# A client that says nothing for so long hangs in a parser; it is ended and replaced.
+LONGEST_SILENCE = 60.0
+LAST_WORDS = 1.5
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a running crawl is."""
+
+    counts: Counts
+    leased: int
+    hosts: int
+    clients: int
+    replaced: int
+    seconds: float
+    left: int | None  # pages until the limit
+
+
+OnProgress = Callable[[Progress], None]
+OnVisits = Callable[[list[tuple[str, Visit]]], None]
+
+
+def open_store(folder: Folder, readonly: bool) -> Store:
+    return SqliteStore(folder.database, readonly)
+
+
+class CrawlServer:
+    """One crawl: owns the store and the clients from start to end."""
+
+    def __init__(self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int) -> None:
+        self._folder = folder
+        self._settings = settings
+        folder.path.mkdir(exist_ok=True)
+        folder.warcs.mkdir(exist_ok=True)
+        with contextlib.ExitStack() as undo:
+            self._lock = undo.enter_context(hold(folder))
+            self._store = open_store(folder, readonly=False)
+            undo.callback(self._store.close)
+            self.repaired = warc.repair(folder.warcs, self._store.warcs())
+            self._run_folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-")))
+            (folder.path / "sanderling.socket").unlink(missing_ok=True)
+            (folder.path / "sanderling.socket").symlink_to(self._run_folder / "socket")
+            undo.callback((folder.path / "sanderling.socket").unlink, missing_ok=True)
+            self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
+            self._undo = undo.pop_all()
+        self._crew = Crew(crew_size, self._run_folder / "socket")
+        self._counts = self._store.counts()
+        self._seeds = list(dict.fromkeys([*self._store.seeds(), *map(canonical_seed, seeds)]))
+        self._homes = self._store.homes()
+        self._trusted = {origin(seed) for seed in self._seeds}
+        self._scope = Scope([*self._seeds, *self._homes], settings)
+        self._allocator = Allocator(settings, self._store.take)
+        self._markers: dict[str, Marker] = {}
+        self._blamed: Counter[int] = Counter()
+        self._wants: dict[Line, int] = {}
+        self._next_wake = self._store.next_wake()
+        self._started = time.monotonic()
+        self._stopping = False
+        self.set_aside: list[int] = []
+        self.on_visits: OnVisits | None = None
+        self._load_queue()
+        self._plant_seeds()
+
+    # ---- the run
+
+    def run(self, on_progress: OnProgress, asked_to_stop: Callable[[], bool]) -> Progress:
+        """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""
+        ticked = 0.0
+        try:
+            if not self._finished():
+                self._crew.fill()
+            while not self._finished() and not asked_to_stop():
+                self._serve(0.1)
+                now = time.monotonic()
+                if now - ticked >= 0.2:
+                    ticked = now
+                    self._tick()
+                    on_progress(self.progress())
+        finally:
+            self._stop()
+        return self.progress()
+
+    def close(self) -> None:
+        self._undo.close()
+
+    def progress(self) -> Progress:
+        limit = self._settings.max_pages
+        return Progress(
+            self._counts, self._allocator.leased, self._allocator.hosts, len(self._wants), self._crew.replaced,
+            time.monotonic() - self._started, max(0, limit - self._counts.pages) if limit is not None else None,
+        )  # fmt: skip
+
+    def _serve(self, timeout: float) -> None:
+        arrived, lost = self._switchboard.poll(timeout)
+        for line, message in arrived:
+            line.heard = time.monotonic()
+            if isinstance(message, Hello):
+                self._welcome(line, message)
+            else:
+                self._take_in(message)
+                self._wants[line] = message.want
+        for line in lost:
+            self._lose(line)
+        for line, want in list(self._wants.items()):
+            self._feed(line, want)
+
+    def _tick(self) -> None:
+        now = time.time()
+        if self._next_wake is not None and self._next_wake <= now:
+            for host, count in self._store.wake(now):
+                self._add_work(host, count)
+            self._next_wake = self._store.next_wake()
+        for line in list(self._switchboard.lines):
+            if line.client and line.heard < time.monotonic() - LONGEST_SILENCE:
+                self._lose(line)
+        known = {line.pid for line in self._switchboard.lines}
+        for pid in self._crew.died_silently():
+            if pid not in known:
+                self._crew.bury(pid)
+        self._crew.fill()
+        if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
+            raise DiskFull(
+                f"stopped with less than {self._settings.min_free >> 20} MiB free on the disk; nothing is lost: "
+                "free some space and run it again"
+            )
+
+    def _finished(self) -> bool:
+        if self._allocator.leased:
+            return False
+        return self._room() <= 0 or (self._allocator.nothing_left() and self._next_wake is None)
+
+    def _room(self) -> int:
+        """How many more leases the limits allow."""
+        settings, counts = self._settings, self._counts
+        if settings.max_time is not None and time.monotonic() - self._started >= settings.max_time:
+            return 0
+        if settings.max_bytes is not None and counts.bytes >= settings.max_bytes:
+            return 0
+        if settings.max_pages is not None:
+            return settings.max_pages - counts.pages - self._allocator.leased
+        return 1 << 30
+
+    def _stop(self) -> None:
+        self._stopping = True
+        for line in self._switchboard.lines:
+            self._switchboard.send(line, Stop())
+        deadline = time.monotonic() + LAST_WORDS
+        with contextlib.suppress(DiskFull):
+            while self._wants and time.monotonic() < deadline:
+                self._serve(0.05)
+        self._crew.disband(max(0.0, deadline - time.monotonic()))
+        warc.repair(self._folder.warcs, self._store.warcs())
+
+    # ---- clients
+
+    def _welcome(self, line: Line, hello: Hello) -> None:
+        if hello.protocol != PROTOCOL or self._stopping:
+            self._switchboard.drop(line)
+            return
+        line.client, line.pid = hello.client, hello.pid
+        self._allocator.join(hello.client)
+        marker = self._markers[hello.client] = Marker.create(self._run_folder / f"marker-{hello.client}")
+        self._wants[line] = 0
+        settings = msgspec.json.encode(self._settings)
+        self._switchboard.send(line, Welcome(settings, str(self._folder.warcs.absolute()), str(marker.path)))
+
+    def _feed(self, line: Line, want: int) -> None:
+        if want <= 0 or self._stopping:
+            return
+        hosts = self._allocator.lease(line.client, want, self._room())
+        if hosts:
+            self._wants[line] = want - sum(len(part.tasks) for part in hosts)
+            self._switchboard.send(line, Lease(hosts))
+
+    def _lose(self, line: Line) -> None:
+        """Takes back what a client held; a page that was being parsed when it died twice is set aside."""
+        self._switchboard.drop(line)
+        if self._wants.pop(line, None) is None:
+            return
+        if self._stopping:
+            return
+        self._crew.bury(line.pid)
+        warc.repair(self._folder.warcs, self._store.warcs(), line.client)
+        suspect = self._markers.pop(line.client).read()
+        doomed = 0
+        if suspect and self._allocator.held(line.client, suspect):
+            self._blamed[suspect] += 1
+            if self._blamed[suspect] >= 2:
+                doomed = suspect
+                self._counts.queued -= 1
+                self._counts.failed += 1
+                self._store.set_aside(doomed, "set aside: it ended a client process twice", self._counts)
+                self.set_aside.append(doomed)
+        self._allocator.leave(line.client, doomed)
+
+    # ---- what comes in
+
+    def _take_in(self, report: Report) -> None:
+        held = {v.id: self._allocator.held(report.client, v.id) for v in report.visits}
+        tasks = {id: task for id, task in held.items() if task is not None}
+        visits = [v for v in report.visits if v.id in tasks]
+        hosts = [h for h in map(self._allocator.note, report.hosts) if h is not None and h.robots is not None]
+        if not visits and not hosts:
+            return
+        settings = self._settings
+        settled = [intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait) for v in visits]
+        seen = intake.first_seen(visits)
+        known = self._store.known(list(seen))
+        homes, again = self._follow_seeds([v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen)
+        urls: list[NewUrl] = []
+        for id, (found, visit) in seen.items():
+            if id not in known:
+                task = tasks[visit.id]
+                redirected = visit.outcome is Outcome.REDIRECT
+                urls += admit(
+                    [found], visit.id, task.depth + (not redirected), task.hops + 1 if redirected else 0,
+                    self._scope, settings.max_depth, ranking.breadth_first,
+                )  # fmt: skip
+        fresh = self._hosts_of(urls)
+        for settlement in settled:
+            self._allocator.settle(settlement.id, settlement.state is State.QUEUED)
+            if settlement.due:
+                self._next_wake = min(self._next_wake or settlement.due, settlement.due)
+        intake.count(self._counts, urls, settled, visits)
+        self._counts.leased = self._allocator.leased
+        self._store.commit(
+            Commit(
+                report.client, report.number, urls, settled + again, visits, [*hosts, *fresh.values()], report.warcs,
+                self._counts, homes,
+            )
+        )  # fmt: skip
+        self._queue(urls, fresh)
+        self._crew.went_well()
+        if self.on_visits is not None:
+            self.on_visits([(tasks[v.id].url, v) for v in visits])
+
+    def _follow_seeds(
+        self, redirects: list[Visit], seen: dict[int, tuple[Found, Visit]]
+    ) -> tuple[list[str] | None, list[Settled]]:
+        """A seed that moved takes the scope with it: who asks for example.org wants www.example.org, too."""
+        again: list[Settled] = []
+        changed = False
+        for visit in redirects:
+            id = int.from_bytes(visit.links[:8], "little", signed=True)
+            known = self._store.known([id]).get(id)
+            url = seen[id][0].url if id in seen else known[0] if known else ""
+            if not url or not self._scope.objection(url, origin(url)):
+                continue
+            self._scope.extend(url)
+            self._homes.append(url)
+            changed = True
+            if known and known[1] == State.EXCLUDED:
+                again.append(Settled(id, State.QUEUED, 0, 0.0, ""))
+                self._counts.excluded -= 1
+                self._counts.queued += 1
+        return (self._homes if changed else None), again
+
+    def _hosts_of(self, urls: list[NewUrl]) -> dict[int, Host]:
+        """Hosts that have work for the first time."""
+        fresh: dict[int, Host] = {}
+        for row in urls:
+            if row.state is State.QUEUED and row.host not in fresh and self._allocator.site(row.host) is None:
+                fresh[row.host] = self._store.host(row.host) or Host(row.host, origin(row.url))
+        return fresh
+
+    def _queue(self, urls: list[NewUrl], fresh: dict[int, Host]) -> None:
+        queued = [row for row in urls if row.state is State.QUEUED]
+        self._allocator.add_depths(Counter(row.depth for row in queued))
+        for id, count in Counter(row.host for row in queued).items():
+            self._add_work(id, count, fresh.get(id))
+
+    def _add_work(self, id: int, count: int, host: Host | None = None) -> None:
+        host = host or self._allocator.site(id) or self._store.host(id)
+        if host is not None:
+            self._allocator.add(host, count, host.origin in self._trusted)
+
+    def _load_queue(self) -> None:
+        for host, queued in self._store.waiting():
+            self._allocator.add(host, queued, host.origin in self._trusted)
+        if self._settings.max_depth is not None:
+            self._allocator.add_depths(self._store.depths())
+
+    def _plant_seeds(self) -> None:
+        ids = {identity(url): url for url in self._seeds}
+        known = self._store.known(list(ids))
+        found = [Found(id, url, "") for id, url in ids.items() if id not in known]
+        urls = admit(found, 0, 0, 0, self._scope, None, ranking.breadth_first)
+        fresh = self._hosts_of(urls)
+        intake.count(self._counts, urls, [], [])
+        self._store.seed(self._seeds, urls, list(fresh.values()), self._counts)
+        self._queue(urls, fresh)
+
+
+def main(path: str) -> None:
+    """The life of a client process: connect, be welcomed, crawl, leave."""
+    import os
+    import resource
+    import signal
+
+    from sanderling.client.crawler import Crawler, own_name
+    from sanderling.client.line import ServerLine
+    from sanderling.client.reading import Reader
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 16384)), hard))
+    line = ServerLine(path)
+    name = own_name()
+    welcome = line.introduce(Hello(PROTOCOL, name, os.getpid()))
+    if welcome is None:
+        return
+    settings = msgspec.json.decode(welcome.settings, type=Settings)
+    archive = warc.WarcWriter(Path(welcome.warc_folder), name)
+    reader = Reader(settings, archive, Marker.open(Path(welcome.marker)).write)
+    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server is gone: so are we
+        Crawler(name, settings, line, reader, archive).run()
+
+
+if __name__ == "__main__":
+    import sys
+
+    main(sys.argv[1])
