@@ -71,8 +71,10 @@ def canonical(base: str, reference: str) -> str | None:
         else f"{parts.hostname}:{port}"
     )
     path = quote(_without_dots(parts.path), safe=_PATH_KEEPS)
-    search = f"?{quote(parts.query, safe=_QUERY_KEEPS)}" if parts.query else ""
-    return f"{parts.scheme}://{host}{path}{search}"
+    # To the standard an empty query is not the same as none; urljoin and urlsplit forget the difference.
+    search = query if mark else parts.query
+    ending = f"?{quote(search, safe=_QUERY_KEEPS)}" if search or mark else ""
+    return f"{parts.scheme}://{host}{path}{ending}"
 
 
 def _without_dots(path: str) -> str:
