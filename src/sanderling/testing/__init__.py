@@ -1,0 +1,14 @@
+"""Webs to try a crawler on: one that behaves, changes on a known schedule and can be as large as you like,
+and a server in which every way to misbehave has a URL.
+
+    with SyntheticWeb(hosts=3, pages=500).serve() as site:
+        crawl(site.seeds, proxy=site.proxy)
+        assert set(site.requests) == site.web.reachable(0)
+"""
+
+from sanderling.testing.clock import Clock
+from sanderling.testing.schedule import DAY, Change, Kind
+from sanderling.testing.serving import ServedWeb, Visit
+from sanderling.testing.synthetic import SyntheticWeb
+
+__all__ = ["DAY", "Change", "Clock", "Kind", "ServedWeb", "SyntheticWeb", "Visit"]

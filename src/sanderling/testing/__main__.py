@@ -1,0 +1,104 @@
+"""`python -m sanderling.testing`: a synthetic web for people to crawl."""
+
+import argparse
+import signal
+import sys
+
+from sanderling.testing.synthetic import SyntheticWeb
+
+EPILOG = """\
+The web's time stands at 0 unless --speed lets it run: with --speed 86400 a day of changes passes every second.
+Through the proxy every host has a name of its own (http://host0.test/, http://host1.test/, ...); directly,
+host N is found below /hostN/ (or at / when there is only one).
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    options = _parser().parse_args(arguments)
+    # Blocked before the server's thread starts, or that thread would take the signals in the default way.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        web = SyntheticWeb(
+            hosts=options.hosts,
+            pages=options.pages,
+            seed=options.seed,
+            links=options.links,
+            size=options.size,
+            latency=options.latency,
+            change_rate=options.change_rate,
+            appear=options.appear,
+            vanish=options.vanish,
+            skew=options.skew,
+        )
+        site = web.serve(
+            port=options.port, address=options.address, robots=options.robots, speed=options.speed
+        )
+        with site:
+            sys.stdout.write(
+                f"{web.pages} pages on {web.hosts} host(s) at {site.url}\n"
+                f"  sanderling crawl {site.url} -d crawl --allow-private\n"
+                f"  sanderling crawl {site.seeds[0]} -d crawl --scope any --proxy {site.proxy}\n"
+                "Stop with Ctrl-C.\n"
+            )
+            sys.stdout.flush()
+            signal.sigwait({signal.SIGINT, signal.SIGTERM})
+            sys.stdout.write(f"\nServed {site.requests.total()} page requests.\n")
+    except (ValueError, OSError, OverflowError) as error:
+        sys.stderr.write(f"sanderling.testing: {error}\n")
+        return 2
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m sanderling.testing",
+        description="Serve a deterministic synthetic web whose pages change, appear and vanish on schedule.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("--hosts", type=int, default=1, metavar="N", help="number of hosts (default 1)")
+    add("--pages", type=int, default=100, metavar="N", help="pages on all hosts together (default 100)")
+    add("--seed", type=int, default=0, metavar="N", help="another number is another web (default 0)")
+    add("--links", type=int, default=8, metavar="N", help="links on a page (default 8)")
+    add("--size", type=int, default=2000, metavar="BYTES", help="mean prose of a page (default 2000)")
+    add("--latency", type=float, default=0.0, metavar="S", help="seconds before each answer (default 0)")
+    add(
+        "--change-rate",
+        type=float,
+        default=0.1,
+        metavar="X",
+        help="mean changes of a page a day (default 0.1)",
+    )
+    add(
+        "--appear",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="pages that come within 30 days (default 0.1)",
+    )
+    add(
+        "--vanish",
+        type=float,
+        default=0.1,
+        metavar="SHARE",
+        help="leaf pages that go in that time (default 0.1)",
+    )
+    add(
+        "--skew",
+        type=float,
+        default=0.6,
+        metavar="X",
+        help="0: links go anywhere, near 1: to the few (default 0.6)",
+    )
+    add("--speed", type=float, default=0.0, metavar="X", help="simulated seconds in each second (default 0)")
+    add(
+        "--robots", default="", metavar="TEXT", help="what robots.txt says (default: nothing, all is allowed)"
+    )
+    add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
+    add("--address", default="127.0.0.1", metavar="IP", help="address to listen on (default 127.0.0.1)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

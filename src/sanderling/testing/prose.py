@@ -1,0 +1,64 @@
+"""Sentences for the synthetic web: words by Zipf's law, as indexes and text codes meet them in real text."""
+
+from bisect import bisect
+from functools import lru_cache
+from itertools import accumulate
+from random import Random
+
+SENTENCES = 4096
+VOCABULARY = 3000
+
+
+def _listed(text: str) -> list[str]:
+    return text.split()
+
+
+_COMMON = _listed(
+    "the of and to in a is that for it was on with as by at from this are be not have or which but their has "
+    "they one when can more will been other were all there out about into only some its new over after may "
+    "would where each them most such then these between also first two how through many during under because"
+)
+_ONSETS = _listed("b br c ch cl d dr f fl g gr h j k l m n p pl qu r s sh sl st t th tr v w")
+_VOWELS = _listed("a e i o u ai ea ou oo ie")
+_CODAS = ["", "l", "n", "r", "s", "t", "m", "nd", "rt", "ck", "st", "ng", "sk"]
+_ENDINGS = ["", "", "", "er", "ing", "ed", "ly", "ness", "ment", "al", "age", "s"]
+
+
+@lru_cache(maxsize=8)
+def words(seed: int) -> tuple[str, ...]:
+    """The vocabulary, the commonest word first."""
+    rng = Random(f"words/{seed}")
+    found = dict.fromkeys(_COMMON)
+    while len(found) < VOCABULARY:
+        syllables = 1 + (rng.random() < 0.3)
+        stem = "".join(
+            _pick(rng, _ONSETS) + _pick(rng, _VOWELS) + _pick(rng, _CODAS) for _ in range(syllables)
+        )
+        found.setdefault(stem + _pick(rng, _ENDINGS))
+    return tuple(found)
+
+
+@lru_cache(maxsize=8)
+def sentences(seed: int) -> tuple[str, ...]:
+    """A pool to compose paragraphs from: choosing a sentence is 100 times cheaper than making one."""
+    rng = Random(f"sentences/{seed}")
+    vocabulary = words(seed)
+    weights = list(accumulate(1 / (rank + 1) for rank in range(VOCABULARY)))
+    pool = []
+    for _ in range(SENTENCES):
+        length = 6 + int(rng.random() * 12)
+        chosen = [vocabulary[bisect(weights, rng.random() * weights[-1])] for _ in range(length)]
+        if length > 12:
+            chosen[length // 2] += ","
+        pool.append(" ".join(chosen).capitalize() + ".")
+    return tuple(pool)
+
+
+@lru_cache(maxsize=8)
+def nouns(seed: int) -> tuple[str, ...]:
+    """256 words fit for titles, anchors and paths."""
+    return tuple(word for word in words(seed)[len(_COMMON) :] if len(word) > 4)[:256]
+
+
+def _pick(rng: Random, choices: list[str]) -> str:
+    return choices[int(rng.random() * len(choices))]

@@ -1,0 +1,181 @@
+"""The server of a synthetic web: one thread, one event loop, one small protocol object per connection.
+
+The same port answers direct requests and those of a client that takes it for its proxy, so that thousands of
+host names work without DNS.
+"""
+
+import asyncio
+import time
+from collections import Counter
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from sanderling.testing.answers import Answers, Request
+from sanderling.testing.background import BackgroundLoop
+from sanderling.testing.clock import Clock
+from sanderling.testing.synthetic import SyntheticWeb
+
+MOST_HEAD = 64 * 1024
+
+
+class Visit(NamedTuple):
+    """One line of the access log; `at` is real time, as of `time.monotonic`."""
+
+    at: float
+    url: str
+    status: int
+
+
+class ServedWeb:
+    """What `with web.serve() as site` gives.
+
+    url                the front page (of host 0) for a client that connects directly
+    proxy              the address to use as proxy; then the URLs are those of `web`, such as `http://host7.test/`
+    seeds              front pages by host name, for use with the proxy
+    web, direct        the description, with the URLs seen through the proxy and with those seen directly
+    clock              the web's time: `clock.now = t`, `clock.advance(seconds)`
+    requests           how often each page URL was asked for, whatever the answer
+    robots_requests, other_requests   the same for robots.txt, and for images and sitemaps
+    in_flight, peak_in_flight, peak_by_host   requests that wait for their answer, now and at most
+    visits             the access log, when started with `record=True`
+    latency            seconds until an answer; may be changed while it runs
+    """
+
+    def __init__(
+        self,
+        web: SyntheticWeb,
+        *,
+        port: int = 0,
+        address: str = "127.0.0.1",
+        robots: str = "",
+        robots_status: int = 200,
+        validators: bool = True,
+        speed: float = 0.0,
+        record: bool = False,
+    ) -> None:
+        self.web = web
+        self.latency = web.latency
+        self.clock = Clock(speed=speed)
+        self.requests: Counter[str] = Counter()
+        self.robots_requests: Counter[str] = Counter()
+        self.other_requests: Counter[str] = Counter()
+        self.visits: list[Visit] = []
+        self.in_flight = 0
+        self.peak_in_flight = 0
+        self.peak_by_host: Counter[str] = Counter()
+        self._waiting_by_host: Counter[str] = Counter()
+        self._record = record
+        self._listen_on = (address, port)
+        self._options = (robots, robots_status, validators)
+        self.connections: set[Connection] = set()
+
+    def __enter__(self) -> Self:
+        self._background = BackgroundLoop("synthetic-web")
+        try:
+            self._server = self._background.run(self._listen())
+        except BaseException:
+            self._background.stop()
+            raise
+        host, port = self._server.sockets[0].getsockname()[:2]
+        self.proxy = f"http://{host}:{port}"
+        self.answers = Answers(self.web, self.proxy, *self._options)
+        self.direct = self.answers.direct
+        self.url = self.direct.seeds[0]
+        self.seeds = self.web.seeds
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
+    ) -> None:
+        self._background.run(self._close())
+        self._background.stop()
+
+    async def _listen(self) -> asyncio.Server:
+        address, port = self._listen_on
+        loop = asyncio.get_running_loop()
+        return await loop.create_server(lambda: Connection(self), address, port, backlog=4096)
+
+    async def _close(self) -> None:
+        self._server.close()
+        for connection in list(self.connections):
+            connection.abort()
+        await self._server.wait_closed()
+
+    def count(self, request: Request) -> None:
+        match request.kind:
+            case "page":
+                self.requests[request.url] += 1
+            case "robots":
+                self.robots_requests[request.url] += 1
+            case _:
+                self.other_requests[request.url] += 1
+        self.in_flight += 1
+        self.peak_in_flight = max(self.peak_in_flight, self.in_flight)
+        waiting = self._waiting_by_host[request.host] = self._waiting_by_host[request.host] + 1
+        if waiting > self.peak_by_host[request.host]:
+            self.peak_by_host[request.host] = waiting
+
+    def settle(self, request: Request, status: int) -> None:
+        self.in_flight -= 1
+        self._waiting_by_host[request.host] -= 1
+        if self._record:
+            self.visits.append(Visit(time.monotonic(), request.url, status))
+
+
+class Connection(asyncio.Protocol):
+    """Answers the requests of one connection in turn; what arrives early waits in the buffer."""
+
+    def __init__(self, site: ServedWeb) -> None:
+        self.site = site
+        self.buffer = b""
+        self.pending: asyncio.TimerHandle | None = None
+        self.request: Request | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self.transport = transport
+        self.site.connections.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.site.connections.discard(self)
+        if self.pending and self.request:
+            self.pending.cancel()
+            self.site.settle(self.request, 0)
+            self.pending = None
+
+    def abort(self) -> None:
+        self.transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer += data
+        if not self.pending:
+            self.take_requests()
+
+    def take_requests(self) -> None:
+        while not self.pending and not self.transport.is_closing():
+            head, end, rest = self.buffer.partition(b"\r\n\r\n")
+            if not end:
+                if len(head) > MOST_HEAD:
+                    self.abort()
+                return
+            self.buffer = rest
+            request = self.site.answers.read(head)
+            self.site.count(request)
+            if self.site.latency:
+                self.request = request
+                self.pending = asyncio.get_running_loop().call_later(self.site.latency, self.answer_late)
+            else:
+                self.answer(request)
+
+    def answer_late(self) -> None:
+        self.pending = None
+        if self.request:
+            self.answer(self.request)
+        self.take_requests()
+
+    def answer(self, request: Request) -> None:
+        status, reply = self.site.answers.answer(request, self.site.clock.now)
+        self.site.settle(request, status)
+        self.transport.write(reply)
+        if request.close:
+            self.transport.close()

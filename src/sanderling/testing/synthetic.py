@@ -1,0 +1,342 @@
+"""The description of a synthetic web: which pages exist, how they link, what they say, at any moment.
+
+Every question is answered by computing, never by looking up, so a million pages cost no memory and two webs
+with the same parameters are the same web on every machine.
+"""
+
+import math
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from sanderling.testing.chance import draw, fraction, scramble
+from sanderling.testing.prose import nouns
+from sanderling.testing.rendering import Link, paragraph_count, picture_names, render
+from sanderling.testing.schedule import ALWAYS, Change, Condition, Lifetime, Schedule
+from sanderling.testing.topology import Page, Topology
+
+if TYPE_CHECKING:
+    from sanderling.testing.serving import ServedWeb
+
+_NAME, _SIZE, _GONE = 11, 12, 13
+_NUMBER = re.compile(r"[-=](\d{1,18})")
+
+
+class Name(NamedTuple):
+    path: str
+    title: str
+
+
+@dataclass(frozen=True)
+class SyntheticWeb:
+    """A web of `hosts` hosts with `pages` pages in all at time 0, spread evenly.
+
+    links        links on a page, at least 2; half of them (on inner pages) build the tree that keeps every
+                 page reachable from its host's front page, the others go anywhere
+    size         mean bytes of prose on a page
+    latency      seconds a server takes to answer
+    change_rate  mean changes of a page per day; a share `unchanging` never changes, the others spread
+                 log-normally with `rate_spread` (0: all alike)
+    appear       share of pages (of those at time 0) that come later, and
+    vanish       chance of a leaf page to go away, both during the first `span` seconds
+    skew         0: all pages are linked to alike; below 1: the k-th page gets links in proportion to k**-skew
+    origin       None: host N is `http://hostN.test`; an origin such as `http://127.0.0.1:8080`: all hosts
+                 live below it
+    """
+
+    hosts: int = 1
+    pages: int = 100
+    seed: int = 0
+    links: int = 8
+    size: int = 2000
+    latency: float = 0.0
+    change_rate: float = 0.1
+    unchanging: float = 0.3
+    rate_spread: float = 1.5
+    appear: float = 0.1
+    vanish: float = 0.1
+    span: float = 30 * 86400.0
+    skew: float = 0.6
+    origin: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.hosts < 1 or self.pages < self.hosts:
+            raise ValueError("a web needs at least one host, and a page for each")
+        if self.links < 2:
+            raise ValueError("links must be at least 2, or the pages cannot all be reached")
+        if not (
+            0 <= self.appear <= 1
+            and 0 <= self.vanish <= 1
+            and 0 <= self.unchanging < 1
+            and 0 <= self.skew < 1
+        ):
+            raise ValueError("appear and vanish are shares in 0..1, unchanging and skew in 0..1 without 1")
+        if min(self.change_rate, self.rate_spread, self.size, self.latency) < 0 or self.span <= 0:
+            raise ValueError("rates, sizes, latencies and times cannot be negative")
+
+    # What exists, and when.
+
+    @property
+    def seeds(self) -> list[str]:
+        """The front page of every host."""
+        return [self.url(Page(host, 0)) for host in range(self.hosts)]
+
+    def pages_at(self, t: float) -> set[str]:
+        return {self.url(page) for page in self.every_page() if self.lifetime(page).covers(t)}
+
+    def reachable(self, t: float, seeds: Iterable[str] | None = None) -> set[str]:
+        """The closure of the seeds (by default every front page) over the links of time `t`."""
+        found = {page for url in (self.seeds if seeds is None else seeds) if (page := self.living(url, t))}
+        queue = deque(found)
+        while queue:
+            for target in self.targets(queue.popleft(), t):
+                if target not in found:
+                    found.add(target)
+                    queue.append(target)
+        return {self.url(page) for page in found}
+
+    def status(self, url: str, t: float) -> int:
+        """200, or 404 (never was, not yet, or gone), or 410 (gone, and said so)."""
+        page = self.locate(url)
+        if page is None:
+            return 404
+        life = self.lifetime(page)
+        if life.covers(t):
+            return 200
+        return 410 if t >= life.dies and fraction(self.topology.key(page), _GONE) < 0.5 else 404
+
+    # What a page says. A page that is not there at the moment raises LookupError.
+
+    def body(self, url: str, t: float) -> bytes:
+        return self.page_body(self._existing(url, t), t)
+
+    def links_at(self, url: str, t: float) -> list[str]:
+        """The pages a page links to, in order; images are apart. They all exist at that moment."""
+        return [self.url(target) for target in self.targets(self._existing(url, t), t)]
+
+    def images_at(self, url: str, t: float) -> list[str]:
+        page = self._existing(url, t)
+        names = picture_names(self.topology.key(page), self.condition(page, t))
+        return [f"{self.base(page.host)}/img/{name}.png" for name in names]
+
+    def version(self, url: str, t: float) -> str:
+        """Equal for two moments exactly when the page is."""
+        return self.page_version(self._existing(url, t), t)
+
+    def modified(self, url: str, t: float) -> float:
+        """When the page last changed before or at `t`; 0 when it never has."""
+        return self.page_modified(self._existing(url, t), t)
+
+    # The known answers.
+
+    def changes(self, url: str, t0: float, t1: float) -> list[Change]:
+        """What happens to a page in (t0, t1], oldest first."""
+        page = self._known(url)
+        life = self.lifetime(page)
+        found = [
+            Change(edit.at, edit.kind)
+            for edit in self.schedule.edits(self.topology.key(page), max(t0, life.born), min(t1, life.dies))
+            if edit.at < life.dies
+        ]
+        moments = [Change(life.born, "appear"), Change(life.dies, "vanish")]
+        for _, life in self._children(page):
+            moments += [Change(at, "links") for at in life]
+        return sorted(found + [change for change in moments if t0 < change.at <= t1])
+
+    def rate(self, url: str) -> float:
+        """The true rate, in edits per second, that an estimator should find; `links` changes come on top."""
+        return self.schedule.rate(self.topology.key(self._known(url)))
+
+    def serve(
+        self,
+        *,
+        port: int = 0,
+        address: str = "127.0.0.1",
+        robots: str = "",
+        robots_status: int = 200,
+        validators: bool = True,
+        speed: float = 0.0,
+        record: bool = False,
+    ) -> "ServedWeb":
+        """A server for `with`: it listens from then on, in a thread of its own."""
+        from sanderling.testing.serving import ServedWeb
+
+        return ServedWeb(
+            self,
+            port=port,
+            address=address,
+            robots=robots,
+            robots_status=robots_status,
+            validators=validators,
+            speed=speed,
+            record=record,
+        )
+
+    # The same by page instead of URL: what the server works with.
+
+    def page_body(self, page: Page, t: float) -> bytes:
+        key = self.topology.key(page)
+        name = self._name(page)
+        up = "../" * (name.path.partition("?")[0].count("/") - 1)
+        return render(
+            seed=self.seed,
+            key=key,
+            title=name.title,
+            links=[self._link(page.host, up, target) for target in self.targets(page, t)],
+            pictures=up + "img/",
+            paragraphs=self._paragraphs(key),
+            condition=self.condition(page, t),
+        )
+
+    def page_version(self, page: Page, t: float) -> str:
+        condition = self.condition(page, t)
+        total = condition.structure ^ scramble(condition.presentation) ^ scramble(scramble(condition.image))
+        for item in sorted(condition.text.items()):
+            total = scramble(total ^ scramble(item[0]) ^ item[1])
+        for _, life in self._children(page):
+            total = scramble(total + life.covers(t))
+        return f"{total ^ self.topology.key(page):016x}"
+
+    def page_modified(self, page: Page, t: float) -> float:
+        latest = max(0.0, self.lifetime(page).born, self.condition(page, t).modified)
+        for _, life in self._children(page):
+            latest = max([latest, *(at for at in life if at <= t)])
+        return latest
+
+    def condition(self, page: Page, t: float) -> Condition:
+        key = self.topology.key(page)
+        return self.schedule.condition(key, t, self._paragraphs(key))
+
+    def targets(self, page: Page, t: float) -> list[Page]:
+        """Home, other hosts (on front pages), the living children, then by chance pages that stay."""
+        found = {Page(page.host, 0): None}
+        found |= dict.fromkeys(self.topology.neighbours(page))
+        found |= {child: None for child, life in self._children(page) if life.covers(t)}
+        for target in self.topology.chance_targets(page, self.topology.key(page)):
+            found[target if self._stays(target) else self.topology.parent(target)] = None
+        found.pop(page, None)
+        return list(found)
+
+    def every_page(self) -> Iterator[Page]:
+        """Of all times."""
+        return (Page(h, i) for h in range(self.hosts) for i in range(self.topology.total[h]))
+
+    def lifetime(self, page: Page) -> Lifetime:
+        """Pages with children stay for ever, so that no living page loses its way to the front page."""
+        if page.number == 0 or self.topology.children(page):
+            return ALWAYS
+        newcomer = page.number >= self.topology.initial[page.host]
+        return self.schedule.lifetime(self.topology.key(page), newcomer=newcomer)
+
+    def _stays(self, page: Page) -> bool:
+        return self.lifetime(page).dies == math.inf
+
+    def _children(self, page: Page) -> list[tuple[Page, Lifetime]]:
+        children = (Page(page.host, number) for number in self.topology.children(page))
+        return [(child, self.lifetime(child)) for child in children]
+
+    # URLs.
+
+    def base(self, host: int) -> str:
+        if self.origin is None:
+            return f"http://host{host}.test"
+        return self.origin if self.hosts == 1 else f"{self.origin}/host{host}"
+
+    def url(self, page: Page) -> str:
+        return self.base(page.host) + self.path(page)
+
+    def path(self, page: Page) -> str:
+        return self._name(page).path
+
+    def _name(self, page: Page) -> Name:
+        """The path holds the page's number, so that it alone tells which page it is."""
+        x = draw(self.topology.key(page), _NAME)
+        word = nouns(self.seed)
+        section, name, number = word[x >> 8 & 0x0F], word[x >> 16 & 0xFF], page.number
+        title = f"{name.capitalize()} {word[x >> 24 & 0xFF]} {number}"
+        form = x & 7
+        if number == 0:
+            path = "/"
+        elif form < 4:
+            path = f"/{section}/{name}-{number}.html"
+        elif form < 6:
+            path = f"/{section}/{word[x >> 12 & 0x0F]}/{name}-{number}.html"
+        elif form == 6:
+            path = f"/{section}/{name}-{number}/"
+        elif x & 8:
+            path = f"/{section}/show?id={number}&view={name}"
+        else:
+            path = f"/{section}/{name}?id={number}"
+        return Name(path, title)
+
+    def _link(self, host: int, up: str, target: Page) -> Link:
+        """Absolute, relative with dots, or from the root, as authors please."""
+        path, title = self._name(target)
+        form = (target.number + len(up) // 3) % 4
+        if target.host != host or form == 0:
+            return Link(self.base(target.host) + path, title)
+        if form == 1 or (self.origin and self.hosts > 1):
+            return Link(up + path[1:], title)
+        return Link(path, title)
+
+    def locate(self, url: str) -> Page | None:
+        """The page of a URL, whether or not it exists at some moment."""
+        found = self.split(url)
+        return found and self.at_path(*found)
+
+    def split(self, url: str) -> tuple[int, str] | None:
+        """Host number and path."""
+        prefix = "http://host" if self.origin is None else self.origin
+        if not url.startswith(prefix):
+            return None
+        rest = url[len(prefix) :]
+        if self.origin is None:
+            number, dot, rest = rest.partition(".test")
+        elif self.hosts == 1:
+            number, dot = "0", "."
+        else:
+            empty, dot, rest = rest.partition("/host")
+            number, slash, rest = rest.partition("/")
+            rest = slash + rest
+            if empty:
+                return None
+        if not (dot and number.isdecimal() and int(number) < self.hosts and rest.startswith("/")):
+            return None
+        return int(number), rest
+
+    def at_path(self, host: int, path: str) -> Page | None:
+        digits = _NUMBER.search(path)
+        page = Page(host, int(digits[1]) if digits else 0)
+        if page.number >= self.topology.total[host] or self.path(page) != path:
+            return None
+        return page
+
+    def living(self, url: str, t: float) -> Page | None:
+        page = self.locate(url)
+        return page if page and self.lifetime(page).covers(t) else None
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        return Schedule(self.change_rate, self.unchanging, self.rate_spread, self.vanish, self.span)
+
+    @cached_property
+    def topology(self) -> Topology:
+        return Topology(self.hosts, self.pages, self.seed, self.links, self.appear, self.skew)
+
+    def _paragraphs(self, key: int) -> int:
+        return paragraph_count(self.size * (0.5 + fraction(key, _SIZE)))
+
+    def _known(self, url: str) -> Page:
+        page = self.locate(url)
+        if page is None:
+            raise LookupError(f"{url} is at no time a page of this web")
+        return page
+
+    def _existing(self, url: str, t: float) -> Page:
+        page = self.living(url, t)
+        if page is None:
+            raise LookupError(f"{url} is not there at time {t}")
+        return page

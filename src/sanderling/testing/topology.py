@@ -1,0 +1,79 @@
+"""How the pages of a synthetic web hang together: a tree on each host, and links by chance across it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from sanderling.testing.chance import MASK, longs, scramble
+
+ELSEWHERE = 0.1
+"""Share of the chance links that lead to another host."""
+
+_LINKS = 0x6C696E6B73
+
+
+class Page(NamedTuple):
+    host: int
+    number: int
+
+
+@dataclass(frozen=True)
+class Topology:
+    hosts: int
+    pages: int
+    seed: int
+    links: int
+    appear: float
+    skew: float
+
+    @cached_property
+    def initial(self) -> list[int]:
+        """How many pages each host has at time 0."""
+        return [self.pages // self.hosts + (host < self.pages % self.hosts) for host in range(self.hosts)]
+
+    @cached_property
+    def total(self) -> list[int]:
+        """How many it has had in the end: the newcomers take the highest numbers, so they are leaves."""
+        return [count + round(self.appear * count) for count in self.initial]
+
+    @cached_property
+    def branching(self) -> int:
+        return max(2, self.links // 2)
+
+    @cached_property
+    def _host_keys(self) -> list[int]:
+        return [scramble((scramble(self.seed & MASK) + host) & MASK) for host in range(self.hosts)]
+
+    def key(self, page: Page) -> int:
+        """Where all the page's chance comes from."""
+        return scramble((self._host_keys[page.host] + page.number) & MASK)
+
+    def children(self, page: Page) -> range:
+        """The numbers of the pages for which this page is the way from the front page."""
+        first = page.number * self.branching + 1
+        return range(first, min(first + self.branching, self.total[page.host]))
+
+    def parent(self, page: Page) -> Page:
+        return Page(page.host, (page.number - 1) // self.branching)
+
+    def neighbours(self, page: Page) -> list[Page]:
+        """Front pages know others, by a ring that reaches all and a binary tree that makes it short."""
+        if page.number:
+            return []
+        hosts = {(page.host + 1) % self.hosts, 2 * page.host + 1, 2 * page.host + 2}
+        return [Page(host, 0) for host in sorted(hosts) if host < self.hosts]
+
+    def chance_targets(self, page: Page, key: int) -> list[Page]:
+        """Fill up to `links`, each to any page of time 0, the low numbers by far the most when skewed."""
+        count = self.links - 1 - len(self.children(page))
+        if count <= 0:
+            return []
+        power = 1 / (1 - self.skew)
+        targets = []
+        for number in longs(key ^ _LINKS, count):
+            host = page.host
+            place, way = (number >> 20) * 2.0**-44, (number & 0xFFFFF) * 2.0**-20
+            if self.hosts > 1 and way < ELSEWHERE:
+                host = int(self.hosts * (way / ELSEWHERE) ** power)
+            targets.append(Page(host, int(self.initial[host] * place**power)))
+        return targets
