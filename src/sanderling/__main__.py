@@ -1,2 +1,6 @@
+import sys
+
 from sanderling.cli import main
-main()
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -99,7 +99,7 @@ DECLARED = [
 _BY_NAME = {each.name: each for each in DECLARED}
 
 
-def read_value(name: str, value: object) -> Any:
+def read_value(name: str, value: Any) -> Any:
     """The value of a setting from TOML or the command line, with its unit; BadSetting says what does not fit."""
     if name not in _BY_NAME:
         raise BadSetting(f"unknown setting {name!r}")
@@ -138,7 +138,7 @@ _EXPECTED = {
 }
 
 
-def _number(value: object, units: dict[str, Any], bare: str) -> float:
+def _number(value: Any, units: dict[str, Any], bare: str) -> float:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(_at_least_zero(value, type(value)))
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(value))

@@ -1,8 +1,8 @@
 """Connects the rooms: the one file that knows them all.
 
-    seeds ─► dispatcher ─► ranking ─► store ─► allocator ═lease═► client crawler ─► web
-                 ▲                      ▲                               │
-                 └───── new URLs ─── intake ◄═══════════report══════════┘
+seeds ─► dispatcher ─► ranking ─► store ─► allocator ═lease═► client crawler ─► web
+             ▲                      ▲                               │
+             └───── new URLs ─── intake ◄═══════════report══════════┘
 """
 
 import contextlib
@@ -10,15 +10,29 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from sanderling.errors import DiskFull
-from sanderling.model import PROTOCOL, Commit, Counts, Found, Hello, Host, Lease, NewUrl, Outcome, Report, Settled, State
+from sanderling.model import (
+    PROTOCOL,
+    Commit,
+    Counts,
+    Found,
+    Hello,
+    Host,
+    Lease,
+    NewUrl,
+    Outcome,
+    Report,
+    Settled,
+    State,
+)
+
 from sanderling.model import Stop, Visit, Welcome  # isort: skip
-from sanderling.repository import warc
+from sanderling.repository import export, warc
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store
@@ -238,7 +252,9 @@ class CrawlServer:
         settled = [intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait) for v in visits]
         seen = intake.first_seen(visits)
         known = self._store.known(list(seen))
-        homes, again = self._follow_seeds([v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen)
+        homes, again = self._follow_seeds(
+            [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
+        )
         urls: list[NewUrl] = []
         for id, (found, visit) in seen.items():
             if id not in known:
@@ -323,7 +339,23 @@ class CrawlServer:
         self._queue(urls, fresh)
 
 
-def main(path: str) -> None:
+def text_of(archived: warc.Archived) -> str:
+    """The visible text of an archived document."""
+    from sanderling.client.reading import visible_text
+
+    types = [value for name, value in archived.headers if name.lower() == "content-type"]
+    return visible_text(archived.url, archived.body, types[0] if types else "")
+
+
+FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
+    "warc": export.warcs,
+    "cdxj": export.cdxj,
+    "jsonl": lambda folder, store: export.jsonl(folder, store, text_of),
+    "links": export.links,
+}
+
+
+def client(path: str) -> None:
     """The life of a client process: connect, be welcomed, crawl, leave."""
     import os
     import resource
@@ -351,4 +383,4 @@ def main(path: str) -> None:
 if __name__ == "__main__":
     import sys
 
-    main(sys.argv[1])
+    client(sys.argv[1])

@@ -1,12 +1,53 @@
-"""The command line."""
+"""The command line: progress to standard error, results to standard output, one sentence for every mistake.
+
+Exit codes: 0 done, 1 a run that failed, 2 wrong usage.
+"""
+
+import argparse
+import os
 import sys
-from pathlib import Path
-from sanderling.wiring import CrawlServer
-from sanderling.repository.folder import Folder
-from sanderling.settings import Settings
-def main() -> int:
-    f=Folder(Path(sys.argv[2]))
-    s=CrawlServer(f, Settings(per_host=32,delay=0.0,ignore_robots=True,allow_private=True), [sys.argv[1]], int(sys.argv[3]))
-    p=s.run(lambda p: print(p, file=sys.stderr), lambda: False)
-    print(p); s.close()
-    return 0
+from collections.abc import Sequence
+
+from sanderling import __version__
+from sanderling.cli import crawl, export, join, pages, status
+from sanderling.errors import SanderlingError, UsageError
+
+_ABOUT = """Sanderling keeps a searchable, versioned copy of a part of the web fresh at the least cost.
+
+A crawl lives in one folder. Start with:
+
+  sanderling crawl https://example.org/ -d example
+  sanderling status example
+  sanderling pages example
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(
+        prog="sanderling", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    top.add_argument("--version", action="version", version=f"sanderling {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for module in (crawl, status, pages, export, join):
+        module.add(commands)
+    return top
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+        sys.stdout.flush()
+        return code
+    except UsageError as error:
+        sys.stderr.write(f"sanderling: {error}\n")
+        return 2
+    except SanderlingError as error:
+        sys.stderr.write(f"sanderling: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; Python must not complain about it on the way out.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

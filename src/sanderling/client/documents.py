@@ -46,13 +46,24 @@ def kind_of(body: bytes, mime: str) -> Kind:
     if mime in _HTML_TYPES:
         return "html" if _looks_like_text(start) else "bytes"
     head = start.removeprefix(b"\xef\xbb\xbf")
-    if _HTML_START.match(head) and mime in ("", "text/plain", "application/octet-stream", "text/xml", "application/xml"):
+    if _HTML_START.match(head) and mime in (
+        "",
+        "text/plain",
+        "application/octet-stream",
+        "text/xml",
+        "application/xml",
+    ):
         return "text" if mime == "text/plain" else "html"
     if mime.endswith(("/xml", "+xml")) or head.lstrip().startswith(b"<?xml"):
         return "html" if _HTML_START.match(head) else "xml"
     if _HTML_START.match(head) and not mime.startswith("text/"):
         return "html"
-    if mime.startswith("text/") or mime in ("application/json", "application/javascript", "application/x-javascript", ""):
+    if mime.startswith("text/") or mime in (
+        "application/json",
+        "application/javascript",
+        "application/x-javascript",
+        "",
+    ):
         return "text" if _looks_like_text(start) else "bytes"
     return "bytes"
 
@@ -81,7 +92,11 @@ def read_xml(body: bytes, charset: str | None) -> Text:
         if len(links) > 50_000:
             break
     title = document.find("title")
-    return Text(" ".join(document.text.split()), links, " ".join(title.text.split())[:500] if title is not None else "")
+    return Text(
+        " ".join(document.text.split()),
+        links,
+        " ".join(title.text.split())[:500] if title is not None else "",
+    )
 
 
 def decode(body: bytes, charset: str | None) -> str:

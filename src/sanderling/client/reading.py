@@ -1,13 +1,13 @@
 """From a finished fetch to the visit that is reported: what was it, what does it say, where does it lead."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple, Protocol
 
 from xxhash import xxh3_128_digest
 
-from sanderling.client.documents import decode, kind_of, read_docx, read_pdf, read_xml
+from sanderling.client.documents import Text, decode, kind_of, read_docx, read_pdf, read_xml
 from sanderling.client.html import HtmlPage, directives
 from sanderling.client.links import LinkTable, pack
 from sanderling.client.transport import Fetch, agent
@@ -37,7 +37,7 @@ class Read(NamedTuple):
     title: str = ""
     text_digest: bytes = b""
     links: bytes = b""
-    found: list[Found] = []
+    found: Sequence[Found] = ()
     noindex: bool = False
     reason: str = ""
 
@@ -99,12 +99,18 @@ class Reader:
             noindex=read.noindex,
             permanent=status in PERMANENT,
             links=read.links,
-            found=read.found,
+            found=list(read.found),
             stored=self._store(fetch, headers, body, mime),
         )
 
     def _content(
-        self, id: int, url: str, body: bytes, mime: str, charset: str | None, headers: list[tuple[bytes, bytes]]
+        self,
+        id: int,
+        url: str,
+        body: bytes,
+        mime: str,
+        charset: str | None,
+        headers: list[tuple[bytes, bytes]],
     ) -> Read:
         self._mark(id)
         try:
@@ -115,7 +121,7 @@ class Reader:
                 return Read()
             if kind == "text":
                 return Read(text_digest=_text_digest(decode(body, charset)))
-            text = {"xml": lambda: read_xml(body, charset), "pdf": lambda: read_pdf(body), "docx": lambda: read_docx(body)}[kind]()
+            text = _READERS[kind](body, charset)
             ids, new = self._links.resolve(url, text.links)
             return Read(
                 title=text.title,
@@ -139,7 +145,7 @@ class Reader:
             nofollow, noindex = nofollow or said_nofollow, noindex or said_noindex
         if nofollow and not self._settings.ignore_robots:
             ids: dict[int, None] = {}
-            found: list[Found] = []
+            found: Sequence[Found] = ()
         else:
             anchors = page.anchors(self._settings.follow_nofollow or self._settings.ignore_robots)
             hrefs = anchors.hrefs + head.hrefs
@@ -147,14 +153,14 @@ class Reader:
                 hrefs.append(head.refresh)
             ids, new = self._links.resolve(head.base, hrefs)
             found = [Found(each.id, each.url, anchors.text_of(href)) for href, each in new]
-        return Read(
-            page.charset, page.language(), page.title(), _text_digest(page.text()), pack(ids), found, noindex
-        )
+        return Read(page.charset, page.language(), page.title(), _text_digest(page.text()), pack(ids), found, noindex)
 
     def _redirect(self, url: str, location: str) -> tuple[Outcome, Read]:
         target = join(url, location) if location else None
         if target is None:
-            why = "redirects to nowhere" if not location else f"redirects to {location[:200]!r}, which is not on the web"
+            why = (
+                "redirects to nowhere" if not location else f"redirects to {location[:200]!r}, which is not on the web"
+            )
             return Outcome.FAILED, Read(reason=why)
         if target == url:
             return Outcome.FAILED, Read(reason="redirects to itself")
@@ -173,7 +179,16 @@ class Reader:
         notes = b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (fetch.seconds * 1000, fetch.task.depth)
         return self._archive.add(
             Exchange(
-                url, fetch.started, request, head, body, mime, fetch.address, fetch.truncated, fetch.protocol, notes
+                url,
+                fetch.started,
+                request,
+                head,
+                body,
+                mime,
+                fetch.address,
+                fetch.truncated,
+                fetch.protocol,
+                notes,
             )
         )
 
@@ -211,6 +226,25 @@ def _retry_after(value: str) -> float:
         return min(max(0.0, parsedate_to_datetime(value).timestamp() - time.time()), LONGEST_RETRY_AFTER)
     except (ValueError, TypeError, OverflowError):
         return 0.0
+
+
+def visible_text(url: str, body: bytes, content_type: str) -> str:
+    """The text that a reader of a document sees."""
+    mime, charset = _media_type(content_type)
+    kind = kind_of(body, mime)
+    if kind == "html":
+        return HtmlPage(body, charset, url).text()
+    if kind == "text":
+        return decode(body, charset)
+    reader = _READERS.get(kind)
+    return reader(body, charset).text if reader else ""
+
+
+_READERS: dict[str, Callable[[bytes, str | None], Text]] = {
+    "xml": read_xml,
+    "pdf": lambda body, _: read_pdf(body),
+    "docx": lambda body, _: read_docx(body),
+}
 
 
 def _text_digest(text: str) -> bytes:

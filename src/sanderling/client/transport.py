@@ -1,5 +1,6 @@
 """All requests of a client in flight at once: one CurlMulti driven by epoll, handles used again and again."""
 
+import contextlib
 import os
 import select
 import socket
@@ -33,8 +34,24 @@ class Fetch:
     """One request on its way and what has come back so far."""
 
     __slots__ = (
-        "address", "chunks", "curl", "error", "host_is_dead", "lines", "protocol", "refused", "robots_hops",
-        "seconds", "site", "size", "started", "status", "task", "truncated", "trusted", "_cap",
+        "_cap",
+        "address",
+        "chunks",
+        "curl",
+        "error",
+        "host_is_dead",
+        "lines",
+        "protocol",
+        "refused",
+        "robots_hops",
+        "seconds",
+        "site",
+        "size",
+        "started",
+        "status",
+        "task",
+        "truncated",
+        "trusted",
     )  # fmt: skip
 
     def __init__(self, curl: pycurl.Curl, cap: int) -> None:
@@ -89,7 +106,7 @@ class Fetch:
         family, kind, protocol, where = address
         if not self.trusted and not is_public(where[0]):
             self.refused = f"leads to the private address {where[0]}"
-            return pycurl.SOCKET_BAD
+            return int(pycurl.SOCKET_BAD)
         return socket.socket(family, kind, protocol)
 
 
@@ -139,7 +156,10 @@ class Transport:
                 heard = True
                 continue
             readable = event & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR)
-            action(fd, (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if event & select.EPOLLOUT else 0))
+            action(
+                fd,
+                (pycurl.CSELECT_IN if readable else 0) | (pycurl.CSELECT_OUT if event & select.EPOLLOUT else 0),
+            )
         if self._timer is not None and self._timer <= time.monotonic():
             self._timer = None
             action(pycurl.SOCKET_TIMEOUT, 0)
@@ -226,10 +246,8 @@ class Transport:
         if what == pycurl.POLL_REMOVE:
             if fd in self._watched:
                 self._watched.discard(fd)
-                try:
+                with contextlib.suppress(OSError, ValueError):  # libcurl may have closed it already
                     self._epoll.unregister(fd)
-                except (OSError, ValueError):
-                    pass  # libcurl has closed it already, which unregisters it too
         elif fd in self._watched:
             self._epoll.modify(fd, _INTEREST[what])
         else:
@@ -250,7 +268,11 @@ def certificates() -> str:
     chosen = os.environ.get("SSL_CERT_FILE")
     if chosen:
         return chosen
-    for path in ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"):
+    for path in (
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/cert.pem",
+    ):
         if Path(path).exists():
             return path
     return certifi.where()

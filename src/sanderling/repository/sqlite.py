@@ -242,7 +242,7 @@ class SqliteStore:
         )
         return [Task(*row) for row in rows if row[0] not in leased][:count]
 
-    def known(self, ids: list[int]) -> dict[int, tuple[str, State]]:
+    def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         return {row[0]: (row[1], row[2]) for row in self._by_id("SELECT id, url, state FROM urls WHERE id IN", ids)}
 
     def host(self, id: int) -> Host | None:
@@ -275,9 +275,7 @@ class SqliteStore:
             )  # fmt: skip
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
-        for id, url, targets in self._db.execute(
-            "SELECT u.id, u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"
-        ):
+        for url, targets in self._db.execute("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):
             ids = list(memoryview(targets).cast("q"))
             texts = self.known(ids)
             yield url, [texts[target][0] for target in ids if target in texts]
@@ -301,7 +299,9 @@ class _Transaction:
             error = error or failure
         if isinstance(error, sqlite3.OperationalError):
             if "full" in str(error) or "disk I/O" in str(error):
-                raise DiskFull("the disk is full: nothing committed is lost; free some space and run it again") from error
+                raise DiskFull(
+                    "the disk is full: nothing committed is lost; free some space and run it again"
+                ) from error
             raise error
 
 

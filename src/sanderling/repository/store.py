@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from typing import NamedTuple, Protocol
 
-from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
+from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, Task
 
 
 class Waiting(NamedTuple):
@@ -52,7 +52,7 @@ class Store(Protocol):
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The best queued URLs of a host that are not leased already."""
 
-    def known(self, ids: list[int]) -> dict[int, tuple[str, State]]:
+    def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         """Text and state of those ids that are known."""
 
     def host(self, id: int) -> Host | None: ...

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from isal import igzip, igzip_lib
+from isal import igzip_lib
 
 from sanderling import __version__
 from sanderling.errors import BadFolder
@@ -119,7 +119,13 @@ class WarcWriter:
 
 
 def record(
-    kind: bytes, record_id: bytes, at: bytes, uri: bytes, block_type: bytes, block: tuple[bytes, ...], extra: bytes
+    kind: bytes,
+    record_id: bytes,
+    at: bytes,
+    uri: bytes,
+    block_type: bytes,
+    block: tuple[bytes, ...],
+    extra: bytes,
 ) -> bytes:
     """One WARC record, uncompressed."""
     target = b"WARC-Target-URI: %b\r\n" % uri if uri else b""
@@ -148,7 +154,7 @@ def read(folder: Path, stored: Stored) -> Archived:
     with (folder / stored.warc).open("rb") as file:
         file.seek(stored.offset)
         member = file.read(stored.length)
-    return parse(igzip.decompress(member))
+    return parse(igzip_lib.decompress(member, igzip_lib.DECOMP_GZIP))
 
 
 def parse(content: bytes) -> Archived:
@@ -156,7 +162,9 @@ def parse(content: bytes) -> Archived:
     head, _, block = content.partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
     if not lines[0].startswith(b"WARC/"):
-        raise BadFolder("a WARC record does not begin where the database says it does; run `sanderling crawl` to repair")
+        raise BadFolder(
+            "a WARC record does not begin where the database says it does; run `sanderling crawl` to repair"
+        )
     fields = dict(_fields(lines[1:]))
     block = block[: int(fields["content-length"])]
     status, headers, body = 200, [("Content-Type", fields.get("content-type", ""))], block
@@ -171,7 +179,10 @@ def parse(content: bytes) -> Archived:
 def _fields(lines: list[bytes], lower: bool = True) -> list[tuple[str, str]]:
     pairs = (line.partition(b":") for line in lines if line)
     return [
-        ((k.lower() if lower else k).decode("latin-1"), v.strip().decode("utf-8" if lower else "latin-1", "replace"))
+        (
+            (k.lower() if lower else k).decode("latin-1"),
+            v.strip().decode("utf-8" if lower else "latin-1", "replace"),
+        )
         for k, _, v in pairs
     ]
 
@@ -198,7 +209,9 @@ def repair(folder: Path, committed: dict[str, int], prefix: str = "") -> list[st
         keep = committed.get(path.name, 0)
         size = path.stat().st_size
         if size < keep:
-            raise BadFolder(f"{path} is shorter than the database says ({size} of {keep} bytes); restore it from a backup")
+            raise BadFolder(
+                f"{path} is shorter than the database says ({size} of {keep} bytes); restore it from a backup"
+            )
         if keep == 0:
             path.unlink()
             done.append(f"removed {path.name}: nothing in it was committed")

@@ -130,7 +130,12 @@ class Allocator:
             self._offer(site)
             leases.append(
                 HostLease(
-                    site.host.origin, self._connections(), site.host.not_before, site.trusted, site.host.robots, tasks
+                    site.host.origin,
+                    self._connections(),
+                    site.host.not_before,
+                    site.trusted,
+                    site.host.robots,
+                    tasks,
                 )
             )
         return leases

@@ -44,7 +44,9 @@ class Crew:
         self.replaced += 1
         self._deaths_in_a_row += 1
         if self._deaths_in_a_row >= HOPELESS:
-            raise RunFailed(f"{HOPELESS} client processes in a row ended at once (the last with code {member.returncode})")
+            raise RunFailed(
+                f"{HOPELESS} client processes in a row ended at once (the last with code {member.returncode})"
+            )
 
     def disband(self, patience: float) -> None:
         """Waits for members to leave by themselves, then ends those that do not."""

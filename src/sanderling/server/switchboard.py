@@ -131,6 +131,3 @@ class Switchboard:
         wants = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.flush() else 0)
         if line in self.lines:
             self._selector.modify(line.sock, wants, line)
-
-
-

@@ -1,0 +1,193 @@
+"""`sanderling crawl`: crawl until the scope is exhausted or a limit is met; running it again resumes."""
+
+import argparse
+import json
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import turbohtml
+
+from sanderling.cli.progress import Display
+from sanderling.cli.screen import duration, size
+from sanderling.errors import BadSeed, UsageError
+from sanderling.repository.folder import Folder
+from sanderling.server.dispatcher import Scope, canonical_seed
+from sanderling.settings import DECLARED, Settings, dump, load, overlay
+from sanderling.urls import hostname
+from sanderling.wiring import CrawlServer, Progress
+
+_ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
+
+Examples:
+  sanderling crawl https://example.org/ -d example               one host, politely
+  sanderling crawl https://example.org/docs/ -d docs --scope prefix --max-pages 500
+  sanderling crawl -d example                                     resume
+  sanderling crawl --seeds list.txt -d many --scope domain        seeds from a file
+  sanderling crawl http://localhost:8000/ -d own --per-host 16 --delay 0   your own site, fast
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "crawl", help="crawl sites into a folder, or resume", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("url", nargs="*", help="where to start")
+    parser.add_argument("-d", "--dir", type=Path, help="the crawl folder (default: named after the first seed's host)")
+    parser.add_argument(
+        "--seeds", type=Path, metavar="FILE", help="more seeds: one a line, or a browser's bookmark file"
+    )
+    parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    groups: dict[str, Any] = {}
+    defaults = Settings()
+    for each in DECLARED:
+        if each.group not in groups:
+            groups[each.group] = parser.add_argument_group(each.group)
+        group = groups[each.group]
+        flag = "--" + each.name.replace("_", "-")
+        if each.unit == "flag":
+            group.add_argument(flag, dest=each.name, action="store_true", default=None, help=each.help)
+        else:
+            default = getattr(defaults, each.name)
+            note = "" if default in (None, ()) else f" (default: {size(default) if each.unit == 'size' else default})"
+            action = "append" if each.unit == "list" else "store"
+            metavar = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}.get(each.unit, each.unit.upper())
+            group.add_argument(flag, dest=each.name, action=action, metavar=metavar, help=each.help + note)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    typed = [*options.url, *(_seeds_in(options.seeds) if options.seeds else [])]
+    seeds = [canonical_seed(text) for text in typed]
+    chosen = {each.name: getattr(options, each.name) for each in DECLARED if getattr(options, each.name) is not None}
+    folder = Folder(options.dir or _default_folder(seeds))
+    folder.check_usable()
+    if folder.exists():
+        kept, _ = load(folder.settings) if folder.settings.exists() else (Settings(), ())
+        settings = overlay(kept, chosen)
+    else:
+        if not seeds:
+            raise UsageError("nothing to crawl: name a URL, for example `sanderling crawl https://example.org/`")
+        settings = overlay(Settings(), chosen)
+        if not settings.proxy:
+            _check_resolvable([canonical_seed(url) for url in options.url])
+    Scope(seeds, settings)  # a bad pattern is said before anything is made
+    with _server(folder, settings, seeds) as server:
+        for line in server.repaired:
+            _say(line)
+        progress = _watch(server)
+        _summarise(folder, settings, server, progress, options.json)
+    return 0
+
+
+@contextmanager
+def _server(folder: Folder, settings: Settings, seeds: list[str]) -> Iterator[CrawlServer]:
+    fresh = not folder.exists()
+    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1)
+    try:
+        if fresh:
+            folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
+        yield server
+    finally:
+        server.close()
+
+
+def _watch(server: CrawlServer) -> Progress:
+    """Runs a crawl under a display, until it ends or the user has had enough."""
+    asked = threading.Event()
+    display = Display()
+    before = {each: signal.signal(each, lambda *_: asked.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        progress = server.run(display.show, asked.is_set)
+    finally:
+        display.close()
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    if asked.is_set():
+        _say("stopped; run the same command again to go on")
+    return progress
+
+
+def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress: Progress, as_json: bool) -> None:
+    counts = progress.counts
+    if as_json:
+        summary = {
+            "folder": str(folder.path), "seconds": round(progress.seconds, 3), "clients_replaced": progress.replaced,
+            "set_aside": len(server.set_aside), "known": counts.known, "queued": counts.queued,
+            "fetched": counts.fetched, "pages": counts.pages, "redirects": counts.redirects, "failed": counts.failed,
+            "gone": counts.gone, "excluded": counts.excluded, "versions": counts.versions, "bytes": counts.bytes,
+        }  # fmt: skip
+        sys.stdout.write(json.dumps(summary) + "\n")
+        return
+    rate = counts.pages / progress.seconds if progress.seconds else 0.0
+    lines = [
+        f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}, {rate:,.0f}/s"
+    ]
+    if counts.failed or counts.gone:
+        lines.append(
+            f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {folder.path} --state failed`"
+        )
+    if server.set_aside:
+        lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
+    if counts.queued:
+        why = "a limit was met" if settings.max_pages or settings.max_time or settings.max_bytes else "stopped"
+        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
+    lines.append(f"next: `sanderling status {folder.path}`, `sanderling pages {folder.path}`,")
+    lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _default_folder(seeds: list[str]) -> Path:
+    if not seeds:
+        raise UsageError("name a URL to crawl, or a crawl folder to resume with -d")
+    return Path(re.sub(r"[^A-Za-z0-9.-]+", "_", hostname(seeds[0])).strip(".") or "crawl")
+
+
+def _seeds_in(path: Path) -> list[str]:
+    """Seeds from a file: one a line with # comments, or the links of a bookmark file."""
+    try:
+        text = path.read_text("utf-8", "replace")
+    except OSError as error:
+        raise BadSeed(f"{path} cannot be read: {error.strerror}") from None
+    if text.lstrip()[:200].lower().startswith(("<!doctype netscape-bookmark", "<!doctype html", "<html")):
+        hrefs = (a.attr("href") or "" for a in turbohtml.parse(text).find_all("a"))
+        found = [href for href in hrefs if href.startswith(("http://", "https://"))]
+    else:
+        found = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+    if not found:
+        raise BadSeed(f"{path} names no URL")
+    return found
+
+
+def _check_resolvable(seeds: list[str]) -> None:
+    """Refuses a seed whose host name does not exist, before anything is created."""
+    failed: list[str] = []
+
+    def look_up(name: str) -> None:
+        try:
+            socket.getaddrinfo(name, None)
+        except socket.gaierror as error:
+            if error.errno != socket.EAI_AGAIN:
+                failed.append(f"{name!r} cannot be a seed: the host name cannot be resolved")
+        except UnicodeError:
+            failed.append(f"{name!r} cannot be a seed: it is not a valid host name")
+
+    threads = [threading.Thread(target=look_up, args=(hostname(seed),), daemon=True) for seed in seeds[:50]]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)
+    if failed:
+        raise BadSeed(failed[0])
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"sanderling: {line}\n")

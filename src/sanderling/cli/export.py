@@ -1,0 +1,63 @@
+"""`sanderling export`: get the data out."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from sanderling.cli.folders import add_folder, reading
+from sanderling.errors import UsageError
+from sanderling.wiring import FORMATS
+
+_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -.
+
+Formats:
+  warc    every request and response as one .warc.gz, for any web archive tool
+  cdxj    an index of those WARC files as pywb and others read it
+  jsonl   one JSON object a page with its facts and its text
+  links   the link graph: source and target, separated by a tab
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "export", help="write pages, links or archives to a file", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_folder(parser)
+    parser.add_argument("--format", required=True, choices=sorted(FORMATS), help="what to write")
+    parser.add_argument("-o", "--output", required=True, type=Path, help="the file to write, - for standard output")
+    parser.add_argument("--force", action="store_true", help="write over a file that exists")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    with reading(options.dir) as (folder, store), _output(options.output, options.force) as file:
+        count = 0
+        for chunk in FORMATS[options.format](folder, store):
+            file.write(chunk)
+            count += 1
+    if options.format != "warc":
+        sys.stderr.write(f"sanderling: wrote {count:,} lines\n")
+    return 0
+
+
+@contextmanager
+def _output(path: Path, force: bool) -> Iterator[IO[bytes]]:
+    """A file that appears under its name only when it is complete."""
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        return
+    if path.exists() and not force:
+        raise UsageError(f"{path} exists; choose another name or add --force")
+    if not path.absolute().parent.is_dir():
+        raise UsageError(f"{path.absolute().parent} does not exist")
+    part = path.with_name(path.name + ".part")
+    try:
+        with part.open("wb") as file:
+            yield file
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)

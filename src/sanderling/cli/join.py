@@ -1,0 +1,26 @@
+"""`sanderling join`: one more client process for a crawl that is running."""
+
+import argparse
+
+from sanderling.cli.folders import add_folder
+from sanderling.errors import UsageError
+from sanderling.repository.folder import Folder, in_use
+from sanderling.wiring import client
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "join", help="add a client to a running crawl",
+        description="Starts one more client process for the crawl that is running in a folder, until that crawl ends.",
+    )  # fmt: skip
+    add_folder(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    folder = Folder(options.dir)
+    folder.require()
+    if not in_use(folder):
+        raise UsageError(f"no crawl is running in {options.dir}: start one with `sanderling crawl -d {options.dir}`")
+    client(str((options.dir / "sanderling.socket").resolve()))
+    return 0

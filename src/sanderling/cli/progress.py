@@ -1,0 +1,73 @@
+"""The live display of a crawl: one line that renews itself on a terminal, a plain line now and then otherwise."""
+
+import sys
+import time
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.columns import Columns
+
+from sanderling.cli.screen import duration, size
+from sanderling.wiring import Progress
+
+PLAIN_EVERY = 5.0
+
+
+class Display:
+    """Shows how a crawl goes."""
+
+    def __init__(self, stream: IO[str] | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = None
+        self._shown = time.monotonic()
+        self._recent: list[tuple[float, int]] = []
+        if self._stream.isatty():
+            from rich.console import Console
+            from rich.live import Live
+
+            self._live = Live(console=Console(file=self._stream), refresh_per_second=5, transient=True)
+            self._live.start()
+
+    def show(self, progress: Progress) -> None:
+        now = time.monotonic()
+        self._recent = [(t, n) for t, n in self._recent if t > now - 5] + [(now, progress.counts.pages)]
+        if self._live is not None:
+            self._live.update(self._panel(progress))
+        elif now - self._shown >= PLAIN_EVERY:
+            self._shown = now
+            self._stream.write(self._line(progress) + "\n")
+            self._stream.flush()
+
+    def close(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+    def rate(self) -> float:
+        """Pages a second over the last seconds."""
+        (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
+        return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
+
+    def _line(self, progress: Progress) -> str:
+        counts = progress.counts
+        parts = [
+            f"{counts.pages:,} pages",
+            f"{self.rate():,.0f}/s",
+            size(counts.bytes),
+            f"{counts.queued:,} queued",
+            f"{progress.hosts:,} host{'s' * (progress.hosts != 1)}",
+            f"{counts.failed + counts.gone:,} failed or gone",
+        ]
+        if progress.left is not None and self.rate():
+            parts.append(f"{duration(progress.left / self.rate())} left")
+        return " · ".join(parts)
+
+    def _panel(self, progress: Progress) -> "Columns":
+        from rich.columns import Columns
+        from rich.spinner import Spinner
+        from rich.text import Text
+
+        clients = f"{progress.clients} client{'s' * (progress.clients != 1)}, {progress.leased:,} leased"
+        text = Text(
+            f"{self._line(progress)}\n{duration(progress.seconds)} · {clients} · Ctrl-C stops; a second run resumes"
+        )
+        return Columns([Spinner("dots"), text])

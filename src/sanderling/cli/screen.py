@@ -1,0 +1,32 @@
+"""What people see: sizes, durations, and text from the web made harmless."""
+
+import unicodedata
+
+# Besides control characters: those that reorder or hide what stands beside them.
+_TREACHEROUS = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
+
+
+def harmless(text: str) -> str:
+    """Text from the web that can neither command a terminal nor reverse the line it stands in."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        c if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") and ord(c) not in _TREACHEROUS else "\ufffd"
+        for c in text
+    )
+
+
+def size(count: float) -> str:
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if count < 1024:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+    return f"{count:.1f} TiB"
+
+
+def duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02d} min" if hours else f"{minutes} min {rest:02d} s"

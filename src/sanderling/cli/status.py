@@ -1,0 +1,45 @@
+"""`sanderling status`: how far a crawl is."""
+
+import argparse
+import sys
+
+import msgspec
+
+from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import size
+from sanderling.repository.folder import in_use
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("status", help="counts of a crawl", description="Shows how far a crawl is.")
+    add_folder(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    with reading(options.dir) as (folder, store):
+        counts = store.counts()
+        running = in_use(folder)
+    if not running:
+        counts.leased = 0  # leases end with the process that gave them
+    counts.queued -= counts.leased
+    if options.json:
+        table = {**msgspec.to_builtins(counts), "running": running}
+        sys.stdout.write(msgspec.json.encode(table).decode() + "\n")
+        return 0
+    rows = [
+        ("running", "yes" if running else "no"),
+        ("pages", f"{counts.pages:,}"),
+        ("versions", f"{counts.versions:,}"),
+        ("downloaded", size(counts.bytes)),
+        ("known URLs", f"{counts.known:,}"),
+        ("  queued", f"{counts.queued:,}"),
+        ("  leased", f"{counts.leased:,}"),
+        ("  fetched", f"{counts.fetched:,} ({counts.redirects:,} redirects)"),
+        ("  failed", f"{counts.failed:,}"),
+        ("  gone", f"{counts.gone:,}"),
+        ("  excluded", f"{counts.excluded:,}"),
+    ]
+    sys.stdout.write("".join(f"{name:14}{value}\n" for name, value in rows))
+    return 0
