@@ -7,8 +7,9 @@ and a server in which every way to misbehave has a URL.
 """
 
 from sanderling.testing.clock import Clock
+from sanderling.testing.faults.server import FaultServer, Received
 from sanderling.testing.schedule import DAY, Change, Kind
 from sanderling.testing.serving import ServedWeb, Visit
 from sanderling.testing.synthetic import SyntheticWeb
 
-__all__ = ["DAY", "Change", "Clock", "Kind", "ServedWeb", "SyntheticWeb", "Visit"]
+__all__ = ["DAY", "Change", "Clock", "FaultServer", "Kind", "Received", "ServedWeb", "SyntheticWeb", "Visit"]

@@ -7,7 +7,7 @@ import sys
 from sanderling.testing.synthetic import SyntheticWeb
 
 EPILOG = """\
-The web's time stands at 0 unless --speed lets it run: with --speed 86400 a day of changes passes every second.
+The web's time stands at 0 unless --speed lets it run: with --speed 86400 a day of changes passes each second.
 Through the proxy every host has a name of its own (http://host0.test/, http://host1.test/, ...); directly,
 host N is found below /hostN/ (or at / when there is only one).
 """
@@ -30,9 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
             vanish=options.vanish,
             skew=options.skew,
         )
-        site = web.serve(
-            port=options.port, address=options.address, robots=options.robots, speed=options.speed
-        )
+        site = web.serve(port=options.port, address=options.address, robots=options.robots, speed=options.speed)
         with site:
             sys.stdout.write(
                 f"{web.pages} pages on {web.hosts} host(s) at {site.url}\n"
@@ -92,9 +90,7 @@ def _parser() -> argparse.ArgumentParser:
         help="0: links go anywhere, near 1: to the few (default 0.6)",
     )
     add("--speed", type=float, default=0.0, metavar="X", help="simulated seconds in each second (default 0)")
-    add(
-        "--robots", default="", metavar="TEXT", help="what robots.txt says (default: nothing, all is allowed)"
-    )
+    add("--robots", default="", metavar="TEXT", help="what robots.txt says (default: nothing, all is allowed)")
     add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
     add("--address", default="127.0.0.1", metavar="IP", help="address to listen on (default 127.0.0.1)")
     return parser

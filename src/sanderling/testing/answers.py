@@ -35,9 +35,7 @@ class Reply(NamedTuple):
 
 
 class Answers:
-    def __init__(
-        self, web: SyntheticWeb, origin: str, robots: str, robots_status: int, validators: bool
-    ) -> None:
+    def __init__(self, web: SyntheticWeb, origin: str, robots: str, robots_status: int, validators: bool) -> None:
         self.web = web
         self.direct = replace(web, origin=origin)
         self._origin = origin
@@ -51,11 +49,7 @@ class Answers:
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
         wish = headers.get(b"connection", b"").lower()
         # A body is never read, so after a method that may carry one the connection is of no more use.
-        close = (
-            b"close" in wish
-            or method not in ("GET", "HEAD")
-            or (protocol == "HTTP/1.0" and b"keep" not in wish)
-        )
+        close = b"close" in wish or method not in ("GET", "HEAD") or (protocol == "HTTP/1.0" and b"keep" not in wish)
         web, url, host = self._aim(target, headers)
         found = web.split(url)
         number, path = found if found else (None, urlsplit(url).path)
@@ -74,11 +68,7 @@ class Answers:
 
     def answer(self, request: Request, t: float) -> tuple[int, bytes]:
         reply = self._reply(request, t)
-        head = (
-            f"HTTP/1.1 {reply.status} {_PHRASES.get(reply.status, 'Unknown')}\r\n"
-            f"Date: {_date(t)}\r\n"
-            f"{reply.extra}"
-        )
+        head = f"HTTP/1.1 {reply.status} {_PHRASES.get(reply.status, 'Unknown')}\r\nDate: {_date(t)}\r\n{reply.extra}"
         if reply.status != 304:
             head += f"Content-Type: {reply.kind}\r\nContent-Length: {len(reply.body)}\r\n"
         if request.close:

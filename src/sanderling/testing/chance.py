@@ -17,9 +17,7 @@ EVENTS_PER_CELL = 8
 MOST_EVENTS = 40
 
 _POISSON = list(
-    accumulate(
-        math.exp(-EVENTS_PER_CELL) * EVENTS_PER_CELL**k / math.factorial(k) for k in range(MOST_EVENTS)
-    )
+    accumulate(math.exp(-EVENTS_PER_CELL) * EVENTS_PER_CELL**k / math.factorial(k) for k in range(MOST_EVENTS))
 )
 _NORMAL = NormalDist()
 

@@ -18,9 +18,7 @@ def pattern(key: int) -> bytes:
     """An 8 by 8 picture in two colours, 64 pixels for the 64 bits of the key."""
     light = (key & 0xFFFFFF | 0x808080).to_bytes(3, "big")
     dark = (key >> 24 & 0x7F7F7F).to_bytes(3, "big")
-    rows = b"".join(
-        b"\0" + b"".join(light if key >> (8 * y + x) & 1 else dark for x in range(8)) for y in range(8)
-    )
+    rows = b"".join(b"\0" + b"".join(light if key >> (8 * y + x) & 1 else dark for x in range(8)) for y in range(8))
     return SIGNATURE + header(8, 8) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
 
 

@@ -31,9 +31,7 @@ def words(seed: int) -> tuple[str, ...]:
     found = dict.fromkeys(_COMMON)
     while len(found) < VOCABULARY:
         syllables = 1 + (rng.random() < 0.3)
-        stem = "".join(
-            _pick(rng, _ONSETS) + _pick(rng, _VOWELS) + _pick(rng, _CODAS) for _ in range(syllables)
-        )
+        stem = "".join(_pick(rng, _ONSETS) + _pick(rng, _VOWELS) + _pick(rng, _CODAS) for _ in range(syllables))
         found.setdefault(stem + _pick(rng, _ENDINGS))
     return tuple(found)
 

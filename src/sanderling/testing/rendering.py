@@ -89,11 +89,7 @@ def _sections(seed: int, key: int, paragraphs: int, condition: Condition) -> lis
         opening, closing = _WRAPPERS[layout >> 3 * (n % 16) & 7]
         start = n * SENTENCES_PER_PARAGRAPH
         words = " ".join(text[start : start + SENTENCES_PER_PARAGRAPH])
-        heading = (
-            f"<h2>{words[:24].rsplit(' ', 1)[0]}</h2>"
-            if n and n % PARAGRAPHS_PER_SECTION == 0 and words
-            else ""
-        )
+        heading = f"<h2>{words[:24].rsplit(' ', 1)[0]}</h2>" if n and n % PARAGRAPHS_PER_SECTION == 0 and words else ""
         body = f"<p>{words}</p>" if words else ""
         blocks.append(f"{opening}{heading}{body}{closing}\n")
     return blocks

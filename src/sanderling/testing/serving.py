@@ -84,9 +84,7 @@ class ServedWeb:
         self.seeds = self.web.seeds
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._background.run(self._close())
         self._background.stop()
 

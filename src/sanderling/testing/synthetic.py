@@ -67,12 +67,7 @@ class SyntheticWeb:
             raise ValueError("a web needs at least one host, and a page for each")
         if self.links < 2:
             raise ValueError("links must be at least 2, or the pages cannot all be reached")
-        if not (
-            0 <= self.appear <= 1
-            and 0 <= self.vanish <= 1
-            and 0 <= self.unchanging < 1
-            and 0 <= self.skew < 1
-        ):
+        if not (0 <= self.appear <= 1 and 0 <= self.vanish <= 1 and 0 <= self.unchanging < 1 and 0 <= self.skew < 1):
             raise ValueError("appear and vanish are shares in 0..1, unchanging and skew in 0..1 without 1")
         if min(self.change_rate, self.rate_spread, self.size, self.latency) < 0 or self.span <= 0:
             raise ValueError("rates, sizes, latencies and times cannot be negative")

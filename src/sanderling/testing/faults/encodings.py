@@ -1,0 +1,75 @@
+"""Compressed bodies that are broken, or far larger than they look."""
+
+import gzip
+import zlib
+from functools import lru_cache
+
+from sanderling.testing.faults.exchange import Exchange, document, fault
+
+BOMB_SIZE = 128 * 1024 * 1024
+PAGE = document("Compressed", "<p>A page that travels compressed.</p>").encode()
+
+
+@fault("gzip")
+async def good_gzip(exchange: Exchange) -> None:
+    """A faultless page, compressed with gzip whether or not the client asked."""
+    await exchange.reply(gzip.compress(PAGE), headers=("Content-Encoding: gzip",))
+
+
+@fault("broken-gzip")
+async def broken_gzip(exchange: Exchange) -> None:
+    """Says gzip, begins like gzip and goes on as garbage."""
+    whole = gzip.compress(PAGE)
+    await exchange.reply(whole[:20] + b"\xff" * 40, headers=("Content-Encoding: gzip",))
+
+
+@fault("not-gzip")
+async def not_gzip(exchange: Exchange) -> None:
+    """Says gzip and sends plain HTML."""
+    await exchange.reply(PAGE, headers=("Content-Encoding: gzip",))
+
+
+@fault("gzip-bomb")
+async def gzip_bomb(exchange: Exchange) -> None:
+    """About 130 KB of gzip, sent at once, that become 128 MiB."""
+    await exchange.reply(bomb(16 + zlib.MAX_WBITS), headers=("Content-Encoding: gzip",))
+
+
+@fault("deflate-bomb")
+async def deflate_bomb(exchange: Exchange) -> None:
+    """The same with deflate."""
+    await exchange.reply(bomb(zlib.MAX_WBITS), headers=("Content-Encoding: deflate",))
+
+
+@fault("nested-gzip")
+async def nested_gzip(exchange: Exchange) -> None:
+    """A faultless page, compressed twice and declared so."""
+    await exchange.reply(gzip.compress(gzip.compress(PAGE)), headers=("Content-Encoding: gzip, gzip",))
+
+
+@fault("nested-gzip-bomb")
+async def nested_gzip_bomb(exchange: Exchange) -> None:
+    """The bomb compressed once more: less than 2 KB become 128 MiB."""
+    body = gzip.compress(bomb(16 + zlib.MAX_WBITS))
+    await exchange.reply(body, headers=("Content-Encoding: gzip, gzip",))
+
+
+@fault("gzip-trailing-garbage")
+async def gzip_trailing_garbage(exchange: Exchange) -> None:
+    """A whole gzip stream with a kilobyte of garbage behind it."""
+    await exchange.reply(gzip.compress(PAGE) + b"garbage\0" * 128, headers=("Content-Encoding: gzip",))
+
+
+@fault("sitemap-bomb.xml.gz")
+async def sitemap_bomb(exchange: Exchange) -> None:
+    """A compressed sitemap file (no Content-Encoding) that becomes 128 MiB."""
+    await exchange.reply(bomb(16 + zlib.MAX_WBITS), kind="application/gzip")
+
+
+@lru_cache(maxsize=4)
+def bomb(window: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, window)
+    block = b" " * (1024 * 1024)
+    start = document("Bomb", "").encode()
+    parts = [packer.compress(start), *(packer.compress(block) for _ in range(BOMB_SIZE // len(block)))]
+    return b"".join([*parts, packer.flush()])
