@@ -147,7 +147,7 @@ def _number(value: Any, units: dict[str, Any], bare: str) -> float:
     return float(match[1]) * float(units[match[2] or bare])
 
 
-def _at_least_zero(value: Any, kind: type) -> Any:
+def _at_least_zero(value: Any, kind: type[Any]) -> Any:
     if not isinstance(value, kind) or isinstance(value, bool) or value < 0:
         raise ValueError
     return value

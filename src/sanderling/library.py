@@ -1,0 +1,140 @@
+"""Crawling from Python: no global state, so two crawls in one process, a notebook or a web server all work.
+
+async with sanderling.Crawl("example", seeds=["https://example.org/"], max_pages=100) as crawl:
+    async for page in crawl:
+        print(page.url, page.title)
+"""
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+
+from sanderling.model import Counts, Outcome, Stored, Visit
+from sanderling.repository import warc
+from sanderling.repository.folder import Folder
+from sanderling.server.dispatcher import canonical_seed
+from sanderling.settings import Settings, dump, load, overlay
+from sanderling.wiring import CrawlServer, Progress, text_of
+
+# A reader that falls behind by so many pages makes the crawl wait for it.
+MOST_UNREAD = 10_000
+
+
+class Page(msgspec.Struct, frozen=True, kw_only=True):
+    """A page that was just committed; its body is read from the archive when it is asked for."""
+
+    url: str
+    status: int
+    title: str
+    mime: str
+    charset: str
+    language: str
+    size: int
+    truncated: bool
+    fetched_at: float
+    digest: str
+    stored: Stored
+    folder: Path
+
+    def body(self) -> bytes:
+        """The bytes as they came, decompressed."""
+        return warc.read(self.folder, self.stored).body
+
+    def text(self) -> str:
+        """The visible text."""
+        return text_of(warc.read(self.folder, self.stored))
+
+
+class Crawl:
+    """One crawl folder being crawled into, from `async with` to its end."""
+
+    def __init__(self, folder: str | os.PathLike[str], seeds: Sequence[str] = (), **settings: object) -> None:
+        self._folder = Folder(Path(folder))
+        self._seeds = [canonical_seed(seed) for seed in seeds]
+        self._chosen = settings
+        self._stop = threading.Event()
+        self._failure: BaseException | None = None
+        self._result: Progress | None = None
+
+    async def __aenter__(self) -> Self:
+        self._loop = asyncio.get_running_loop()
+        self._unread: asyncio.Queue[Page | None] = asyncio.Queue()
+        started: asyncio.Future[None] = self._loop.create_future()
+        self._thread = threading.Thread(target=self._crawl, args=(started,), name="sanderling", daemon=True)
+        self._thread.start()
+        await started
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stop.set()
+        await asyncio.to_thread(self._thread.join)
+        if self._failure is not None and error is None:
+            raise self._failure
+
+    async def __aiter__(self) -> AsyncIterator[Page]:
+        """Pages as they are committed, until the crawl ends."""
+        while (page := await self._unread.get()) is not None:
+            yield page
+        self._unread.put_nowait(None)  # for whoever iterates again
+
+    @property
+    def counts(self) -> Counts:
+        """Totals so far."""
+        return self._server.progress().counts
+
+    def _crawl(self, started: "asyncio.Future[None]") -> None:
+        """In a thread of its own: the server blocks, the event loop must not."""
+        try:
+            server = self._server = self._open()
+        except BaseException as error:
+            self._tell(started.set_exception, error)
+            return
+        self._tell(started.set_result, None)
+        try:
+            server.on_visits = self._hand_over
+            self._result = server.run(lambda _: None, self._stop.is_set)
+        except BaseException as error:
+            self._failure = error
+        finally:
+            server.close()
+            self._tell(self._unread.put_nowait, None)
+
+    def _open(self) -> CrawlServer:
+        self._folder.check_usable()
+        fresh = not self._folder.exists()
+        base = load(self._folder.settings)[0] if self._folder.settings.exists() else Settings()
+        settings = overlay(base, self._chosen)
+        server = CrawlServer(self._folder, settings, self._seeds, settings.clients or os.cpu_count() or 1)
+        if fresh:
+            self._folder.settings.write_text(dump(settings, tuple(self._seeds)), "utf-8")
+        return server
+
+    def _hand_over(self, visits: list[tuple[str, Visit]]) -> None:
+        for url, visit in visits:
+            if visit.outcome is Outcome.PAGE and visit.stored is not None:
+                self._tell(self._unread.put_nowait, self._page(url, visit, visit.stored))
+        while self._unread.qsize() > MOST_UNREAD and not self._stop.is_set():
+            time.sleep(0.05)
+
+    def _page(self, url: str, visit: Visit, stored: Stored) -> Page:
+        return Page(
+            url=url, status=visit.status, title=visit.title, mime=visit.mime, charset=visit.charset,
+            language=visit.language, size=visit.size, truncated=visit.truncated, fetched_at=visit.at,
+            digest=visit.digest.hex(), stored=stored, folder=self._folder.warcs,
+        )  # fmt: skip
+
+    def _tell(self, act: object, value: object) -> None:
+        """Calls back into the event loop, unless that is gone already."""
+        try:
+            self._loop.call_soon_threadsafe(act, value)  # type: ignore[arg-type]
+        except RuntimeError:
+            self._stop.set()

@@ -1,0 +1,69 @@
+"""What the tests share: the command as a user runs it, and the truth about a crawl folder."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sanderling.testing import ServedWeb, SyntheticWeb
+
+FAST = ("--per-host", "8", "--delay", "0")
+
+
+def command(*arguments: object) -> list[str]:
+    return [sys.executable, "-m", "sanderling", *map(str, arguments)]
+
+
+class Ran:
+    """A command that has ended."""
+
+    def __init__(self, done: "subprocess.CompletedProcess[str]") -> None:
+        self.code, self.out, self.err = done.returncode, done.stdout, done.stderr
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[Any]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def sanderling() -> Callable[..., Ran]:
+    """Runs the command in a process of its own; fails the test when it shows a traceback."""
+
+    def run(*arguments: object, timeout: float = 60, env: dict[str, str] | None = None) -> Ran:
+        done = subprocess.run(
+            command(*arguments), capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})}
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return Ran(done)
+
+    return run
+
+
+@pytest.fixture
+def web() -> Iterator[ServedWeb]:
+    """A small synthetic web on one host."""
+    with SyntheticWeb(hosts=1, pages=120, seed=5).serve() as site:
+        yield site
+
+
+def stored_urls(folder: Path) -> list[str]:
+    """The URL of every response in the WARC files of a crawl, as an independent reader sees them."""
+    from warcio.archiveiterator import ArchiveIterator
+
+    urls = []
+    for path in sorted((folder / "warc").glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                record.content_stream().read()
+                if record.rec_type == "response":
+                    urls.append(record.rec_headers.get_header("WARC-Target-URI"))
+    return urls

@@ -1,0 +1,111 @@
+"""Whatever is killed, and whenever: every page is stored exactly once and hardly any is fetched twice."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import FAST, command, stored_urls
+
+from sanderling.testing import ServedWeb, SyntheticWeb
+
+PAGES = 3000
+
+
+def start(folder: Path, site: ServedWeb, *more: object) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        command("crawl", site.url, "-d", folder, *FAST, "--clients", 2, *more),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+def leased(folder: Path) -> int:
+    """What was leased at the last commit before a kill."""
+    db = sqlite3.connect(f"file:{folder}/sanderling.db?mode=ro", uri=True)
+    try:
+        row = db.execute("SELECT json_extract(value, '$.leased') FROM meta WHERE key = 'counts'").fetchone()
+        return int(row[0])
+    finally:
+        db.close()
+
+
+@pytest.mark.timeout(300)
+def test_killing_everything_twenty_times_loses_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    chance = random.Random(1)
+    kills = at_risk = 0
+    with SyntheticWeb(hosts=1, pages=PAGES, seed=3, latency=0.004).serve() as site:
+        expected = site.direct.reachable(0)
+        while True:
+            process = start(folder, site)
+            try:
+                process.wait(0.6 + chance.random() * 0.7 if kills < 40 else None)
+                break
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                kills += 1
+                # Two clients hold at most a full stock each; a lease after the last commit is not on disk.
+                at_risk += 2 * 200
+        assert process.returncode == 0
+        requests = sum(site.requests.values())
+    assert kills >= 20
+    assert Counter(stored_urls(folder)) == Counter(expected)
+    assert requests <= len(expected) + at_risk
+    assert requests - len(expected) < len(expected)
+
+
+def clients_of(pid: int) -> list[int]:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in children]
+
+
+def test_killing_clients_loses_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    chance = random.Random(2)
+    killed = 0
+    with SyntheticWeb(hosts=1, pages=1500, seed=4, latency=0.01).serve() as site:
+        process = start(folder, site)
+        while process.poll() is None:
+            time.sleep(0.3 + chance.random() * 0.3)
+            if process.poll() is None and (clients := clients_of(process.pid)):
+                os.kill(chance.choice(clients), signal.SIGKILL)
+                killed += 1
+        assert process.returncode == 0
+        expected = site.direct.reachable(0)
+    assert killed >= 3
+    assert Counter(stored_urls(folder)) == Counter(expected)
+
+
+@pytest.mark.skip
+def test_a_page_that_ends_clients_is_set_aside(tmp_path: Path, sanderling, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    """A parser that crashes the whole process on one page costs that page and nothing else."""
+    crash = tmp_path / "site"
+    crash.mkdir()
+    (crash / "sitecustomize.py").write_text(
+        "import os\n"
+        "try:\n"
+        "    import turbohtml\n"
+        "    parse = turbohtml.parse\n"
+        "    def deadly(body, *a, **k):\n"
+        "        if b'deadly page' in body: os.kill(os.getpid(), 9)\n"
+        "        return parse(body, *a, **k)\n"
+        "    turbohtml.parse = deadly\n"
+        "except ImportError: pass\n"
+    )
+    with FaultServer() as server:
+        pages = {"/": b"<a href=a>a</a> <a href=b>b</a> <a href=c>c</a>", "/a": b"fine", "/b": b"a deadly page", "/c": b"fine"}
+        server.serve_pages(pages)
+        ran = sanderling(
+            "crawl", server.base, "-d", tmp_path / "crawl", *FAST, "--clients", 1, "--json",
+            env={"PYTHONPATH": str(crash)},
+        )  # fmt: skip
+        assert ran.code == 0, ran.err
+        assert ran.json["set_aside"] == 1
+        assert ran.json["pages"] == 3
+        assert ran.json["clients_replaced"] >= 2
