@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from email.utils import formatdate, parsedate_to_datetime
+from functools import lru_cache
 from http import HTTPStatus
 from math import ceil
 from typing import Literal, NamedTuple
@@ -153,5 +154,6 @@ def _not_modified(headers: dict[bytes, bytes], tag: str, modified: int) -> bool:
 _PHRASES = {status.value: status.phrase for status in HTTPStatus}
 
 
+@lru_cache(maxsize=1024)
 def _date(t: float) -> str:
     return formatdate(EPOCH + t, usegmt=True)

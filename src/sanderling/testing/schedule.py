@@ -70,9 +70,12 @@ class Schedule:
         mean = self.change_rate / DAY / (1 - self.unchanging)
         return mean * lognormal(key, _RATE, self.rate_spread)
 
+    def vanishes(self, key: int) -> bool:
+        return self.vanish > 0 and fraction(key, _VANISHES) < self.vanish
+
     def lifetime(self, key: int, *, newcomer: bool) -> Lifetime:
         born = self.span * (1 - fraction(key, _BORN)) if newcomer else -math.inf
-        if fraction(key, _VANISHES) >= self.vanish:
+        if not self.vanishes(key):
             return Lifetime(born, math.inf)
         start = max(born, 0.0)
         return Lifetime(born, start + (self.span - start) * (1 - fraction(key, _DIES)))

@@ -4,16 +4,14 @@ Every question is answered by computing, never by looking up, so a million pages
 with the same parameters are the same web on every machine.
 """
 
-import math
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from sanderling.testing.chance import draw, fraction, scramble
-from sanderling.testing.prose import nouns
+from sanderling.testing.chance import fraction, scramble
+from sanderling.testing.naming import Name, name, number_in
 from sanderling.testing.rendering import Link, paragraph_count, picture_names, render
 from sanderling.testing.schedule import ALWAYS, Change, Condition, Lifetime, Schedule
 from sanderling.testing.topology import Page, Topology
@@ -21,13 +19,7 @@ from sanderling.testing.topology import Page, Topology
 if TYPE_CHECKING:
     from sanderling.testing.serving import ServedWeb
 
-_NAME, _SIZE, _GONE = 11, 12, 13
-_NUMBER = re.compile(r"[-=](\d{1,18})")
-
-
-class Name(NamedTuple):
-    path: str
-    title: str
+_SIZE, _GONE = 11, 12
 
 
 @dataclass(frozen=True)
@@ -174,12 +166,12 @@ class SyntheticWeb:
 
     def page_body(self, page: Page, t: float) -> bytes:
         key = self.topology.key(page)
-        name = self._name(page)
-        up = "../" * (name.path.partition("?")[0].count("/") - 1)
+        path, title = self._name(page)
+        up = "../" * (path.partition("?")[0].count("/") - 1)
         return render(
             seed=self.seed,
             key=key,
-            title=name.title,
+            title=title,
             links=[self._link(page.host, up, target) for target in self.targets(page, t)],
             pictures=up + "img/",
             paragraphs=self._paragraphs(key),
@@ -227,7 +219,12 @@ class SyntheticWeb:
         return self.schedule.lifetime(self.topology.key(page), newcomer=newcomer)
 
     def _stays(self, page: Page) -> bool:
-        return self.lifetime(page).dies == math.inf
+        topology = self.topology
+        return (
+            page.number * topology.branching + 1 < topology.total[page.host]
+            or page.number == 0
+            or not self.schedule.vanishes(topology.key(page))
+        )
 
     def _children(self, page: Page) -> list[tuple[Page, Lifetime]]:
         children = (Page(page.host, number) for number in self.topology.children(page))
@@ -247,25 +244,7 @@ class SyntheticWeb:
         return self._name(page).path
 
     def _name(self, page: Page) -> Name:
-        """The path holds the page's number, so that it alone tells which page it is."""
-        x = draw(self.topology.key(page), _NAME)
-        word = nouns(self.seed)
-        section, name, number = word[x >> 8 & 0x0F], word[x >> 16 & 0xFF], page.number
-        title = f"{name.capitalize()} {word[x >> 24 & 0xFF]} {number}"
-        form = x & 7
-        if number == 0:
-            path = "/"
-        elif form < 4:
-            path = f"/{section}/{name}-{number}.html"
-        elif form < 6:
-            path = f"/{section}/{word[x >> 12 & 0x0F]}/{name}-{number}.html"
-        elif form == 6:
-            path = f"/{section}/{name}-{number}/"
-        elif x & 8:
-            path = f"/{section}/show?id={number}&view={name}"
-        else:
-            path = f"/{section}/{name}?id={number}"
-        return Name(path, title)
+        return name(self.seed, self.topology.key(page), page.number)
 
     def _link(self, host: int, up: str, target: Page) -> Link:
         """Absolute, relative with dots, or from the root, as authors please."""
@@ -303,8 +282,7 @@ class SyntheticWeb:
         return int(number), rest
 
     def at_path(self, host: int, path: str) -> Page | None:
-        digits = _NUMBER.search(path)
-        page = Page(host, int(digits[1]) if digits else 0)
+        page = Page(host, number_in(path))
         if page.number >= self.topology.total[host] or self.path(page) != path:
             return None
         return page

@@ -71,6 +71,8 @@ class Exchange:
     async def send(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
+        # A drained writer does not give way by itself: an endless body would stop the other conversations.
+        await asyncio.sleep(0)
 
     async def until_closed(self) -> None:
         while await self.reader.read(65536):

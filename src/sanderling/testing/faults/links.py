@@ -125,7 +125,10 @@ async def nofollow(exchange: Exchange) -> None:
 @fault("meta-nofollow")
 async def meta_nofollow(exchange: Exchange) -> None:
     """A page whose meta element forbids following its link to /page/not-followed."""
-    await exchange.page("Follow nothing", '<meta name="robots" content="nofollow"><a href="/page/not-followed">no</a>')
+    await exchange.reply(
+        '<!DOCTYPE html><head><meta name="robots" content="nofollow"><title>Follow nothing</title></head>'
+        '<a href="/page/not-followed">no</a>'
+    )
 
 
 @fault("noindex")

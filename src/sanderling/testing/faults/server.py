@@ -97,7 +97,7 @@ class FaultServer:
             while exchange := await self._next(reader, writer):
                 self.requests[exchange.path] += 1
                 await self._answer(exchange)
-                if not exchange.keep_open:
+                if not exchange.keep_open or "close" in exchange.header("connection").lower():
                     break
         except (OSError, asyncio.CancelledError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             # The client left or the server stops: both are everyday here, and a cancelled task would be reported.
