@@ -193,13 +193,25 @@ def test_three_hundred_slow_answers_at_once() -> None:
 
 
 def test_a_client_that_leaves_is_not_in_flight_any_more() -> None:
-    with SyntheticWeb(latency=30).serve() as site:
+    with SyntheticWeb(latency=0.3).serve(record=True) as site:
         where = urlsplit(site.url)
         with socket.create_connection((where.hostname, where.port), timeout=10) as raw:
             raw.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
             wait_until(lambda: site.in_flight == 1)
         wait_until(lambda: site.in_flight == 0)
+        time.sleep(0.4)
+        assert site.in_flight == 0
+        assert [visit.status for visit in site.visits] == [0]
         assert site.peak_by_host.total() == 1
+
+
+@pytest.mark.parametrize("line", [b"GET http://[ HTTP/1.1", b"CONNECT a:443 HTTP/1.1", b"GET", b"\xff\xfe", b""])
+def test_nonsense_gets_an_answer_that_says_no(line: bytes) -> None:
+    with SyntheticWeb().serve() as site:
+        where = urlsplit(site.url)
+        with socket.create_connection((where.hostname, where.port), timeout=10) as raw:
+            raw.sendall(line + b"\r\nConnection: close\r\n\r\n")
+            assert raw.makefile("rb").read().split()[1] in (b"405", b"502")
 
 
 def test_a_running_clock() -> None:

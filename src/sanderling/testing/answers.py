@@ -6,7 +6,6 @@ from functools import lru_cache
 from http import HTTPStatus
 from math import ceil
 from typing import Literal, NamedTuple
-from urllib.parse import urlsplit
 
 from sanderling.testing import png
 from sanderling.testing.sitemap import EPOCH, sitemap
@@ -53,7 +52,7 @@ class Answers:
         close = b"close" in wish or method not in ("GET", "HEAD") or (protocol == "HTTP/1.0" and b"keep" not in wish)
         web, url, host = self._aim(target, headers)
         found = web.split(url)
-        number, path = found if found else (None, urlsplit(url).path)
+        number, path = found if found else (None, "/" + url.partition("://")[2].partition("/")[2])
         return Request(method, url, host, _kind(path), web, number, path, headers, close)
 
     def _aim(self, target: str, headers: dict[bytes, bytes]) -> tuple[SyntheticWeb, str, str]:

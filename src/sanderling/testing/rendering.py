@@ -13,7 +13,7 @@ from sanderling.testing.schedule import Condition
 SENTENCES_PER_PARAGRAPH = 4
 PARAGRAPHS_PER_SECTION = 3
 BYTES_PER_PARAGRAPH = 280
-"""Measured: the mean length of four sentences of the pool."""
+"""Measured: the mean length of four sentences of the pool, with their spaces."""
 
 _WRAPPERS = [
     ("<div>", "</div>"),
