@@ -39,16 +39,19 @@ class LinkTable:
             if not href:
                 continue
             id = get(href)
+            if id is None and "#" in href:
+                id = get(href.partition("#")[0])
             if id is None:
-                if href[0] == "#":
+                target = href.partition("#")[0].strip()
+                if not target:
                     continue
                 if parsed is None:
                     parsed = can_ada.parse(base)
-                url = _resolved(parsed, href)
+                url = _resolved(parsed, target)
                 id = identity(url) if url else 0
                 # What a link that starts with "?" leads to depends on the page, not only on its folder.
-                if href.lstrip()[:1] != "?":
-                    remembered[href] = id
+                if target[0] != "?":
+                    remembered[target] = id
                     self._remembered += 1
                 if url and id not in self._known:
                     self._known.add(id)
@@ -76,10 +79,7 @@ class LinkTable:
             self._known.clear()
 
 
-def _resolved(base: can_ada.URL, href: str) -> str | None:
-    target = href.partition("#")[0].strip()
-    if not target:
-        return None
+def _resolved(base: can_ada.URL, target: str) -> str | None:
     try:
         url: str = (base + target).href
     except (ValueError, UnicodeError):

@@ -57,6 +57,7 @@ class Fetch:
     def __init__(self, curl: pycurl.Curl, cap: int) -> None:
         self.curl = curl
         self._cap = cap
+        self.lines: list[bytes] = []
 
     def begin(self, task: Task, site: Site, robots_hops: int) -> None:
         self.task = task
@@ -64,7 +65,7 @@ class Fetch:
         # Another origin than the one the user named, reached by a redirect of robots.txt, is not trusted with it.
         self.trusted = site.trusted and task.url.startswith(site.origin + "/")
         self.robots_hops = robots_hops  # -1: a page; 0 and up: robots.txt, after that many redirects
-        self.lines: list[bytes] = []
+        self.lines.clear()
         self.chunks: list[bytes] = []
         self.size = 0
         self.truncated = False
@@ -87,11 +88,6 @@ class Fetch:
             return -1
         self.chunks.append(data)
         return None
-
-    def header(self, line: bytes) -> None:
-        if line.startswith(b"HTTP/") and self.lines:
-            self.lines.clear()  # the answer before was a 1xx
-        self.lines.append(line)
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         pairs = (line.partition(b":") for line in self.lines[1:])
@@ -202,9 +198,10 @@ class Transport:
         self._multi.remove_handle(curl)
         if code == 0 or (code == pycurl.E_WRITE_ERROR and fetch.truncated):
             fetch.status = curl.getinfo(pycurl.RESPONSE_CODE)
-            if not fetch.lines or not fetch.lines[0].startswith(b"HTTP/"):
+            heads = [n for n, line in enumerate(fetch.lines) if line.startswith(b"HTTP/")]
+            if not heads:
                 fetch.status = 200  # ftp and gopher have no status of this kind
-                fetch.lines = []
+            del fetch.lines[: heads[-1] if heads else len(fetch.lines)]  # 1xx answers and those of a proxy
             fetch.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
             fetch.error = fetch.refused or _said(code, message)
@@ -224,7 +221,7 @@ class Transport:
         set_(pycurl.USERAGENT, self._agent)
         set_(pycurl.HTTPHEADER, ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"])
         set_(pycurl.ACCEPT_ENCODING, "")
-        set_(pycurl.HEADERFUNCTION, fetch.header)
+        set_(pycurl.HEADERFUNCTION, fetch.lines.append)
         set_(pycurl.WRITEFUNCTION, fetch.write)
         set_(pycurl.BUFFERSIZE, 128 * 1024)
         set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))

@@ -1,7 +1,6 @@
 """The data of a crawl as others want it: chunks of bytes, in the order they are written."""
 
 import json
-from base64 import b32encode
 from collections.abc import Callable, Iterator
 from hashlib import sha1
 
@@ -56,7 +55,7 @@ def _cdxj_line(folder: Folder, page: PageRow) -> str:
         "url": page.url,
         "mime": page.mime or "unk",
         "status": str(page.status),
-        "digest": "sha1:" + b32encode(sha1(archived.body).digest()).decode(),
+        "digest": "sha1:" + warc.base32(sha1(archived.body).digest()).decode(),
         "length": str(page.length),
         "offset": str(page.offset),
         "filename": page.warc,
