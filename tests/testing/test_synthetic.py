@@ -45,6 +45,11 @@ def test_every_living_page_is_reachable_and_no_link_is_broken(day: float) -> Non
         assert len(links) == len(set(links))
 
 
+def test_hosts_of_a_single_page_reach_each_other() -> None:
+    web = SyntheticWeb(hosts=9, pages=9, appear=0, links=2)
+    assert all(web.reachable(0, [seed]) == set(web.seeds) for seed in web.seeds)
+
+
 def test_links_in_the_html_are_the_links_of_the_description() -> None:
     for web in (LIVELY, SyntheticWeb(hosts=3, pages=60, origin="http://127.0.0.1:8080")):
         forms = set()
