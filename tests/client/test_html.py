@@ -1,0 +1,62 @@
+import pytest
+
+from sanderling.client.html import HtmlPage, directives
+
+PAGE = b"""<!doctype html><html lang="de"><head><title> A
+ title </title><base href="/base/"><link rel="Next" href="n"><link rel=canonical href="c">
+<link rel=stylesheet href="s.css"><meta name=Robots content="NoIndex, follow">
+<meta http-equiv=Refresh content="5; url=/moved"></head>
+<body><p>Some <b>text</b></p><script>no()</script><a href=a>An <i>anchor</i></a><a rel="x NoFollow" href=b>b</a><a>none</a>
+<map><area href=d></map><iframe src=e></iframe><img src=i.png><img src=i.png></body></html>"""
+
+
+def page() -> HtmlPage:
+    return HtmlPage(PAGE, None, "http://e.org/x/y")
+
+
+def test_facts() -> None:
+    assert page().title() == "A title"
+    assert page().language() == "de"
+    assert "Some text" in page().text()
+    assert "no()" not in page().text()
+    assert page().images() == ["http://e.org/x/i.png"]
+
+
+def test_head() -> None:
+    head = page().head()
+    assert head.base == "http://e.org/base/"
+    assert head.hrefs == ["n", "c", "d", "e"]
+    assert (head.nofollow, head.noindex) == (False, True)
+    assert head.refresh == "http://e.org/moved" or head.refresh == "/moved"
+
+
+def test_anchors() -> None:
+    assert page().anchors(follow_nofollow=False).hrefs == ["a", None]
+    assert page().anchors(follow_nofollow=True).hrefs == ["a", "b", None]
+    assert page().anchors(True).text_of("a") == "An anchor"
+    assert page().anchors(True).text_of("missing") == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "charset", "text", "used"),
+    [
+        (b"\xef\xbb\xbf<p>\xc3\xa9", "iso-8859-1", "é", "utf-8"),  # a byte-order mark wins over the header
+        (b"<meta charset=latin1><p>\xc3\xa9", "utf-8", "é", "utf-8"),  # the header over the meta tag
+        (b"<meta charset=latin1><p>\xe9", None, "é", "windows-1252"),  # the meta tag over detection
+        ("<p>日本語のテキスト".encode("shift_jis"), None, "日本語のテキスト", "shift_jis"),
+        (b"\xff\xfe<\x00p\x00>\x00a\x00", "utf-8", "a", "utf-16le"),
+        (b"<p>a", "no-such-charset", "a", "utf-8"),
+    ],
+)
+def test_charset_in_the_order_of_the_standard(body: bytes, charset: str | None, text: str, used: str) -> None:
+    read = HtmlPage(body, charset, "http://e.org/")
+    assert read.text() == text
+    if body != b"<p>a":
+        assert read.charset == used
+
+
+def test_robots_header() -> None:
+    assert directives(["noindex, nofollow"]) == (True, True)
+    assert directives(["otherbot: noindex"]) == (False, False)
+    assert directives(["sanderling: none"]) == (True, True)
+    assert directives(["unavailable_after: 25 Jun 2030 15:00:00 GMT", "nofollow"]) == (True, False)

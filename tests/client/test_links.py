@@ -1,0 +1,39 @@
+from sanderling.client.links import LinkTable, pack
+from sanderling.urls import identity
+
+
+def urls(table: LinkTable, base: str, *hrefs: str) -> tuple[list[int], list[str]]:
+    ids, new = table.resolve(base, hrefs)
+    return list(ids), [found.url for _, found in new]
+
+
+def test_each_link_once_and_new_ones_once() -> None:
+    table = LinkTable()
+    ids, new = urls(table, "http://e.org/a/b", "c", "c#x", "../d", "http://f.org", "c")
+    expected = ["http://e.org/a/c", "http://e.org/d", "http://f.org/"]
+    assert new == expected
+    assert ids == [identity(url) for url in expected]
+    ids, new = urls(table, "http://e.org/a/other", "c", "#top", "", "e")
+    assert new == ["http://e.org/a/e"]
+    assert ids == [identity("http://e.org/a/c"), identity("http://e.org/a/e")]
+
+
+def test_what_is_remembered_depends_on_the_folder() -> None:
+    table = LinkTable()
+    urls(table, "http://e.org/a/", "c")
+    assert urls(table, "http://e.org/b/", "c")[1] == ["http://e.org/b/c"]
+    # "?" and a slash within a query refer to the page itself
+    assert urls(table, "http://e.org/a/p", "?q")[1] == ["http://e.org/a/p?q"]
+    assert urls(table, "http://e.org/a/r", "?q")[1] == ["http://e.org/a/r?q"]
+    assert urls(table, "http://e.org/a/r?x=/y/z", "s")[1] == ["http://e.org/a/s"]
+
+
+def test_what_is_not_on_the_web_is_no_link() -> None:
+    table = LinkTable()
+    bad = ["javascript:void(0)", "mailto:x@y", "data:,x", "file:///etc/passwd", "ftp://e.org/", "gopher://e.org/",
+           "http://[", "blob:x", " #x", "  ", "http://u:p@e.org/x", "http://e.org/" + "y" * 9000]  # fmt: skip
+    assert urls(table, "http://e.org/", *bad)[1] == ["http://e.org/x"]
+
+
+def test_pack() -> None:
+    assert list(memoryview(pack([1, -2, 2**62])).cast("q")) == [1, -2, 2**62]

@@ -1,0 +1,32 @@
+from sanderling.client import robots
+from sanderling.client.robots import Rules, judge
+
+AGENT = "Sanderling/1.0"
+
+
+def test_rfc_9309() -> None:
+    assert Rules(judge(404, b"", "", 0), AGENT).allows("http://e.org/x")
+    assert Rules(judge(403, b"", "", 0), AGENT).allows("http://e.org/x")
+    for status, error in ((500, ""), (503, ""), (429, ""), (0, "timed out")):
+        rules = Rules(judge(status, b"", error, 0), AGENT)
+        assert not rules.allows("http://e.org/x")
+        assert rules.unreachable
+        assert str(status) in rules.reason or error in rules.reason
+
+
+def test_rules() -> None:
+    text = b"User-agent: *\nDisallow: /no\nAllow: /no/but\nCrawl-delay: 2\n\nUser-agent: sanderling\nDisallow: /us\n"
+    rules = Rules(judge(200, text, "", 0), AGENT)
+    assert not rules.allows("http://e.org/us")
+    assert rules.allows("http://e.org/no")
+    others = Rules(judge(200, text, "", 0), "Other/1.0")
+    assert not others.allows("http://e.org/no/x")
+    assert others.allows("http://e.org/no/but/x")
+    assert others.crawl_delay == 2.0
+
+
+def test_html_is_no_rule_and_length_is_capped() -> None:
+    assert Rules(judge(200, b"<html><body>404</body></html>", "", 0), AGENT).allows("http://e.org/x")
+    long = b"User-agent: *\n" + b"# filler\n" * 100_000 + b"Disallow: /\n"
+    assert len(long) > robots.LARGEST
+    assert Rules(judge(200, long, "", 0), AGENT).allows("http://e.org/x")
