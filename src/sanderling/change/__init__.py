@@ -1,0 +1,32 @@
+"""Change detection: whether a page changed, in what way, where, and how much.
+
+The client reduces every parsed page to `Parameters`, a few hundred bytes; on the next visit, `compare` sets the old
+beside the new and gives a `Verdict` without reading the old page. With both pages at hand, `explain` says more. What a
+page does on every visit is learned by `noise` and marked as no news. Every function here is pure; only `pixels`, which
+decodes images, starts a process of its own.
+"""
+
+from .explain import explain
+from .noise import Noise, learn
+from .page import PROCESSING, Parameters, parameters
+from .rules import Rules, focus, processing
+from .text import visible_text
+from .verdict import Degree, Edit, Kind, Verdict, compare
+
+__all__ = [
+    "PROCESSING",
+    "Degree",
+    "Edit",
+    "Kind",
+    "Noise",
+    "Parameters",
+    "Rules",
+    "Verdict",
+    "compare",
+    "explain",
+    "focus",
+    "learn",
+    "parameters",
+    "processing",
+    "visible_text",
+]

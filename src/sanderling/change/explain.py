@@ -1,0 +1,113 @@
+"""What changed, with both versions at hand: the same verdict as from the parameters, and what words and nodes say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+from typing import Final
+
+import msgspec
+from turbohtml import Document
+
+from . import facts, structure, text
+from .blocks import Alignment, align
+from .page import block, parameters
+from .verdict import Edit, Kind, Verdict, compare, degree, summary
+
+# Word by word only where a person could follow; beyond, paragraphs speak for themselves.
+MAX_EDITED: Final = 50
+MAX_WORDS: Final = 600
+MAX_EDITS: Final = 12
+_SHOWN: Final = 40
+_SHINGLE: Final = 4
+
+
+def explain(old: Document, new: Document) -> Verdict:
+    """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted."""
+    verdict = compare(parameters(old, links=hrefs(old)), parameters(new, links=hrefs(new)))
+    if not verdict.changed:
+        return verdict
+    if Kind.TEXT in verdict.kinds:
+        before, after = paragraphs(old), paragraphs(new)
+        edits = tuple(_edits(before, after, align([*map(block, before)], [*map(block, after)])))[:MAX_EDITS]
+        verdict = msgspec.structs.replace(
+            verdict, edits=edits or verdict.edits, degree=degree(resemblance(" ".join(before), " ".join(after)))
+        )
+    if Kind.STRUCTURE in verdict.kinds:
+        found = structure.difference(structure.tree(old), structure.tree(new))
+        verdict = msgspec.structs.replace(
+            verdict,
+            levels=found.levels,
+            inserted=tuple(node.name for node in found.inserted[: structure.MAX_NAMES]),
+            deleted=tuple(node.name for node in found.deleted[: structure.MAX_NAMES]),
+        )
+    return msgspec.structs.replace(verdict, summary=summary(verdict, {Kind.STRUCTURE: _nodes(verdict)}))
+
+
+def hrefs(document: Document) -> bytes:
+    """Where the links of a page lead, packed; never empty, so that a page that lost them all is told from others."""
+    return msgspec.msgpack.encode([link.attr("href") for link in document.iter_elements(("a", "area"))])
+
+
+def paragraphs(document: Document) -> list[str]:
+    """The paragraphs that the parameters of a page count, title first, as text."""
+    title = document.find("title")
+    head = [text.collapse(title.text)] if title is not None else []
+    return [*filter(None, head), *text.paragraphs(text.visible_text(document))]
+
+
+def resemblance(before: str, after: str) -> float:
+    """The share of word shingles that two texts have in common."""
+    one, other = _shingles(before), _shingles(after)
+    if not one or not other:
+        return 0.0
+    shared = len(one & other)
+    # A share of 1 would say "nothing changed" of a text whose repetitions did.
+    return min(0.999, shared / len(one | other))
+
+
+def _shingles(words: str) -> set[tuple[str, ...]]:
+    split = words.split()
+    size = min(_SHINGLE, max(1, len(split) // 4))
+    return set(zip(*(split[at:] for at in range(size)), strict=False))
+
+
+def _edits(before: list[str], after: list[str], alignment: Alignment) -> Iterator[Edit]:
+    """The replaced words, named where they are a price, a date or a number; those first."""
+    found = [edit for one, other in alignment.edited[:MAX_EDITED] for edit in word_edits(before[one], after[other])]
+    yield from sorted(found, key=lambda edit: edit.what == "")
+
+
+def word_edits(before: str, after: str) -> list[Edit]:
+    """What was replaced by what between two versions of a paragraph."""
+    old, new = before.split()[:MAX_WORDS], after.split()[:MAX_WORDS]
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    edits = []
+    for operation, start, end, new_start, new_end in matcher.get_opcodes():
+        if operation == "equal":
+            continue
+        gone, came = " ".join(old[start:end]), " ".join(new[new_start:new_end])
+        around = " ".join(old[max(0, start - 3) : end + 3])
+        edits.append(Edit(facts.name(gone, came, around), _short(gone), _short(came)))
+    return edits
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
+
+
+def _nodes(verdict: Verdict) -> str:
+    parts = []
+    if verdict.inserted:
+        parts.append(f"{_some(verdict.inserted)} inserted")
+    if verdict.deleted:
+        parts.append(f"{_some(verdict.deleted)} deleted")
+    if verdict.levels:
+        parts.append(f"level{'s' * (len(verdict.levels) > 1)} {', '.join(map(str, verdict.levels[:8]))}")
+    if Kind.STRUCTURE in verdict.kinds and not parts:
+        parts.append("links lead elsewhere")
+    return ", ".join(parts)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,108 @@
+"""What changes on every visit and means nothing: learned per page, and per template from pages built alike.
+
+A place on a page is known by the paragraph before it, which is how a counter below "Visitors today" is found again
+whatever it says, on every page that has that line. A place that changed on most of the visits since it was first seen
+is volatile. State is bounded, and only ever marks a change as no news: it is still recorded and shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from .blocks import Alignment, align
+from .page import Parameters
+
+MAX_PLACES: Final = 64
+MAX_VERSIONS: Final = 8
+# Three changes in four visits: fewer could be an author at work.
+_MIN_CHANGES: Final = 3
+_START: Final = b""
+
+
+class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """How often the text after a paragraph changed, of how many visits."""
+
+    changes: int
+    visits: int
+
+    @property
+    def volatile(self) -> bool:
+        return self.changes >= _MIN_CHANGES and 2 * self.changes > self.visits
+
+
+class Noise(msgspec.Struct, frozen=True, array_like=True):
+    """What is known about the noise of a page, or of a template. At most 1.5 KB as msgpack."""
+
+    places: dict[bytes, Place] = {}
+    # Hashes of the last versions, newest last, and how often one of them came back.
+    versions: tuple[bytes, ...] = ()
+    returns: int = 0
+
+
+def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
+    """What is known after another visit, whether or not anything changed."""
+    if old.processing != new.processing:
+        return Noise()
+    changed = set() if old.text == new.text else places(old, new, align(old.paragraph_hashes(), new.paragraph_hashes()))
+    counted = {
+        place: Place(count.changes + (place in changed), count.visits + 1) for place, count in known.places.items()
+    }
+    for place in changed - counted.keys():
+        counted[place] = Place(1, 1)
+    if len(counted) > MAX_PLACES:
+        # A place seen once is what a redesign or an edit leaves behind; the regular ones stay.
+        best = sorted(counted, key=lambda place: (counted[place].changes, -counted[place].visits), reverse=True)
+        counted = {place: counted[place] for place in best[:MAX_PLACES]}
+    return Noise(counted, *_versions(known, old, new))
+
+
+def _versions(known: Noise, old: Parameters, new: Parameters) -> tuple[tuple[bytes, ...], int]:
+    """A version that was left and is met again counts as a return."""
+    seen = known.versions or (old.text[:8],)
+    latest = new.text[:8]
+    if latest == seen[-1]:
+        return seen, known.returns
+    returned = latest in seen
+    kept = [version for version in seen if version != latest]
+    return (*kept, latest)[-MAX_VERSIONS:], known.returns + 1 if returned else max(0, known.returns - 1)
+
+
+def alternates(known: Noise, new: Parameters) -> bool:
+    """Whether a page goes to and fro, and this version is one of those. One return is a revert, and news."""
+    return known.returns >= 1 and new.text[:8] in known.versions
+
+
+def places(old: Parameters, new: Parameters, alignment: Alignment) -> set[bytes]:
+    """The places where text was edited, came, left or moved: each the paragraph that stayed before it."""
+    before_old, before_new = _anchors(old, new, alignment)
+    return {
+        *(before_old[one] for one, _ in [*alignment.edited, *alignment.moved]),
+        *(before_old[one] for one in alignment.removed),
+        *(before_new[other] for other in alignment.added),
+    }
+
+
+def _anchors(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[list[bytes], list[bytes]]:
+    hashes = new.paragraph_hashes()
+    kept_old = {one: hashes[other] for one, other in alignment.kept}
+    kept_new = {other: hashes[other] for _, other in alignment.kept}
+    return _before(kept_old, old.paragraphs), _before(kept_new, new.paragraphs)
+
+
+def _before(kept: dict[int, bytes], count: int) -> list[bytes]:
+    anchors: list[bytes] = []
+    last = _START
+    for at in range(count):
+        anchors.append(last)
+        last = kept.get(at, last)
+    return anchors
+
+
+def only_volatile(old: Parameters, new: Parameters, alignment: Alignment, known: Iterable[Noise | None]) -> bool:
+    """Whether every changed place is one that changes on most visits."""
+    changed = places(old, new, alignment)
+    volatile = {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
+    return bool(changed) and changed <= volatile

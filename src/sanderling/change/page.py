@@ -1,0 +1,202 @@
+"""A page in a few hundred bytes: all that is kept of a version in order to compare the next one with it.
+
+`parameters` is what the client calls for every parsed page. It walks no node in Python: the text, the tags and the
+classes are each collected by one call into the parser's C core, and hashed.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from typing import Final, cast
+
+import msgspec
+import turbohtml
+from turbohtml import Document, Element
+from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
+
+from . import image, presentation, text, weight
+from .facts import prices
+from .text import Codes
+
+# Raise the number when anything here counts differently: parameters of another processing are not comparable. The
+# parser belongs to it, because a new release may render the same page to other lines.
+PROCESSING: Final = xxh32_intdigest(f"1 turbohtml/{turbohtml.__version__}".encode())
+# State stays bounded: what follows on a longer page is its last paragraph.
+MAX_PARAGRAPHS: Final = 4096
+MAX_LOOKS: Final = 8
+
+_REMARKABLE: Final = ("title", "ol", "style", "link", *weight.SIZED, *image.TAGS)
+_SPACES: Final = b" \t\r\f\v"
+_encode: Final = msgspec.msgpack.Encoder().encode
+_Filter = Callable[[str | None], bool]
+
+
+class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """The change parameters of one version of a page.
+
+    The four hashes decide whether something changed, and of which kind; codes, counts and paragraphs say what, where
+    and how much. At most 600 bytes and 11 per paragraph as msgpack.
+    """
+
+    processing: int
+    text: bytes
+    structure: bytes
+    presentation: bytes
+    images: bytes
+    # Where links lead; empty where the caller did not say.
+    links: bytes
+    elements: int
+    image_count: int
+    codes: Codes
+    # The checksum's sum with every character multiplied by its font size, in sixteenths.
+    weighted: int
+    # Paragraphs, a column each: 8 bytes of hash, 2 of length, 1 of weight.
+    hashes: bytes
+    lengths: bytes
+    weights: bytes
+    prices: tuple[str, ...] = ()
+    # Perceptual codes of the page's images, where the crawl fetches images.
+    looks: tuple[image.Look, ...] = ()
+
+    @property
+    def paragraphs(self) -> int:
+        return len(self.weights)
+
+    def paragraph_hashes(self) -> list[bytes]:
+        return [self.hashes[at : at + 8] for at in range(0, len(self.hashes), 8)]
+
+    def paragraph_lengths(self) -> list[int]:
+        return list(array("H", self.lengths))
+
+
+def parameters(
+    document: Document, *, links: bytes = b"", looks: Sequence[image.Look] = (), processing: int = PROCESSING
+) -> Parameters:
+    """The change parameters of a parsed page; its tree is left as it was.
+
+    `links` are the page's link targets in any packed form, which a crawler has at hand; `looks` the perceptual codes
+    of its images, if the crawl fetched them; `processing` is another number than the default where rules of the user
+    shaped the document (`rules.processing`).
+    """
+    title, ordered, styles, images, sized = _remarkable(document)
+    rendered = text.visible_text(document, ordered)
+    if title:
+        rendered = f"{title}\n{rendered}"
+    words = text.collapse(rendered)
+    blocks = _blocks(rendered)
+    hashes = [*map(xxh3_64_digest, blocks)]
+    tags, classes = _tags_and_classes(document)
+    codes = text.codes(words)
+    outline = _encode(tags)
+    return Parameters(
+        processing,
+        xxh3_128_digest(words.encode("utf-8", "surrogatepass")),
+        xxh3_128_digest(_encode(presentation.semantic(tags))),
+        xxh3_128_digest(outline + _encode((classes, styles))),
+        xxh3_128_digest(_encode(images)),
+        xxh3_64_digest(links) if links else b"",
+        len(tags),
+        len(images),
+        codes,
+        # Plain text, and what larger or smaller text adds.
+        weight.PLAIN * codes.total + sum([(size - weight.PLAIN) * sum(words) for words, size in sized]),
+        b"".join(hashes),
+        _lengths(blocks),
+        _weights(hashes, bool(title), sized),
+        prices(words),
+        tuple(looks[:MAX_LOOKS]),
+    )
+
+
+def block(words: str) -> bytes:
+    """What identifies a paragraph: its text without spaces.
+
+    The renderer pads the cells of a table to a common width, so that one longer cell moves the spaces of every row;
+    and spaces alone never are a change of a paragraph.
+    """
+    return words.encode("utf-8", "surrogatepass").translate(None, _SPACES)
+
+
+def _blocks(rendered: str) -> list[bytes]:
+    blocks = [*filter(None, block(rendered).split(b"\n"))]
+    if len(blocks) > MAX_PARAGRAPHS:
+        blocks[MAX_PARAGRAPHS - 1 :] = [b"\n".join(blocks[MAX_PARAGRAPHS - 1 :])]
+    return blocks
+
+
+def _tags_and_classes(document: Document) -> tuple[list[str], list[str | None]]:
+    """Every element's tag and class, in page order.
+
+    `find_all` calls its filters from C and builds no element object unless all of them agree. The lists' own
+    `append` are the filters, and never agree: half the cost of iterating over the elements.
+    """
+    tags: list[str] = []
+    classes: list[str | None] = []
+    document.find_all([cast(_Filter, tags.append), True], attrs={"class": cast(_Filter, classes.append)})
+    return tags, classes
+
+
+def _remarkable(document: Document) -> tuple[str, list[Element], list[object], list[str], list[tuple[bytes, int]]]:
+    """What those elements say that no page has many of: its title, ordered lists, styles, images, and sized text."""
+    title = ""
+    ordered: list[Element] = []
+    styles: list[object] = []
+    images: list[str] = []
+    sized: list[tuple[bytes, int]] = []
+    for element in document.iter_elements(_REMARKABLE):
+        tag = element.tag
+        if tag in weight.HEADINGS:
+            sized.append((block(element.text), weight.HEADINGS[tag]))
+        elif tag == "link":
+            styles.append(presentation.sheet(element))
+        elif tag in image.TAGS:
+            images.append(image.reference(element, tag))
+        elif tag == "title":
+            title = title or _page_title(element)
+        elif tag == "ol":
+            ordered.append(element)
+        elif tag == "style":
+            styles.append(element.text)
+        elif tag == "font":
+            styles.append(presentation.look(element))
+            sized.append((block(element.text), weight.of_font(element)))
+        else:
+            sized.append((block(element.text), weight.SIZED[tag]))
+    for element in presentation.styled(document):
+        look = presentation.look(element)
+        styles.append(look)
+        if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
+            sized.append((block(element.text), size))
+    return title, ordered, styles, images, sized
+
+
+def _page_title(element: Element) -> str:
+    """The text of a `title`, unless it is the one of a drawing."""
+    parent = element.parent
+    return text.collapse(element.text) if isinstance(parent, Element) and parent.tag == "head" else ""
+
+
+def _lengths(blocks: list[bytes]) -> bytes:
+    try:
+        return array("H", map(len, blocks)).tobytes()
+    except OverflowError:
+        return array("H", [min(len(block), 65535) for block in blocks]).tobytes()
+
+
+def _weights(hashes: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) -> bytes:
+    """A weight for every paragraph: that of the sized text it consists of, or plain."""
+    weights = bytearray(b"\x10" * len(hashes))
+    if titled:
+        weights[0] = weight.TITLE
+    first = int(titled)
+    after = first
+    for words, size in sized:
+        hash_ = xxh3_64_digest(words)
+        # Mostly headings, in page order: the next one is near.
+        if hash_ in hashes[after : after + 32]:
+            after = hashes.index(hash_, after) + 1
+            weights[after - 1] = size
+        elif hash_ in hashes:
+            weights[hashes.index(hash_, first)] = size
+    return bytes(weights)

@@ -1,0 +1,152 @@
+"""The outline of a page: the seed paper's two methods, fingerprint strings and the document tree.
+
+The fingerprints are short and blind to tags that share their first and last letters; the tree is exact and larger. The
+crawl keeps a strong hash of the tag sequence (`page`) instead of either, and builds trees only when both versions are
+at hand and somebody asks where they differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import msgspec
+from turbohtml import Document, Element, Text
+
+from .blocks import align
+from .text import collapse
+
+# Walking and matching trees in Python costs about 5 us a node; a larger page is compared by its levels alone.
+MAX_NODES: Final = 20_000
+MAX_NAMES: Final = 50
+
+
+def fingerprints(tags: Iterable[str]) -> tuple[str, str]:
+    """Structure I: the first letters of all tags in page order, and the last letters."""
+    names = [tag for tag in tags if tag]
+    return "".join([tag[0] for tag in names]), "".join([tag[-1] for tag in names])
+
+
+class Node(msgspec.Struct, frozen=True, gc=False):
+    """Structure II: a node of the document tree, its id counted in level order."""
+
+    id: int
+    tag: str
+    level: int
+    parent: int
+    children: tuple[int, ...]
+    # The root mean square of the text that stands directly in it, as the paper divides.
+    value: float
+    # How the node is named to a person: "div#menu", "p.note".
+    name: str
+
+
+def tree(document: Document, most: int = MAX_NODES) -> tuple[Node, ...]:
+    """The elements of a page in level order, at most as many as stated."""
+    root = document.root
+    if root is None:
+        return ()
+    queue: list[tuple[Element, int, int]] = [(root, 1, -1)]
+    nodes: list[Node] = []
+    for element, level, parent in queue:
+        inside = [child for child in element.children if isinstance(child, Element)]
+        room = max(0, min(len(inside), most - len(queue)))
+        first = len(queue)
+        own = len(nodes)
+        queue.extend((child, level + 1, own) for child in inside[:room])
+        children = tuple(range(first, first + room))
+        nodes.append(Node(own, element.tag, level, parent, children, _value(element), _name(element)))
+    return tuple(nodes)
+
+
+def _value(element: Element) -> float:
+    words = collapse(" ".join([child.data for child in element.children if isinstance(child, Text)]))
+    return (sum(ord(letter) ** 2 for letter in words) ** 0.5) / len(words) if words else 0.0
+
+
+def _name(element: Element) -> str:
+    identifier = element.attr("id")
+    if identifier:
+        return f"{element.tag}#{identifier[:40]}"
+    first_class = (element.attr("class") or "").split(maxsplit=1)
+    return f"{element.tag}.{first_class[0][:40]}" if first_class else element.tag
+
+
+def levels(nodes: Sequence[Node]) -> tuple[int, ...]:
+    """How many nodes each level of a tree holds, from the root down."""
+    counts: list[int] = []
+    for node in nodes:
+        if node.level > len(counts):
+            counts.append(0)
+        counts[node.level - 1] += 1
+    return tuple(counts)
+
+
+def changed_levels(before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
+    """The levels, counted from 1, that hold more or fewer nodes than before."""
+    deepest = max(len(before), len(after))
+    old = [*before, *[0] * (deepest - len(before))]
+    new = [*after, *[0] * (deepest - len(after))]
+    return tuple(level for level in range(1, deepest + 1) if old[level - 1] != new[level - 1])
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """Where two trees differ: levels, and the nodes that came and left (a subtree by its topmost node)."""
+
+    levels: tuple[int, ...]
+    inserted: tuple[Node, ...]
+    deleted: tuple[Node, ...]
+
+    @property
+    def same(self) -> bool:
+        return not (self.levels or self.inserted or self.deleted)
+
+
+def difference(before: Sequence[Node], after: Sequence[Node]) -> Difference:
+    """Walk both trees from the roots, pairing children by equal subtree, then by equal tag."""
+    levels_changed = changed_levels(levels(before), levels(after))
+    inserted: list[Node] = []
+    deleted: list[Node] = []
+    if before and after:
+        shapes: dict[tuple[object, ...], int] = {}
+        old_shapes, new_shapes = _shapes(before, shapes), _shapes(after, shapes)
+        pairs = [(0, 0)]
+        if before[0].tag != after[0].tag:
+            pairs, deleted, inserted = [], [before[0]], [after[0]]
+        for one, other in pairs:
+            if old_shapes[one] == new_shapes[other]:
+                continue
+            matched, left, came = _match(before, after, one, other, old_shapes, new_shapes)
+            pairs += matched
+            deleted += left
+            inserted += came
+    else:
+        inserted, deleted = list(after[:1]), list(before[:1])
+    return Difference(levels_changed, tuple(inserted), tuple(deleted))
+
+
+def _shapes(nodes: Sequence[Node], shapes: dict[tuple[object, ...], int]) -> list[int]:
+    """A number for every subtree: equal tags and equal children have equal numbers, across both trees."""
+    numbers = [0] * len(nodes)
+    for node in reversed(nodes):
+        shape = (node.tag, *[numbers[child] for child in node.children])
+        numbers[node.id] = shapes.setdefault(shape, len(shapes))
+    return numbers
+
+
+def _match(
+    before: Sequence[Node], after: Sequence[Node], one: int, other: int, old_shapes: list[int], new_shapes: list[int]
+) -> tuple[list[tuple[int, int]], list[Node], list[Node]]:
+    left, came = before[one].children, after[other].children
+    alignment = align([old_shapes[child] for child in left], [new_shapes[child] for child in came])
+    gone = [left[at] for at in sorted([*alignment.removed, *(at for at, _ in alignment.edited)])]
+    fresh = [came[at] for at in sorted([*alignment.added, *(at for _, at in alignment.edited)])]
+    by_tag = align([before[child].tag for child in gone], [after[child].tag for child in fresh])
+    same_tag = [*by_tag.kept, *by_tag.moved]
+    matched = [(gone[old], fresh[new]) for old, new in same_tag]
+    kept_old, kept_new = {old for old, _ in same_tag}, {new for _, new in same_tag}
+    return (
+        matched,
+        [before[child] for at, child in enumerate(gone) if at not in kept_old],
+        [after[child] for at, child in enumerate(fresh) if at not in kept_new],
+    )

@@ -1,0 +1,261 @@
+"""What changed between two visits, from their parameters alone: kinds, place, how much, and one line for a person.
+
+The strong hashes decide whether, in the order of the cascade: structure, presentation, text, image. Nothing is hidden
+by a percentage: one changed character of one paragraph is a change of the text. What changes on most visits (a
+counter, an advertisement), and pages that alternate between versions, are still reported, but marked as no news.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from . import image, noise, weight
+from .blocks import Alignment, align
+from .page import Parameters
+
+MAX_PLACES: Final = 32
+# Perceptual hashes of one picture saved twice differ by a few bits; of two pictures, by about 32 of 64.
+SAME_LOOK: Final = 9
+
+
+class Kind(StrEnum):
+    STRUCTURE = "structure"
+    PRESENTATION = "presentation"
+    TEXT = "text"
+    IMAGE = "image"
+
+
+class Degree(StrEnum):
+    """How much of the text is another: the classes of the literature."""
+
+    NONE = "no change"
+    NO_TEXT = "no text change"
+    SMALL = "small"
+    MEDIUM = "medium"
+    LARGE = "large"
+    COMPLETE = "complete"
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """One replaced piece of text, as a person would name it."""
+
+    what: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.what} {self.before or '(nothing)'} -> {self.after or '(nothing)'}".strip()
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """What changed. `comparable` is false where the two versions were processed differently: evaluate both anew."""
+
+    comparable: bool = True
+    kinds: tuple[Kind, ...] = ()
+    significance: float = 0.0
+    degree: Degree = Degree.NONE
+    # Where: the roles and the positions of changed paragraphs in the new version.
+    place: str = ""
+    paragraphs: tuple[int, ...] = ()
+    edited: int = 0
+    added: int = 0
+    removed: int = 0
+    moved: int = 0
+    of: int = 0
+    edits: tuple[Edit, ...] = ()
+    # Only what changes on most visits did so; the page has been at this version before, and goes to and fro.
+    volatile: bool = False
+    alternating: bool = False
+    # Found only when both bodies are at hand (`explain`).
+    levels: tuple[int, ...] = ()
+    inserted: tuple[str, ...] = ()
+    deleted: tuple[str, ...] = ()
+    summary: str = "no change"
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.kinds)
+
+    @property
+    def news(self) -> bool:
+        """A change that is worth telling."""
+        return bool(self.kinds) and not self.volatile and not self.alternating
+
+
+def compare(
+    old: Parameters, new: Parameters, *, known: noise.Noise | None = None, template: noise.Noise | None = None
+) -> Verdict:
+    """What changed since the old version. `known` is what earlier visits taught about this page, `template` about
+    the pages built like it."""
+    if old.processing != new.processing:
+        return Verdict(comparable=False, summary="not comparable: the two versions were processed differently")
+    kinds = _kinds(old, new)
+    if not kinds:
+        return Verdict(of=new.paragraphs)
+    if Kind.TEXT not in kinds:
+        return _without_text(old, new, kinds)
+    alignment = align(old.paragraph_hashes(), new.paragraph_hashes())
+    significance, kept = _how_much(old, new, alignment)
+    edits = _price_edits(old, new)
+    verdict = Verdict(
+        kinds=kinds,
+        significance=significance,
+        degree=degree(kept),
+        place=_place(old, new, alignment),
+        paragraphs=tuple(sorted([*(at for _, at in alignment.edited), *alignment.added])[:MAX_PLACES]),
+        edited=len(alignment.edited),
+        added=len(alignment.added),
+        removed=len(alignment.removed),
+        moved=len(alignment.moved),
+        of=new.paragraphs,
+        edits=edits,
+        volatile=noise.only_volatile(old, new, alignment, [known, template]) and kinds == (Kind.TEXT,),
+        alternating=known is not None and noise.alternates(known, new),
+    )
+    return msgspec.structs.replace(verdict, summary=summary(verdict))
+
+
+def _kinds(old: Parameters, new: Parameters) -> tuple[Kind, ...]:
+    outline = old.structure != new.structure
+    found = {
+        Kind.STRUCTURE: outline or relinked(old, new),
+        # The look is told from the outline only while the outline stays.
+        Kind.PRESENTATION: not outline and old.presentation != new.presentation,
+        Kind.TEXT: old.text != new.text,
+        Kind.IMAGE: images_differ(old, new),
+    }
+    return tuple(kind for kind, differs in found.items() if differs)
+
+
+def relinked(old: Parameters, new: Parameters) -> bool:
+    """Whether links lead elsewhere, where both versions know."""
+    return bool(old.links and new.links) and old.links != new.links
+
+
+def images_differ(old: Parameters, new: Parameters) -> bool:
+    """By what the pictures look like, where both versions know; else by what the page embeds."""
+    if old.looks and len(old.looks) == len(new.looks) == new.image_count == old.image_count:
+        return any(
+            image.distance(before.frequency, after.frequency) > SAME_LOOK
+            or image.distance(before.difference, after.difference) > SAME_LOOK
+            for before, after in zip(old.looks, new.looks, strict=True)
+        )
+    return old.images != new.images
+
+
+def _without_text(old: Parameters, new: Parameters, kinds: tuple[Kind, ...]) -> Verdict:
+    """Outline, look and pictures have no measure of their own: the share of the page they touch is not known."""
+    share = 0.0
+    if Kind.STRUCTURE in kinds:
+        share = abs(new.elements - old.elements) / max(new.elements, old.elements, 1)
+    if Kind.IMAGE in kinds:
+        share = max(share, 1 / (1 + max(new.paragraphs, 1)))
+    verdict = Verdict(
+        kinds=kinds,
+        significance=min(1.0, max(share, 0.01)),
+        degree=Degree.NO_TEXT,
+        place="page",
+        of=new.paragraphs,
+    )
+    details = {
+        Kind.STRUCTURE: _counted(new.elements - old.elements, "element")
+        or ("links lead elsewhere" if old.structure == new.structure else ""),
+        Kind.IMAGE: _counted(new.image_count - old.image_count, "image"),
+    }
+    return msgspec.structs.replace(verdict, summary=summary(verdict, details))
+
+
+def _counted(difference: int, name: str) -> str:
+    if not difference:
+        return ""
+    return f"{abs(difference)} {name}{'s' * (abs(difference) > 1)} {'more' if difference > 0 else 'fewer'}"
+
+
+def _how_much(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[float, float]:
+    """Weighted changed text over all text, and the share of text in paragraphs that stayed whole.
+
+    What an edited paragraph keeps cannot be seen from hashes: it counts as half kept. `explain` knows.
+    """
+    before = [length * size for length, size in zip(old.paragraph_lengths(), old.weights, strict=True)]
+    after = [length * size for length, size in zip(new.paragraph_lengths(), new.weights, strict=True)]
+    whole = sum(before) + sum(after)
+    if not whole:
+        return 1.0, 0.0
+    changed = sum(before[at] for at in alignment.removed) + sum(after[at] for at in alignment.added)
+    edited = sum(before[one] + after[other] for one, other in alignment.edited)
+    moved = sum(before[one] + after[other] for one, other in alignment.moved)
+    significance = (changed + edited + moved / 4) / whole
+    return min(1.0, max(significance, 1 / whole)), 1 - (changed + edited / 2) / whole
+
+
+def degree(kept: float) -> Degree:
+    """The class of a change of the text, by the share of it that stayed."""
+    if kept <= 0:
+        return Degree.COMPLETE
+    if kept < 0.3:
+        return Degree.LARGE
+    return Degree.MEDIUM if kept < 0.7 else Degree.SMALL
+
+
+def _place(old: Parameters, new: Parameters, alignment: Alignment) -> str:
+    """The parts of a page that changed, largest print first: "title", "heading", "paragraph"."""
+    weights = [
+        *(new.weights[at] for at in alignment.added),
+        *(new.weights[at] for _, at in alignment.edited),
+        *(old.weights[at] for at in alignment.removed),
+        *(new.weights[at] for _, at in alignment.moved),
+    ]
+    return ", ".join(dict.fromkeys(weight.role(size) for size in sorted(weights, reverse=True)))
+
+
+def _price_edits(old: Parameters, new: Parameters) -> tuple[Edit, ...]:
+    """Prices that changed, where as many stand on the page as before."""
+    if len(old.prices) != len(new.prices):
+        return ()
+    pairs = zip(old.prices, new.prices, strict=True)
+    return tuple(Edit("price", before, after) for before, after in pairs if before != after)
+
+
+def summary(verdict: Verdict, details: dict[Kind, str] | None = None) -> str:
+    """One line for a person."""
+    parts = []
+    if Kind.TEXT in verdict.kinds:
+        parts.append(_text_summary(verdict))
+    for kind, label in _LABELS.items():
+        if kind in verdict.kinds:
+            detail = (details or {}).get(kind, "")
+            parts.append(f"{label} changed" + (f" ({detail})" if detail else ""))
+    parts += map(str, verdict.edits[:3])
+    if verdict.alternating:
+        parts.append("an earlier version again: the page alternates")
+    elif verdict.volatile:
+        parts.append("only parts that change on most visits")
+    return "; ".join(parts)
+
+
+def _text_summary(verdict: Verdict) -> str:
+    named = [role for role in ("title", "heading") if role in verdict.place.split(", ")]
+    if not (verdict.edited or verdict.added or verdict.removed):
+        if not verdict.moved:
+            return "the spacing between words changed"
+        return f"{verdict.moved} of {_plural(verdict.of, 'paragraph')} moved"
+    counts = {"changed": verdict.edited, "added": verdict.added, "removed": verdict.removed, "moved": verdict.moved}
+    (first, count), *others = [(verb, number) for verb, number in counts.items() if number]
+    # Named parts stand beside the paragraphs, not among them.
+    rest = count - len(named) if first == "changed" and count > len(named) else 0 if named else count
+    subject = " and ".join([*named, *([f"{rest} of {_plural(verdict.of, 'paragraph')}"] if rest else [])])
+    return ", ".join([f"{subject} {first}", *(f"{number} {verb}" for verb, number in others)])
+
+
+def _plural(count: int, name: str) -> str:
+    return f"{count} {name}{'s' * (count != 1)}"
+
+
+_LABELS: Final = {
+    Kind.STRUCTURE: "the page's structure",
+    Kind.PRESENTATION: "the page's look",
+    Kind.IMAGE: "images",
+}
