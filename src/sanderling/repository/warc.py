@@ -165,18 +165,20 @@ def read(folder: Path, stored: Stored) -> Archived:
     with (folder / stored.warc).open("rb") as file:
         file.seek(stored.offset)
         member = file.read(stored.length)
-    return parse(igzip_lib.decompress(member, igzip_lib.DECOMP_GZIP))
+    try:
+        content = igzip_lib.decompress(member, igzip_lib.DECOMP_GZIP)
+    except igzip_lib.error:
+        raise BadFolder(f"{folder / stored.warc} is damaged at byte {stored.offset}") from None
+    return parse(content)
 
 
 def parse(content: bytes) -> Archived:
     """The response in an uncompressed response or resource record."""
     head, _, block = content.partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
-    if not lines[0].startswith(b"WARC/"):
-        raise BadFolder(
-            "a WARC record does not begin where the database says it does; run `sanderling crawl` to repair"
-        )
     fields = dict(_fields(lines[1:]))
+    if not lines[0].startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource"):
+        raise BadFolder("a WARC file does not hold a response where the database says it does")
     block = block[: int(fields["content-length"])]
     status, headers, body = 200, [("Content-Type", fields.get("content-type", ""))], block
     if fields["warc-type"] == "response":

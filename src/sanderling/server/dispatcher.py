@@ -1,5 +1,6 @@
 """Step 2 of a page's life: decides for each URL, once, whether it is ours to visit."""
 
+import re
 from collections.abc import Callable, Iterable
 
 import re2
@@ -19,7 +20,7 @@ Rank = Callable[[int], float]
 def canonical_seed(text: str) -> str:
     """The canonical form of what the user typed as a seed; a bare host name gets a scheme."""
     stripped = text.strip()
-    if "://" not in stripped and stripped and " " not in stripped and not stripped.startswith(("/", ".", "-")):
+    if "://" not in stripped and re.match(r"[\w.-]+(:\d+)?(/|$)", stripped) and stripped[0] not in "/.-":
         stripped = "https://" + stripped
     url = canonical(stripped, SEEDABLE)
     if url is None:

@@ -1,0 +1,165 @@
+"""The contract of a store, run on every store there is."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sanderling.errors import BadFolder
+from sanderling.model import Commit, Counts, Found, Host, NewUrl, Outcome, Robots, Settled, State, Stored, Visit
+from sanderling.repository.sqlite import SCHEMA, SqliteStore
+from sanderling.repository.store import Store
+from sanderling.urls import identity
+
+HOST = Host(7, "http://e.org")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = SqliteStore(tmp_path / "sanderling.db")
+    yield opened
+    opened.close()
+
+
+def url(path: str, depth: int = 0, state: State = State.QUEUED, host: int = 7) -> NewUrl:
+    text = f"http://e.org/{path}"
+    return NewUrl(identity(text), text, host, depth, state, -float(depth), 0, 0, "", "")
+
+
+def visit(path: str, number: int = 0, **more: object) -> Visit:
+    facts = {"outcome": Outcome.PAGE, "status": 200, "at": 5.0, "size": 10, "digest": b"d" * 16, "title": "T", **more}
+    return Visit(id=url(path).id, stored=Stored("a.warc.gz", number * 100, 100), **facts)  # type: ignore[arg-type]
+
+
+def commit(number: int, visits: list[Visit], urls: list[NewUrl] | None = None, **more: object) -> Commit:
+    settled = [Settled(v.id, State.FETCHED, 0, 0.0, "") for v in visits]
+    facts = {"hosts": [HOST], "warcs": {"a.warc.gz": 1000}, "counts": Counts(pages=len(visits)), **more}
+    return Commit("c1", number, urls or [], settled, visits, **facts)  # type: ignore[arg-type]
+
+
+def test_a_new_store_is_empty(store: Store) -> None:
+    assert store.counts() == Counts()
+    assert store.seeds() == store.homes() == store.waiting() == list(store.pages()) == []
+    assert store.next_wake() is None
+    assert store.warcs() == {}
+
+
+def test_seeds_are_queued_by_rank_and_host(store: Store) -> None:
+    urls = [url("deep", 2), url("front"), url("out", 1, State.EXCLUDED), url("near", 1), url("x", 0, host=8)]
+    store.seed(["http://e.org/front"], urls, [HOST, Host(8, "http://f.org")], Counts(known=5))
+    assert store.seeds() == ["http://e.org/front"]
+    assert sorted((w.host.origin, w.queued) for w in store.waiting()) == [("http://e.org", 3), ("http://f.org", 1)]
+    taken = store.take(7, 10, set())
+    assert [task.url for task in taken] == ["http://e.org/front", "http://e.org/near", "http://e.org/deep"]
+    assert [task.depth for task in taken] == [0, 1, 2]
+    assert store.depths() == {0: 2, 1: 1, 2: 1}
+
+
+def test_leased_urls_are_not_taken_again(store: Store) -> None:
+    store.seed([], [url(str(n)) for n in range(10)], [HOST], Counts())
+    first = store.take(7, 4, set())
+    rest = store.take(7, 10, {task.id for task in first})
+    assert len(first) == 4
+    assert len(rest) == 6
+    assert not {t.id for t in first} & {t.id for t in rest}
+
+
+def test_a_commit_is_whole_and_counts_once(store: Store) -> None:
+    store.seed([], [url("a")], [HOST], Counts())
+    linked = url("b", 1)
+    links = linked.id.to_bytes(8, "little", signed=True)
+    done = commit(1, [visit("a", links=links, found=[Found(linked.id, linked.url, "")])], [linked])
+    assert store.commit(done)
+    before = (list(store.pages()), store.counts(), list(store.edges()), store.warcs(), store.depths())
+    assert not store.commit(done)
+    assert (list(store.pages()), store.counts(), list(store.edges()), store.warcs(), store.depths()) == before
+    (page,) = before[0]
+    assert (page.url, page.status, page.visits, page.title, page.warc) == ("http://e.org/a", 200, 1, "T", "a.warc.gz")
+    assert before[2] == [("http://e.org/a", ["http://e.org/b"])]
+    assert before[3] == {"a.warc.gz": 1000}
+    assert [task.url for task in store.take(7, 9, set())] == ["http://e.org/b"]
+
+
+def test_a_failing_commit_changes_nothing(store: Store) -> None:
+    store.seed([], [url("a")], [HOST], Counts(known=1))
+    broken = commit(1, [visit("a")], [url("new"), url("new")])  # the same identity twice
+    with pytest.raises(Exception, match="UNIQUE|unique|duplicate"):
+        store.commit(broken)
+    assert list(store.pages()) == []
+    assert store.counts() == Counts(known=1)
+    assert [task.url for task in store.take(7, 9, set())] == ["http://e.org/a"]
+
+
+def test_a_second_visit_counts_changes(store: Store) -> None:
+    store.seed([], [url("a")], [HOST], Counts())
+    store.commit(commit(1, [visit("a", 0, at=1.0)]))
+    store.commit(commit(2, [visit("a", 1, at=2.0)]))
+    store.commit(commit(3, [visit("a", 2, at=3.0, digest=b"e" * 16)]))
+    (page,) = store.pages()
+    assert (page.visits, page.changes, page.fetched_at, page.changed_at) == (3, 1, 3.0, 3.0)
+
+
+def test_another_try_waits_for_its_time(store: Store) -> None:
+    store.seed([], [url("a"), url("b")], [HOST], Counts())
+    later = Settled(url("a").id, State.QUEUED, 1, 50.0, "timed out")
+    store.commit(commit(1, [], counts=Counts()).__class__("c1", 1, [], [later], [], [], {}, Counts()))
+    assert [t.url for t in store.take(7, 9, set())] == ["http://e.org/b"]
+    assert store.next_wake() == 50.0
+    assert store.wake(49.0) == []
+    assert store.wake(51.0) == [(7, 1)]
+    assert store.next_wake() is None
+    assert {t.attempts for t in store.take(7, 9, set())} == {0, 1}
+
+
+def test_set_aside(store: Store) -> None:
+    store.seed([], [url("a")], [HOST], Counts())
+    store.set_aside(url("a").id, "deadly", Counts(failed=1))
+    assert store.take(7, 9, set()) == []
+    assert store.counts().failed == 1
+
+
+def test_known_texts_and_states(store: Store) -> None:
+    store.seed([], [url("a"), url("b", 0, State.EXCLUDED)], [HOST], Counts())
+    ids = [url("a").id, url("b").id, 12345]
+    assert store.known(ids) == {
+        ids[0]: ("http://e.org/a", State.QUEUED),
+        ids[1]: ("http://e.org/b", State.EXCLUDED),
+    }
+
+
+def test_hosts_keep_their_robots(store: Store) -> None:
+    robots = Robots(1.0, None, "User-agent: *", "robots.txt 200")
+    store.seed([], [url("a")], [Host(7, "http://e.org", robots, 3.0, 0.5)], Counts())
+    assert store.host(7) == Host(7, "http://e.org", robots, 3.0, 0.5)
+    assert store.host(8) is None
+
+
+def test_many_ids_at_once(store: Store) -> None:
+    store.seed([], [url(str(n)) for n in range(2000)], [HOST], Counts())
+    assert len(store.known([url(str(n)).id for n in range(3000)])) == 2000
+
+
+def test_a_reader_sees_what_is_committed_while_another_writes(tmp_path: Path) -> None:
+    writer = SqliteStore(tmp_path / "sanderling.db")
+    writer.seed([], [url("a")], [HOST], Counts(known=1))
+    reader = SqliteStore(tmp_path / "sanderling.db", readonly=True)
+    assert reader.counts().known == 1
+    writer.commit(commit(1, [visit("a")]))
+    assert reader.counts().pages == 1
+    reader.close()
+    writer.close()
+
+
+def test_a_damaged_or_newer_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "sanderling.db"
+    path.write_bytes(b"this is no database at all, whatever its name says" * 100)
+    with pytest.raises(BadFolder, match="cannot be read"):
+        SqliteStore(path)
+    path.unlink()
+    store = SqliteStore(path)
+    store._set("schema", str(SCHEMA + 1))
+    store.close()
+    with pytest.raises(BadFolder, match="newer"):
+        SqliteStore(path)
+    with pytest.raises(BadFolder, match="does not exist"):
+        SqliteStore(tmp_path / "none.db", readonly=True)

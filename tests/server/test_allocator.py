@@ -1,0 +1,120 @@
+from collections.abc import Collection
+
+from sanderling.model import Host, HostNote, Task
+from sanderling.server.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator
+from sanderling.settings import Settings
+
+
+class Queue:
+    """A store's queue in a dictionary."""
+
+    def __init__(self, sizes: dict[int, int], depth: int = 0) -> None:
+        self.tasks = {
+            h: [Task(h * 1000 + n, f"http://{h}/{n}", depth, 0, 0) for n in range(k)] for h, k in sizes.items()
+        }
+
+    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        return [task for task in self.tasks[host] if task.id not in leased][:count]
+
+    def settle(self, host: int, ids: list[int]) -> None:
+        self.tasks[host] = [task for task in self.tasks[host] if task.id not in ids]
+
+
+def allocator(sizes: dict[int, int], **settings: object) -> tuple[Allocator, Queue]:
+    queue = Queue(sizes)
+    made = Allocator(Settings(**settings), queue.take)  # type: ignore[arg-type]
+    for host, count in sizes.items():
+        made.add(Host(host, f"http://{host}"), count, False)
+    return made, queue
+
+
+def leased(leases: list) -> dict[str, list[int]]:  # type: ignore[type-arg]
+    return {lease.origin: [task.id for task in lease.tasks] for lease in leases}
+
+
+def test_a_host_belongs_to_one_client() -> None:
+    made, _ = allocator({1: 50, 2: 50})
+    made.join("a")
+    made.join("b")
+    first = leased(made.lease("a", 2, 99))
+    second = leased(made.lease("b", 99, 99))
+    assert len(first) == 1
+    assert not first.keys() & second.keys()
+    assert made.lease("b", 99, 99) == []
+
+
+def test_hosts_are_served_in_turn() -> None:
+    made, _ = allocator({n: 10 for n in range(5)})
+    made.join("a")
+    assert len(made.lease("a", 20, 99)) == 5
+    assert made.leased == 5 * FIRST_STOCK
+
+
+def test_a_host_without_limits_is_spread_over_clients() -> None:
+    made, _ = allocator({1: 1000}, per_host=32, delay=0.0)
+    made.join("a")
+    made.join("b")
+    (one,) = made.lease("a", 500, 9999)
+    (two,) = made.lease("b", 500, 9999)
+    assert one.connections == two.connections == 16
+    assert not {t.id for t in one.tasks} & {t.id for t in two.tasks}
+
+
+def test_no_more_than_there_is_room_for() -> None:
+    made, _ = allocator({n: 10 for n in range(5)})
+    made.join("a")
+    made.lease("a", 99, 7)
+    assert made.leased == 7
+    made.lease("a", 99, 0)
+    assert made.leased == 7
+
+
+def test_a_lost_client_returns_its_leases() -> None:
+    made, queue = allocator({1: 4})
+    made.join("a")
+    made.lease("a", 99, 99)
+    made.leave("a", doomed=1002)
+    queue.settle(1, [1002])
+    made.join("b")
+    assert leased(made.lease("b", 99, 99)) == {"http://1": [1000, 1001, 1003]}
+
+
+def test_settling_and_the_end() -> None:
+    made, queue = allocator({1: 2})
+    made.join("a")
+    made.lease("a", 99, 99)
+    assert made.held("b", 1000) is None
+    for id in (1000, 1001):
+        assert made.held("a", id) is not None
+        made.settle(id, again=False)
+        queue.settle(1, [id])
+    assert made.held("a", 1000) is None
+    assert made.nothing_left()
+
+
+def test_stock_follows_the_pace_of_a_host() -> None:
+    made, _ = allocator({1: 1000, 2: 1000})
+    made.join("a")
+    made.note(HostNote("http://1", None, 0.0, 0.02))
+    made.note(HostNote("http://2", None, 0.0, 60.0))
+    got = leased(made.lease("a", 999, 9999))
+    assert len(got["http://1"]) == LARGEST_STOCK
+    assert len(got["http://2"]) == 2
+
+
+def test_with_a_depth_limit_no_level_begins_before_the_last_is_done() -> None:
+    queue = Queue({1: 2})
+    made = Allocator(Settings(max_depth=5), queue.take)
+    made.add(Host(1, "http://1"), 2, False)
+    made.add_depths({0: 2})
+    made.join("a")
+    made.lease("a", 99, 99)
+    made.settle(1000, again=False)
+    queue.settle(1, [1000])
+    queue.tasks[1].append(Task(5, "http://1/deeper", 1, 0, 0))
+    made.add(Host(1, "http://1"), 1, False)
+    made.add_depths({1: 1})
+    assert made.lease("a", 99, 99) == []
+    made.settle(1001, again=False)
+    queue.settle(1, [1001])
+    assert leased(made.lease("a", 99, 99)) == {"http://1": [5]}

@@ -1,0 +1,77 @@
+import pytest
+
+from sanderling.errors import BadSeed, BadSetting
+from sanderling.model import Found, State
+from sanderling.server.dispatcher import MAX_HOPS, Scope, admit, canonical_seed
+from sanderling.server.ranking import breadth_first
+from sanderling.settings import Settings
+from sanderling.urls import identity, origin
+
+
+def objection(url: str, seed: str = "https://docs.example.co.uk/a/b.html", **settings: object) -> str:
+    return Scope([seed], Settings(**settings)).objection(url, origin(url))  # type: ignore[arg-type]
+
+
+def test_host() -> None:
+    assert not objection("https://docs.example.co.uk/x")
+    assert objection("https://example.co.uk/x")
+    assert objection("http://docs.example.co.uk/x")
+
+
+def test_domain_by_the_public_suffix_list() -> None:
+    assert not objection("http://www.example.co.uk/x", scope="domain")
+    assert objection("http://other.co.uk/x", scope="domain")
+    assert not objection("http://127.0.0.1:81/x", "http://127.0.0.1/", scope="domain")
+
+
+def test_prefix_and_any() -> None:
+    assert not objection("https://docs.example.co.uk/a/c", scope="prefix")
+    assert objection("https://docs.example.co.uk/b", scope="prefix")
+    assert not objection("https://elsewhere.org/", scope="any")
+
+
+def test_patterns() -> None:
+    assert objection("https://docs.example.co.uk/x.pdf", exclude=("\\.pdf$",))
+    assert objection("https://docs.example.co.uk/x", include=("/only/",))
+    assert not objection("https://docs.example.co.uk/only/x", include=("/only/",))
+
+
+def test_a_pattern_cannot_explode() -> None:
+    scope = Scope(["http://e.org/"], Settings(exclude=("(a+)+$",)))
+    assert not scope.objection("http://e.org/" + "a" * 5000 + "!", "http://e.org")
+    with pytest.raises(BadSetting, match="not a valid pattern"):
+        Scope(["http://e.org/"], Settings(exclude=("(",)))
+
+
+@pytest.mark.parametrize(
+    ("typed", "seed"),
+    [
+        ("example.org", "https://example.org/"),
+        (" HTTP://Example.org/x#y ", "http://example.org/x"),
+        ("ftp://e.org/pub", "ftp://e.org/pub"),
+        ("localhost:8000", "https://localhost:8000/"),
+    ],
+)
+def test_seeds(typed: str, seed: str) -> None:
+    assert canonical_seed(typed) == seed
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", "  ", "file:///etc/passwd", "javascript:alert(1)", "mailto:a@e.org", "http://", "http://[", "two words", "/x"],
+)
+def test_bad_seeds(typed: str) -> None:
+    with pytest.raises(BadSeed) as caught:
+        canonical_seed(typed)
+    assert "cannot be a seed" in str(caught.value)
+
+
+def test_nothing_is_dropped_without_a_reason() -> None:
+    scope = Scope(["http://e.org/"], Settings())
+    found = [Found(identity(u), u, "t") for u in ("http://e.org/a", "http://f.org/")]
+    inside, outside = admit(found, 1, 3, 0, scope, None, breadth_first)
+    assert (inside.state, inside.reason, inside.rank, inside.via) == (State.QUEUED, "", -3.0, 1)
+    assert outside.state is State.EXCLUDED
+    assert outside.reason
+    assert admit(found[:1], 1, 3, 0, scope, 2, breadth_first)[0].reason == "deeper than max_depth"
+    assert "redirects" in admit(found[:1], 1, 0, MAX_HOPS + 1, scope, 2, breadth_first)[0].reason

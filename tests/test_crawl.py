@@ -1,0 +1,233 @@
+"""Whole crawls, run as a user runs them, against real sockets."""
+
+import json
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from conftest import FAST, command, stored_urls
+
+from sanderling.testing import ServedWeb, SyntheticWeb
+
+
+def urls(sanderling, folder: Path) -> set[str]:  # type: ignore[no-untyped-def]
+    return {page["url"] for page in sanderling("pages", folder, "--json").lines if page["status"] == 200}
+
+
+def test_a_whole_site_each_page_once(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    ran = sanderling("crawl", web.url, "-d", folder, *FAST)
+    assert ran.code == 0, ran.err
+    expected = web.direct.reachable(0)
+    assert urls(sanderling, folder) == expected
+    assert Counter(stored_urls(folder)) == Counter(expected)
+    assert Counter(web.requests) == Counter(expected)
+    assert f"{len(expected)} pages" in ran.out
+    assert "sanderling status" in ran.out
+    again = sanderling("crawl", "-d", folder)
+    assert again.code == 0
+    assert sum(web.requests.values()) == len(expected)
+
+
+def test_many_hosts_through_a_proxy(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with SyntheticWeb(hosts=12, pages=120, seed=9).serve() as site:
+        seeds = tmp_path / "seeds.txt"
+        seeds.write_text("# front pages\n" + "\n".join(site.seeds[:3]))
+        folder = tmp_path / "crawl"
+        ran = sanderling("crawl", "--seeds", seeds, "-d", folder, "--proxy", site.proxy, "--scope", "any", "--delay", 0)
+        assert ran.code == 0, ran.err
+        assert urls(sanderling, folder) == site.web.reachable(0, site.seeds[:3])
+        assert max(site.peak_by_host.values()) == 1
+
+
+def test_the_keys_that_scripts_rely_on(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    summary = sanderling("crawl", web.url, "-d", folder, *FAST, "--json").json
+    assert summary["fetched"] == len(web.direct.reachable(0))
+    status = sanderling("status", folder, "--json").json
+    assert {"known", "queued", "leased", "fetched", "failed", "gone", "versions", "bytes"} <= status.keys()
+    assert status["fetched"] == status["versions"] == summary["fetched"]
+    page = sanderling("pages", folder, "--json").lines[0]
+    assert {
+        "url",
+        "status",
+        "depth",
+        "fetched_at",
+        "changed_at",
+        "visits",
+        "changes",
+        "importance",
+        "digest",
+        "title",
+    } <= page.keys()
+    assert "fetched" in sanderling("status", folder).out
+    assert web.url in sanderling("pages", folder).out
+
+
+@pytest.mark.parametrize("limit", [1, 17, 60])
+def test_the_page_limit_is_exact(sanderling, web: ServedWeb, tmp_path: Path, limit: int) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    ran = sanderling("crawl", web.url, "-d", folder, *FAST, "--max-pages", limit, "--json")
+    assert ran.json["pages"] == limit
+    assert sum(web.requests.values()) == limit
+    more = sanderling("crawl", "-d", folder, "--max-pages", limit + 5, "--json")
+    assert more.json["pages"] == limit + 5
+
+
+def test_depth_is_the_shortest_way_from_the_seed(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    depths, level = {web.url: 0}, {web.url}
+    for depth in (1, 2):
+        level = {link for page in level for link in web.direct.links_at(page, 0)} - depths.keys()
+        depths |= dict.fromkeys(level, depth)
+    folder = tmp_path / "crawl"
+    assert sanderling("crawl", web.url, "-d", folder, *FAST, "--max-depth", 2).code == 0
+    found = {page["url"]: page["depth"] for page in sanderling("pages", folder, "--json").lines}
+    alive = web.direct.reachable(0)
+    assert found == {url: depth for url, depth in depths.items() if url in alive}
+
+
+def test_time_and_byte_limits(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with SyntheticWeb(hosts=1, pages=400, seed=6, latency=0.05).serve() as site:
+        started = time.monotonic()
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "t", "--delay", 0, "--max-time", "1s", "--json")
+        assert 0 < ran.json["pages"] < 100
+        assert time.monotonic() - started < 5
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "b", "--delay", 0, "--max-bytes", "20KiB", "--json")
+        assert 20 * 1024 <= ran.json["bytes"] < 120 * 1024
+
+
+def test_interrupting_stops_within_two_seconds_and_resumes(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(hosts=1, pages=600, seed=8, latency=0.02).serve() as site:
+        process = subprocess.Popen(
+            command("crawl", site.url, "-d", folder, *FAST), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            start_new_session=True,
+        )  # fmt: skip
+        while sum(site.requests.values()) < 50:
+            time.sleep(0.02)
+        started = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the clients, too
+        out, err = process.communicate(timeout=10)
+        assert time.monotonic() - started < 2
+        assert process.returncode == 0
+        assert "Traceback" not in err
+        assert "still queued" in out
+        before = sum(site.requests.values())
+        assert before < 600
+        assert sanderling("crawl", "-d", folder).code == 0
+        expected = site.direct.reachable(0)
+        assert Counter(stored_urls(folder)) == Counter(expected)
+        assert sum(site.requests.values()) <= len(expected) + 2 * FAST_CONNECTIONS
+
+
+FAST_CONNECTIONS = 8
+
+
+def test_a_client_joins_a_running_crawl(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(hosts=1, pages=400, seed=8, latency=0.03).serve() as site:
+        crawl = subprocess.Popen(
+            command("crawl", site.url, "-d", folder, *FAST, "--clients", 1), stdout=subprocess.DEVNULL
+        )
+        while sum(site.requests.values()) < 20:
+            time.sleep(0.02)
+        joined = subprocess.Popen(command("join", folder))
+        assert crawl.wait(60) == 0
+        assert joined.wait(10) == 0
+        assert len(list((folder / "warc").iterdir())) == 2
+        assert Counter(stored_urls(folder)) == Counter(site.direct.reachable(0))
+    ran = sanderling("join", folder)
+    assert ran.code == 2
+    assert "no crawl is running" in ran.err
+
+
+def test_a_folder_in_use_is_refused_and_can_be_read(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(hosts=1, pages=300, seed=8, latency=0.05).serve() as site:
+        crawl = subprocess.Popen(
+            command("crawl", site.url, "-d", folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        while sum(site.requests.values()) < 5:
+            time.sleep(0.02)
+        second = sanderling("crawl", site.url, "-d", folder)
+        assert second.code == 2
+        assert f"in use by process {crawl.pid}" in second.err
+        status = sanderling("status", folder, "--json").json
+        assert status["running"] is True
+        assert status["known"] > 0
+        crawl.send_signal(signal.SIGTERM)
+        assert crawl.wait(10) == 0
+
+
+def test_exports(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    from warcio.archiveiterator import ArchiveIterator
+
+    folder = tmp_path / "crawl"
+    sanderling("crawl", web.url, "-d", folder, *FAST)
+    expected = web.direct.reachable(0)
+    for kind in ("warc", "jsonl", "links", "cdxj"):
+        assert sanderling("export", folder, "--format", kind, "-o", tmp_path / kind).code == 0
+    with (tmp_path / "warc").open("rb") as file:
+        assert {
+            r.rec_headers.get_header("WARC-Target-URI") for r in ArchiveIterator(file) if r.rec_type == "response"
+        } == expected
+    rows = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
+    assert {row["url"] for row in rows} == expected
+    assert all(row["text"] and row["title"] for row in rows)
+    edges = {tuple(line.split("\t")) for line in (tmp_path / "links").read_text().splitlines()}
+    assert {target for source, target in edges if source == web.url} == set(web.direct.links_at(web.url, 0))
+    lines = (tmp_path / "cdxj").read_text().splitlines()
+    assert len(lines) == len(expected)
+    assert lines == sorted(lines)
+    refused = sanderling("export", folder, "--format", "jsonl", "-o", tmp_path / "jsonl")
+    assert refused.code == 2
+    assert "exists" in refused.err
+    assert sanderling("export", folder, "--format", "jsonl", "-o", "-").out.count("\n") == len(expected)
+
+
+def test_manners_by_default(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """One connection, robots obeyed, a pause of four times the server's time."""
+    web = SyntheticWeb(hosts=1, pages=12, seed=2, latency=0.05)
+    with web.serve(robots="User-agent: *\nDisallow: /*7", record=True) as site:
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "crawl", "--clients", 2, "--json")
+        assert ran.code == 0
+        assert site.peak_in_flight == 1
+        assert not any("7" in url.rpartition(":")[2].partition("/")[2] for url in site.requests)
+        assert sum(site.robots_requests.values()) == 1
+        times = [visit.at for visit in site.visits if not visit.url.endswith("robots.txt")]
+        pauses = [b - a for a, b in zip(times, times[1:], strict=False)]
+        assert min(pauses) >= 0.2
+        excluded = sanderling("status", tmp_path / "crawl", "--json").json["excluded"]
+        assert excluded == ran.json["excluded"]
+
+
+def test_crawl_delay(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nCrawl-delay: 0.4", record=True) as site:
+        assert sanderling("crawl", site.url, "-d", tmp_path / "crawl", "--max-pages", 4).code == 0
+        times = [visit.at for visit in site.visits]
+        assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= 0.39
+
+
+def test_a_full_disk_stops_cleanly(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "crawl"
+    ran = sanderling("crawl", web.url, "-d", folder, *FAST, "--min-free", "900000GiB")
+    assert ran.code == 1
+    assert "free some space and run it again" in ran.err
+    assert sanderling("crawl", "-d", folder, "--min-free", "1KiB").code == 0
+    assert Counter(stored_urls(folder)) == Counter(web.direct.reachable(0))
+
+
+def test_two_crawls_do_not_disturb_each_other(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    threads = [
+        threading.Thread(target=sanderling, args=("crawl", web.url, "-d", tmp_path / name, *FAST)) for name in "ab"
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert urls(sanderling, tmp_path / "a") == urls(sanderling, tmp_path / "b") == web.direct.reachable(0)
