@@ -6,7 +6,19 @@ from pathlib import Path
 import sanderling
 
 PACKAGE = Path(sanderling.__file__).parent
-ROOMS = {"server", "client", "change", "freshness", "repository", "search", "web", "focus", "forms", "cluster", "render"}
+ROOMS = {
+    "server",
+    "client",
+    "change",
+    "freshness",
+    "repository",
+    "search",
+    "web",
+    "focus",
+    "forms",
+    "cluster",
+    "render",
+}
 STAGES = {"dispatcher", "ranking", "distributor", "allocator", "intake"}
 FREE = {"wiring", "library", "cli", "testing", "lab", "__main__", "__init__"}
 
