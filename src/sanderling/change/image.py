@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from turbohtml import Element
 
-TAGS: Final = ("img", "svg", "picture", "source", "video", "embed", "object")
+TAGS: Final = frozenset(("img", "svg", "source", "video", "embed", "object"))
+_ATTRIBUTES: Final = {"object": ("data",), "video": ("poster", "src")}
 SIDE: Final = 64
 
 Grey = NDArray[np.uint8]
@@ -31,8 +32,8 @@ def reference(element: Element, tag: str) -> str:
     """What names an embedded picture: its address, or the drawing itself."""
     if tag == "svg":
         return element.html
-    names = ("data",) if tag == "object" else ("poster", "src") if tag == "video" else ("src", "srcset", "data-src")
-    return " ".join(value for name in names if (value := element.attr(name)))
+    names = _ATTRIBUTES.get(tag, ("src", "srcset", "data-src"))
+    return " ".join([value for name in names if (value := element.attr(name))])
 
 
 def shrink(grey: Grey, width: int, height: int) -> NDArray[np.float64]:

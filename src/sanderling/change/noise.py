@@ -46,6 +46,10 @@ def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
     """What is known after another visit, whether or not anything changed."""
     if old.processing != new.processing:
         return Noise()
+    versions, returns = _versions(known, old, new)
+    if returns > known.returns:
+        # A page that goes to and fro changes in the same places every time, and they may still hold news.
+        return Noise(known.places, versions, returns)
     changed = set() if old.text == new.text else places(old, new, align(old.paragraph_hashes(), new.paragraph_hashes()))
     counted = {
         place: Place(count.changes + (place in changed), count.visits + 1) for place, count in known.places.items()
@@ -56,7 +60,7 @@ def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
         # A place seen once is what a redesign or an edit leaves behind; the regular ones stay.
         best = sorted(counted, key=lambda place: (counted[place].changes, -counted[place].visits), reverse=True)
         counted = {place: counted[place] for place in best[:MAX_PLACES]}
-    return Noise(counted, *_versions(known, old, new))
+    return Noise(counted, versions, returns)
 
 
 def _versions(known: Noise, old: Parameters, new: Parameters) -> tuple[tuple[bytes, ...], int]:

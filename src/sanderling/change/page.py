@@ -7,10 +7,11 @@ classes are each collected by one call into the parser's C core, and hashed.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
-from typing import Final, cast
+from collections.abc import Sequence
+from typing import Any, Final, cast
 
 import msgspec
+import numpy as np
 import turbohtml
 from turbohtml import Document, Element
 from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
@@ -26,10 +27,10 @@ PROCESSING: Final = xxh32_intdigest(f"1 turbohtml/{turbohtml.__version__}".encod
 MAX_PARAGRAPHS: Final = 4096
 MAX_LOOKS: Final = 8
 
-_REMARKABLE: Final = ("title", "ol", "style", "link", *weight.SIZED, *image.TAGS)
+_REMARKABLE: Final = ("title", "ol", "style", "link", *weight.HEADINGS, *presentation.LOOKS, *image.TAGS)
+_is_style: Final = presentation.STYLE_TAGS.__contains__
 _SPACES: Final = b" \t\r\f\v"
 _encode: Final = msgspec.msgpack.Encoder().encode
-_Filter = Callable[[str | None], bool]
 
 
 class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -86,17 +87,16 @@ def parameters(
     words = text.collapse(rendered)
     blocks = _blocks(rendered)
     hashes = [*map(xxh3_64_digest, blocks)]
-    tags, classes = _tags_and_classes(document)
+    outline, classes = _outline_and_classes(document)
     codes = text.codes(words)
-    outline = _encode(tags)
     return Parameters(
         processing,
         xxh3_128_digest(words.encode("utf-8", "surrogatepass")),
-        xxh3_128_digest(_encode(presentation.semantic(tags))),
-        xxh3_128_digest(outline + _encode((classes, styles))),
+        xxh3_128_digest(_encode(outline)),
+        xxh3_128_digest(_encode((classes, styles))),
         xxh3_128_digest(_encode(images)),
         xxh3_64_digest(links) if links else b"",
-        len(tags),
+        len(classes),
         len(images),
         codes,
         # Plain text, and what larger or smaller text adds.
@@ -125,16 +125,17 @@ def _blocks(rendered: str) -> list[bytes]:
     return blocks
 
 
-def _tags_and_classes(document: Document) -> tuple[list[str], list[str | None]]:
-    """Every element's tag and class, in page order.
+def _outline_and_classes(document: Document) -> tuple[list[str], list[str | None]]:
+    """The tags in page order without those that only style, and the class of every element or nothing.
 
-    `find_all` calls its filters from C and builds no element object unless all of them agree. The lists' own
-    `append` are the filters, and never agree: half the cost of iterating over the elements.
+    `find_all` calls its filters from C and builds no element object unless all of them agree. The lists' own `append`
+    are such filters, and never agree; a tag is offered to the first list until one filter of the three says yes.
     """
-    tags: list[str] = []
+    outline: list[str] = []
     classes: list[str | None] = []
-    document.find_all([cast(_Filter, tags.append), True], attrs={"class": cast(_Filter, classes.append)})
-    return tags, classes
+    collect: Any = [_is_style, outline.append, True]
+    document.find_all(collect, attrs={"class": cast(Any, classes.append)})
+    return outline, classes
 
 
 def _remarkable(document: Document) -> tuple[str, list[Element], list[object], list[str], list[tuple[bytes, int]]]:
@@ -148,6 +149,11 @@ def _remarkable(document: Document) -> tuple[str, list[Element], list[object], l
         tag = element.tag
         if tag in weight.HEADINGS:
             sized.append((block(element.text), weight.HEADINGS[tag]))
+        elif tag in presentation.STYLE_TAGS:
+            styles.append(tag)
+            if tag in weight.INLINE:
+                styles.append(presentation.look(element))
+                sized.append((block(element.text), weight.of_inline(element, tag)))
         elif tag == "link":
             styles.append(presentation.sheet(element))
         elif tag in image.TAGS:
@@ -156,16 +162,12 @@ def _remarkable(document: Document) -> tuple[str, list[Element], list[object], l
             title = title or _page_title(element)
         elif tag == "ol":
             ordered.append(element)
-        elif tag == "style":
-            styles.append(element.text)
-        elif tag == "font":
-            styles.append(presentation.look(element))
-            sized.append((block(element.text), weight.of_font(element)))
         else:
-            sized.append((block(element.text), weight.SIZED[tag]))
+            styles.append(element.text)
     for element in presentation.styled(document):
         look = presentation.look(element)
         styles.append(look)
+        # Its text is seldom a paragraph, and then out of the order of the headings: it only adds to the weighted sum.
         if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
             sized.append((block(element.text), size))
     return title, ordered, styles, images, sized
@@ -179,24 +181,24 @@ def _page_title(element: Element) -> str:
 
 def _lengths(blocks: list[bytes]) -> bytes:
     try:
-        return array("H", map(len, blocks)).tobytes()
+        return np.fromiter(map(len, blocks), np.uint16, len(blocks)).tobytes()
     except OverflowError:
-        return array("H", [min(len(block), 65535) for block in blocks]).tobytes()
+        return np.array([min(len(block), 65535) for block in blocks], np.uint16).tobytes()
 
 
 def _weights(hashes: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) -> bytes:
     """A weight for every paragraph: that of the sized text it consists of, or plain."""
     weights = bytearray(b"\x10" * len(hashes))
+    after = 0
     if titled:
         weights[0] = weight.TITLE
-    first = int(titled)
-    after = first
+        after = 1
     for words, size in sized:
-        hash_ = xxh3_64_digest(words)
-        # Mostly headings, in page order: the next one is near.
-        if hash_ in hashes[after : after + 32]:
-            after = hashes.index(hash_, after) + 1
-            weights[after - 1] = size
-        elif hash_ in hashes:
-            weights[hashes.index(hash_, first)] = size
+        # Mostly headings, and in page order: the next one is near. Most others are no paragraph of their own.
+        try:
+            place = hashes.index(xxh3_64_digest(words), after)
+        except ValueError:
+            continue
+        weights[place] = size
+        after = place + 1
     return bytes(weights)

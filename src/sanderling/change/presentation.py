@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import filterfalse
 from typing import Final
 
 from turbohtml import Document, Element
 
-# `a`, `code`, `q` and the like say what a text is; these say how it looks.
-STYLE_TAGS: Final = frozenset(
-    [
-        "b",
-        "i",
-        "u",
-        "s",
-        "em",
-        "strong",
-        "span",
-        "font",
-        "small",
-        "big",
-        "tt",
-        "strike",
-        "center",
-        "basefont",
-        "blink",
-        "marquee",
-        "nobr",
-        "wbr",
-        "mark",
-    ]
+# `a`, `code`, `q` and the like say what a text is; these say how it looks. A `span` does so only by its attributes.
+LOOKS: Final = (
+    *("b", "i", "u", "s", "em", "strong", "mark", "small", "big", "tt", "font"),
+    *("strike", "center", "basefont", "blink", "marquee", "nobr", "wbr"),
 )
-STYLE_ATTRIBUTES: Final = frozenset(
-    [
-        "class",
-        "style",
-        "align",
-        "valign",
-        "bgcolor",
-        "background",
-        "color",
-        "face",
-        "size",
-        "width",
-        "height",
-        "border",
-        "cellpadding",
-        "cellspacing",
-        "hspace",
-        "vspace",
-        "link",
-        "vlink",
-        "alink",
-        "text",
-        "clear",
-        "nowrap",
-    ]
-)
+STYLE_TAGS: Final = frozenset(("span", *LOOKS))
 # One walk of the tree for the attributes beside `class` that real pages still style with. Every further name would
 # cost 3 us a page, and the remaining ones stand beside these.
 _STYLED: Final = "[style],[align],[bgcolor]"
 _STYLED_NAMES: Final = ("style", "align", "bgcolor", "width", "height", "valign", "border", "color")
-
-
-def semantic(tags: Iterable[str]) -> list[str]:
-    """The tags of the outline: what is left without those that only style."""
-    return list(filterfalse(STYLE_TAGS.__contains__, tags))
 
 
 def styled(document: Document) -> list[Element]:

@@ -73,7 +73,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     levels: tuple[int, ...] = ()
     inserted: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
-    summary: str = "no change"
+    summary: str = "no visible change"
 
     @property
     def changed(self) -> bool:

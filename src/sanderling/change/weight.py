@@ -15,7 +15,7 @@ PLAIN: Final = 16
 TITLE: Final = 40
 # What browsers show: h1 2em, h2 1.5em, h3 1.17em, h4 1em (17 here, to know it from plain), h5 .83em, h6 .67em.
 HEADINGS: Final = {"h1": 32, "h2": 24, "h3": 19, "h4": 17, "h5": 13, "h6": 11}
-SIZED: Final = {**HEADINGS, "big": 19, "small": 13, "font": PLAIN}
+INLINE: Final = {"big": 19, "small": 13, "font": PLAIN}
 # <font size=1..7>, CSS x-small to xxx-large.
 _FONT: Final = {1: 10, 2: 13, 3: 16, 4: 18, 5: 24, 6: 32, 7: 48}
 _NAMED: Final = {
@@ -35,8 +35,10 @@ _UNITS: Final = {"px": 1.0, "pt": 4 / 3, "em": 16.0, "rem": 16.0, "%": 0.16}
 _ROLES: Final = {TITLE: "title", **dict.fromkeys(HEADINGS.values(), "heading")}
 
 
-def of_font(element: Element) -> int:
-    """The weight that a `font` element gives to its text, as its `size` says."""
+def of_inline(element: Element, tag: str) -> int:
+    """The weight that `big`, `small` or a `font` with a size gives to its text."""
+    if tag != "font":
+        return INLINE[tag]
     size = (element.attr("size") or "").strip()
     sign, digits = (size[0], size[1:]) if size[:1] in ("+", "-") else ("", size)
     if not digits.isdecimal():

@@ -1,0 +1,79 @@
+from collections.abc import Sequence
+
+import pytest
+from turbohtml import Document, parse
+
+from sanderling.change import structure
+
+# The worked examples of the seed paper.
+EXAMPLE_TAGS = ["html", "head", "title", "body", "h1", "p", "p", "p"]
+LEVELS_BEFORE = (1, 1, 2, 2, 1, 2, 1, 4, 1)
+LEVELS_AFTER = (1, 1, 2, 2, 1, 2, 2, 5, 3)
+
+
+def test_the_papers_fingerprints() -> None:
+    assert structure.fingerprints(EXAMPLE_TAGS) == ("hhtbhppp", "ldey1ppp")
+
+
+def test_fingerprints_miss_tags_with_the_same_first_and_last_letter() -> None:
+    assert structure.fingerprints(["tt"]) == structure.fingerprints(["tat"])
+    assert structure.fingerprints(["ul"]) != structure.fingerprints(["ol"])
+
+
+def test_the_papers_levels() -> None:
+    assert structure.changed_levels(LEVELS_BEFORE, LEVELS_AFTER) == (7, 8, 9)
+
+
+def page_with_levels(counts: Sequence[int]) -> Document:
+    """A page whose tree has these level counts: html, then one node of every level holds the next."""
+    assert counts[0] == 1
+    inner = ""
+    for level in range(len(counts) - 1, 1, -1):
+        inner = f"<div>{inner}</div>" + "<div></div>" * (counts[level] - 1)
+    document = parse("<body>" + inner)
+    head = document.find("head")
+    assert head is not None
+    head.decompose()
+    return document
+
+
+def test_the_papers_trees_are_told_apart_at_levels_seven_to_nine() -> None:
+    # The paper's level 2 holds one node: its page has no head.
+    before = structure.tree(page_with_levels(LEVELS_BEFORE))
+    after = structure.tree(page_with_levels(LEVELS_AFTER))
+    assert structure.levels(before) == LEVELS_BEFORE
+    assert structure.levels(after) == LEVELS_AFTER
+    assert structure.difference(before, after).levels == (7, 8, 9)
+
+
+def test_nodes_know_their_place() -> None:
+    nodes = structure.tree(parse("<div id=menu><p class='note x'>ab</p></div>"))
+    div = next(node for node in nodes if node.tag == "div")
+    paragraph = nodes[div.children[0]]
+    assert (div.name, div.level, paragraph.name, paragraph.level) == ("div#menu", 3, "p.note", 4)
+    assert paragraph.value == pytest.approx((97**2 + 98**2) ** 0.5 / 2)
+    assert [node.id for node in nodes] == [*range(len(nodes))]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "inserted", "deleted"),
+    [
+        ("<p>a<p>b", "<p>a<p>b", [], []),
+        ("<p>a<p>b", "<p>a<h2>h</h2><p>b", ["h2"], []),
+        ("<ul><li>a<li>b</ul>", "<ol><li>a<li>b</ol>", ["ol"], ["ul"]),
+        ("<div><p>a<p>b</div>", "<div><p>a</div>", [], ["p"]),
+        ("<div id=a><i>x</i></div><div id=b></div>", "<div id=a><i>x</i><b>y</b></div><div id=b></div>", ["b"], []),
+        # The closing tag moved: the same tags in the same order, another tree.
+        ("<div>a</div><section>b</section>", "<div>a<section>b</section></div>", ["section"], ["section"]),
+    ],
+)
+def test_inserted_and_deleted_nodes_are_named(before: str, after: str, inserted: list[str], deleted: list[str]) -> None:
+    found = structure.difference(structure.tree(parse(before)), structure.tree(parse(after)))
+    assert [node.name for node in found.inserted] == inserted
+    assert [node.name for node in found.deleted] == deleted
+
+
+def test_a_hundred_thousand_nested_elements_are_cut_off() -> None:
+    deep = structure.tree(parse("<div>" * 100_000))
+    assert len(deep) == structure.MAX_NODES
+    assert structure.difference(deep, deep).same
