@@ -34,6 +34,7 @@ class Outcome(IntEnum):
     FAILED = 3  # refused for good: other 4xx, an address or a scheme we do not go to
     RETRY = 4  # time-out, broken connection, 429, 5xx: worth another try
     EXCLUDED = 5  # robots rules or a filter of the user
+    SOURCE = 6  # a sitemap was read
 
 
 # The only ways from a lease to a settled state; a RETRY without tries left is settled as FAILED.
@@ -44,7 +45,15 @@ SETTLED = {
     Outcome.FAILED: State.FAILED,
     Outcome.RETRY: State.QUEUED,
     Outcome.EXCLUDED: State.EXCLUDED,
+    Outcome.SOURCE: State.FETCHED,
 }
+
+
+class Kind(IntEnum):
+    """What a URL is visited for."""
+
+    PAGE = 0
+    SOURCE = 1  # a sitemap: read for the URLs in it, not kept as a page
 
 
 class Task(NamedTuple):
@@ -54,7 +63,8 @@ class Task(NamedTuple):
     url: str
     depth: int
     attempts: int
-    hops: int  # redirects that led here
+    hops: int  # redirects (or nested sitemaps) that led here
+    kind: int = Kind.PAGE
 
 
 class Robots(Struct, frozen=True, array_like=True):
@@ -96,11 +106,14 @@ class Welcome(Struct, frozen=True, tag=True):
 
 
 class Found(NamedTuple):
-    """A URL met for the first time by this client."""
+    """A URL met for the first time by this client, with what a sitemap or feed says about it."""
 
     id: int
     url: str
     anchor: str
+    kind: int = Kind.PAGE
+    modified: float = 0.0
+    priority: float = 0.0
 
 
 class Stored(NamedTuple):
@@ -144,6 +157,8 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     modified: str = ""
     digest: bytes = b""
     text_digest: bytes = b""
+    simhash: int = 0  # of the text; near-duplicates differ in few bits
+    canonical: int = 0  # the identity that the page says it stands for
     truncated: bool = False
     noindex: bool = False
     permanent: bool = False  # a redirect that will not change
@@ -160,6 +175,7 @@ class HostNote(Struct, frozen=True, array_like=True):
     robots: Robots | None
     not_before: float
     interval: float
+    sitemaps: list[str] = []
 
 
 class Hello(Struct, frozen=True, tag=True):
@@ -198,6 +214,10 @@ class NewUrl(NamedTuple):
     hops: int
     anchor: str
     reason: str
+    kind: int = Kind.PAGE
+    modified: float = 0.0
+    priority: float = 0.0
+    alias: int = 0  # the URL that this one is only another name of
 
 
 class Settled(NamedTuple):
@@ -218,6 +238,7 @@ class Host(Struct):
     robots: Robots | None = None
     not_before: float = 0.0
     interval: float = 0.0
+    learned: bytes = b""  # what the dispatcher learned about its URLs, in its own encoding
 
 
 class Counts(Struct):
@@ -273,6 +294,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     truncated: bool
     noindex: bool
     redirect: str | None
+    same_as: str | None  # the URL that this one is only another name of
     reason: str
     warc: str | None
     offset: int

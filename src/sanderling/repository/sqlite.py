@@ -21,11 +21,13 @@ SCHEMA = 1
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE hosts (
-    id INTEGER PRIMARY KEY, origin TEXT NOT NULL, robots BLOB, not_before REAL NOT NULL, interval REAL NOT NULL);
+    id INTEGER PRIMARY KEY, origin TEXT NOT NULL, robots BLOB, not_before REAL NOT NULL, interval REAL NOT NULL,
+    learned BLOB NOT NULL);
 CREATE TABLE urls (
     id INTEGER PRIMARY KEY, host INTEGER NOT NULL, depth INTEGER NOT NULL, state INTEGER NOT NULL,
     rank REAL NOT NULL, due REAL NOT NULL, attempts INTEGER NOT NULL, hops INTEGER NOT NULL,
-    via INTEGER NOT NULL, url TEXT NOT NULL, anchor TEXT NOT NULL, reason TEXT NOT NULL);
+    via INTEGER NOT NULL, kind INTEGER NOT NULL, modified REAL NOT NULL, priority REAL NOT NULL, alias INTEGER NOT NULL,
+    url TEXT NOT NULL, anchor TEXT NOT NULL, reason TEXT NOT NULL);
 CREATE INDEX queue ON urls (host, rank DESC) WHERE state = 1 AND due = 0;
 CREATE INDEX retries ON urls (due) WHERE state = 1 AND due > 0;
 CREATE TABLE pages (
@@ -33,7 +35,7 @@ CREATE TABLE pages (
     visits INTEGER NOT NULL, changes INTEGER NOT NULL, importance REAL NOT NULL, size INTEGER NOT NULL,
     digest BLOB NOT NULL, text_digest BLOB NOT NULL, mime TEXT NOT NULL, charset TEXT NOT NULL,
     language TEXT NOT NULL, title TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT NOT NULL,
-    flags INTEGER NOT NULL, redirect INTEGER, warc INTEGER, offset INTEGER NOT NULL, length INTEGER NOT NULL);
+    flags INTEGER NOT NULL, redirect INTEGER, canonical INTEGER NOT NULL, simhash INTEGER NOT NULL, warc INTEGER, offset INTEGER NOT NULL, length INTEGER NOT NULL);
 CREATE TABLE versions (
     number INTEGER PRIMARY KEY, page INTEGER NOT NULL, at REAL NOT NULL, status INTEGER NOT NULL,
     digest BLOB NOT NULL, text_digest BLOB NOT NULL, size INTEGER NOT NULL, mime TEXT NOT NULL,
@@ -47,22 +49,22 @@ CREATE TABLE reports (client TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT 
 
 _TRUNCATED, _NOINDEX, _PERMANENT = 1, 2, 4
 
-_NEW_URL = """INSERT INTO urls (id, url, host, depth, state, rank, via, hops, anchor, reason, due, attempts)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
+_NEW_URL = """INSERT INTO urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, priority,
+    alias, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
 _SETTLE = "UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ? WHERE id = ?"
-_PAGE = """INSERT INTO pages VALUES (?, ?, ?, ?, 1, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_PAGE = """INSERT INTO pages VALUES (?, ?, ?, ?, 1, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (id) DO UPDATE SET status = excluded.status, fetched_at = excluded.fetched_at,
     visits = visits + 1, changes = changes + (digest != excluded.digest),
     changed_at = iif(digest != excluded.digest, excluded.changed_at, changed_at), size = excluded.size,
     digest = excluded.digest, text_digest = excluded.text_digest, mime = excluded.mime, charset = excluded.charset,
     language = excluded.language, title = excluded.title, etag = excluded.etag, modified = excluded.modified,
-    flags = excluded.flags, redirect = excluded.redirect, warc = excluded.warc, offset = excluded.offset,
+    flags = excluded.flags, redirect = excluded.redirect, canonical = excluded.canonical, simhash = excluded.simhash, warc = excluded.warc, offset = excluded.offset,
     length = excluded.length"""
 _VERSION = """INSERT INTO versions (page, at, status, digest, text_digest, size, mime, warc, offset, length)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
-_HOST = """INSERT INTO hosts VALUES (?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
-    not_before = excluded.not_before, interval = excluded.interval"""
+_HOST = """INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
+    not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -142,6 +144,7 @@ class SqliteStore:
                         v.title, v.etag, v.modified,
                         v.truncated * _TRUNCATED | v.noindex * _NOINDEX | v.permanent * _PERMANENT,
                         int.from_bytes(v.links[:8], "little", signed=True) if v.outcome is Outcome.REDIRECT and v.links else None,
+                        v.canonical, v.simhash,
                         *((numbers[v.stored.warc], v.stored.offset, v.stored.length) if v.stored else (None, 0, 0)),
                     )
                     for v in answered
@@ -184,7 +187,10 @@ class SqliteStore:
         encode = msgspec.msgpack.encode
         self._db.executemany(
             _HOST,
-            [(h.id, h.origin, encode(h.robots) if h.robots else None, h.not_before, h.interval) for h in hosts],
+            [
+                (h.id, h.origin, encode(h.robots) if h.robots else None, h.not_before, h.interval, h.learned)
+                for h in hosts
+            ],
         )
 
     def _put_warc(self, name: str, size: int) -> None:
@@ -227,7 +233,7 @@ class SqliteStore:
             """SELECT hosts.*, queued FROM hosts JOIN
             (SELECT host, count(*) AS queued FROM urls WHERE state = 1 AND due = 0 GROUP BY host) ON host = id"""
         )
-        return [Waiting(_host(row[:5]), row[5]) for row in rows]
+        return [Waiting(_host(row[:6]), row[6]) for row in rows]
 
     def next_wake(self) -> float | None:
         row = self._db.execute("SELECT min(due) FROM urls WHERE state = 1 AND due > 0").fetchone()
@@ -236,7 +242,7 @@ class SqliteStore:
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         # Leased URLs are still marked queued (a lease is not worth a write), so they come up again: skip them.
         rows = self._db.execute(
-            """SELECT id, url, depth, attempts, hops FROM urls WHERE state = 1 AND due = 0 AND host = ?
+            """SELECT id, url, depth, attempts, hops, kind FROM urls WHERE state = 1 AND due = 0 AND host = ?
             ORDER BY rank DESC LIMIT ?""",
             (host, count + len(leased)),
         )
@@ -262,8 +268,8 @@ class SqliteStore:
     def pages(self) -> Iterator[PageRow]:
         rows = self._db.execute(
             """SELECT u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
-            p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, t.url, u.reason, w.name, p.offset, p.length
-            FROM pages p JOIN urls u ON u.id = p.id LEFT JOIN urls t ON t.id = p.redirect
+            p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, t.url, u.reason, w.name, p.offset, p.length, a.url
+            FROM pages p JOIN urls u ON u.id = p.id LEFT JOIN urls t ON t.id = p.redirect LEFT JOIN urls a ON a.id = u.alias AND u.alias != 0
             LEFT JOIN warcs w ON w.number = p.warc"""
         )
         for r in rows:
@@ -271,7 +277,7 @@ class SqliteStore:
                 url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
                 visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
                 language=r[13], size=r[14], truncated=bool(r[15] & _TRUNCATED), noindex=bool(r[15] & _NOINDEX),
-                redirect=r[16], reason=r[17], warc=r[18], offset=r[19], length=r[20],
+                redirect=r[16], same_as=r[21], reason=r[17], warc=r[18], offset=r[19], length=r[20],
             )  # fmt: skip
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
@@ -305,6 +311,6 @@ class _Transaction:
             raise error
 
 
-def _host(row: tuple[int, str, bytes | None, float, float]) -> Host:
+def _host(row: tuple[int, str, bytes | None, float, float, bytes]) -> Host:
     robots = msgspec.msgpack.decode(row[2], type=Robots) if row[2] else None
-    return Host(row[0], row[1], robots, row[3], row[4])
+    return Host(row[0], row[1], robots, row[3], row[4], row[5])

@@ -167,7 +167,7 @@ def read(folder: Path, stored: Stored) -> Archived:
         member = file.read(stored.length)
     try:
         content = igzip_lib.decompress(member, igzip_lib.DECOMP_GZIP)
-    except igzip_lib.error:
+    except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
         raise BadFolder(f"{folder / stored.warc} is damaged at byte {stored.offset}") from None
     return parse(content)
 

@@ -94,7 +94,7 @@ def admit(
 ) -> list[NewUrl]:
     """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with the reason."""
     rows = []
-    for id, url, anchor in found:
+    for id, url, anchor, kind, modified, priority in found:
         home = origin(url)
         reason = scope.objection(url, home)
         if not reason and max_depth is not None and depth > max_depth:
@@ -102,5 +102,9 @@ def admit(
         if not reason and hops > MAX_HOPS:
             reason = f"more than {MAX_HOPS} redirects"
         state = State.EXCLUDED if reason else State.QUEUED
-        rows.append(NewUrl(id, url, identity(home), depth, state, rank(depth), via, hops, anchor, reason))
+        rows.append(
+            NewUrl(
+                id, url, identity(home), depth, state, rank(depth), via, hops, anchor, reason, kind, modified, priority
+            )
+        )
     return rows
