@@ -22,7 +22,8 @@ examples:
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
 process tree, user and system; memory is the peak of the tree's proportional set size. On a busy machine
-even CPU seconds vary by half: take several rounds, and read the ratios, which compare laps of one round.
+even CPU seconds vary (wget2's by three): take several rounds and mind the column "disturbed", the share of
+the machine that others used meanwhile. Ratios compare laps of one round, (best/best) the best laps of each.
 Early pages of the walk are larger than later ones, so --quick is a little unkind to those it stops early:
 quote full runs.
 """
@@ -37,9 +38,7 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = top.add_subparsers(dest="command", metavar="COMMAND")
     racing = commands.add_parser("race", help="Sanderling and its peers in one table (the default)")
-    racing.add_argument(
-        "--rounds", type=int, default=1, help="laps of each, taken in turns; medians are shown"
-    )
+    racing.add_argument("--rounds", type=int, default=1, help="laps of each, taken in turns; medians are shown")
     racing.add_argument(
         "--quick",
         type=int,
@@ -49,16 +48,10 @@ def parser() -> argparse.ArgumentParser:
         metavar="PAGES",
         help="stop slow peers there (2000)",
     )
-    racing.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="sanderling, scrapy, crawlee, wget2"
-    )
+    racing.add_argument("--only", nargs="+", default=[], metavar="NAME", help="sanderling, scrapy, crawlee, wget2")
     checking = commands.add_parser("truth", help="count the true pages, or check a crawl against them")
-    checking.add_argument(
-        "directory", nargs="?", metavar="DIR", help="folder of a finished crawl of the bench's web"
-    )
-    checking.add_argument(
-        "--port", type=int, default=8099, help="port the web had when it was crawled (8099)"
-    )
+    checking.add_argument("directory", nargs="?", metavar="DIR", help="folder of a finished crawl of the bench's web")
+    checking.add_argument("--port", type=int, default=8099, help="port the web had when it was crawled (8099)")
     slow = commands.add_parser("slow-hosts", help="many slow hosts at once, one client")
     slow.add_argument("--hosts", type=int, default=1000, help="how many (1000)")
     slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")

@@ -65,11 +65,7 @@ def canonical(base: str, reference: str) -> str | None:
         return None
     if parts.scheme not in ("http", "https") or not parts.hostname:
         return None
-    host = (
-        parts.hostname
-        if port in (None, {"http": 80, "https": 443}[parts.scheme])
-        else f"{parts.hostname}:{port}"
-    )
+    host = parts.hostname if port in (None, {"http": 80, "https": 443}[parts.scheme]) else f"{parts.hostname}:{port}"
     path = quote(_without_dots(parts.path), safe=_PATH_KEEPS)
     # To the standard an empty query is not the same as none; urljoin and urlsplit forget the difference.
     search = query if mark else parts.query

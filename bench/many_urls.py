@@ -64,9 +64,7 @@ def many_urls(urls: int, hosts: int) -> int:
         waiting = len(reopened.waiting())
         resume = time.perf_counter() - begin
         reopened.close()
-    print(
-        f"take 50 URLs of a host: {take * 1000:.2f} ms; open again and list {waiting:,} hosts: {resume:.2f} s"
-    )
+    print(f"take 50 URLs of a host: {take * 1000:.2f} ms; open again and list {waiting:,} hosts: {resume:.2f} s")
     RESULTS.mkdir(exist_ok=True)
     report = {"steps": [asdict(step) for step in steps], "take": take, "resume": resume}
     (RESULTS / "many_urls.json").write_text(json.dumps(report, indent=2) + "\n")
@@ -114,9 +112,7 @@ def _rows(origins: list[str], first: int, chance: random.Random) -> list[NewUrl]
         origin = chance.choice(origins)
         url = f"{origin}/section-{number % 97}/a-page-with-a-name-of-usual-length-{number}.html"
         rank = chance.random()
-        rows.append(
-            NewUrl(identity(url), url, identity(origin), 3, State.QUEUED, rank, 0, 0, "an anchor text", "")
-        )
+        rows.append(NewUrl(identity(url), url, identity(origin), 3, State.QUEUED, rank, 0, 0, "an anchor text", ""))
     return rows
 
 

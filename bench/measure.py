@@ -38,6 +38,8 @@ class Weight:
     peak_mib: float
     cpu_by_process: list[float]
     exit_code: int
+    machine_cpu: float
+    """CPU seconds of every process meanwhile, and those the host machine took away (steal)."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,7 @@ class Outcome:
         try:
             report = json.loads(lines[-1])
         except (IndexError, ValueError) as error:
-            raise BenchError(
-                f"The command ended without a JSON report. Its last words: {self.last_words}"
-            ) from error
+            raise BenchError(f"The command ended without a JSON report. Its last words: {self.last_words}") from error
         return dict(report)
 
     @property
@@ -119,6 +119,12 @@ def descendants(ancestor: int) -> dict[int, list[str]]:
     return below
 
 
+def machine_cpu() -> float:
+    """CPU seconds this machine has not been idle for since it started, stolen ones included."""
+    user, nice, system, _idle, _iowait, *rest = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
+    return sum(map(int, (user, nice, system, *rest))) / TICK
+
+
 def proportional_kib(pid: int) -> int:
     """PSS: memory shared by several processes is split among them, so that the sum over a tree is true."""
     with contextlib.suppress(OSError):
@@ -132,6 +138,7 @@ def _supervise(command: list[str], timeout: float) -> Weight:
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this kernel has no subreapers")
     sampler = _Sampler()
+    busy = machine_cpu()
     begin = time.perf_counter()
     child = subprocess.Popen(command)
     watch = threading.Thread(target=sampler.run, daemon=True)
@@ -145,6 +152,7 @@ def _supervise(command: list[str], timeout: float) -> Weight:
         if pid == child.pid:
             exit_code = os.waitstatus_to_exitcode(status)
     wall = time.perf_counter() - begin
+    busy = machine_cpu() - busy
     alarm.cancel()
     sampler.ended.set()
     watch.join()
@@ -153,7 +161,7 @@ def _supervise(command: list[str], timeout: float) -> Weight:
     # A parent that ignores SIGCHLD makes the kernel drop its children's times; the samples hold most of them.
     by_process = sorted((ticks / TICK for ticks in sampler.ticks.values()), reverse=True)
     cpu = max(usage.ru_utime + usage.ru_stime, sum(by_process))
-    return Weight(wall, cpu, sampler.peak_kib / 1024, by_process, exit_code)
+    return Weight(wall, cpu, sampler.peak_kib / 1024, by_process, exit_code, busy)
 
 
 def _reap_stragglers() -> None:

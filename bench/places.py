@@ -29,9 +29,7 @@ def need_debian(*packages: str) -> None:
         return
     wanted = " ".join(missing)
     if os.geteuid() != 0:
-        raise BenchError(
-            f"The bench needs Debian packages this machine lacks; install them: apt-get install {wanted}"
-        )
+        raise BenchError(f"The bench needs Debian packages this machine lacks; install them: apt-get install {wanted}")
     say(f"Installing {wanted} ...")
     quiet = {"env": {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}, "stdout": subprocess.DEVNULL}
     try:
@@ -54,6 +52,4 @@ def version_of(package: str) -> str | None:
 
 
 def files_of(package: str) -> list[str]:
-    return subprocess.run(
-        ["dpkg", "-L", package], capture_output=True, text=True, check=True
-    ).stdout.splitlines()
+    return subprocess.run(["dpkg", "-L", package], capture_output=True, text=True, check=True).stdout.splitlines()

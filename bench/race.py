@@ -64,15 +64,28 @@ def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int) -> t
     """One lap, and what is wrong with the pages it found, if the contestant is ours."""
     with tempfile.TemporaryDirectory(prefix="bench-race-") as name:
         folder = Path(name)
-        before = site.requests()
+        before, nginx = site.requests(), site.cpu()
         outcome = measure(peer.command(site.url, folder, quick))
         # The first reading is itself a request.
         requests = site.requests() - before - 1
+        nginx = site.cpu() - nginx
         weight = outcome.weight
         if weight.exit_code not in peer.accepted_exits:
             raise BenchError(f"{peer.name} ended with {weight.exit_code}: {outcome.last_words}")
         pages = peer.pages(outcome, folder)
-        lap = Lap(turn, peer.name, peer.ours, pages, requests, weight.wall, weight.cpu, weight.peak_mib)
+        capacity = weight.wall * (os.cpu_count() or 1)
+        others = (weight.machine_cpu - weight.cpu - nginx) / capacity
+        lap = Lap(
+            round=turn,
+            name=peer.name,
+            ours=peer.ours,
+            pages=pages,
+            requests=requests,
+            wall=weight.wall,
+            cpu=weight.cpu,
+            peak_mib=weight.peak_mib,
+            disturbance=max(0.0, others),
+        )
         if not peer.ours:
             return lap, ""
         difference = compare(expected.urls(site), crawled_pages(folder))

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 
-COLUMNS = ("pages", "wall s", "pages/s", "CPU s", "pages/CPU s", "(best)", "peak MiB", "requests")
+COLUMNS = ("pages", "wall s", "pages/s", "CPU s", "pages/CPU s", "(best)", "peak MiB", "requests", "disturbed")
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,8 @@ class Lap:
     wall: float
     cpu: float
     peak_mib: float
+    disturbance: float
+    """Share of the machine that neither the contestant nor nginx, but others used meanwhile."""
 
     @property
     def rate(self) -> float:
@@ -38,6 +40,7 @@ class Lap:
         return (
             f"round {self.round}: {self.name:14} {self.pages:6} pages {self.wall:7.1f} s"
             f" {self.economy:8.1f} pages/CPU s {self.peak_mib:6.0f} MiB"
+            f"   machine disturbed {self.disturbance:.0%}"
         )
 
 
@@ -54,6 +57,7 @@ def table(laps: list[Lap]) -> str:
             f"{max(lap.economy for lap in own):,.1f}",
             f"{_median(own, lambda lap: lap.peak_mib):,.0f}",
             f"{_median(own, lambda lap: lap.requests):,.0f}",
+            f"{_median(own, lambda lap: lap.disturbance):.0%}",
         )
         lines.append(f"{name:14}" + "".join(f"{cell:>13}" for cell in cells))
     return "\n".join(lines)
@@ -74,6 +78,7 @@ def ratios(laps: list[Lap]) -> list[dict[str, object]]:
                     "theirs": theirs[0].name,
                     "pages_per_second": statistics.median(a.rate / b.rate for a, b in pairs),
                     "pages_per_cpu_second": statistics.median(a.economy / b.economy for a, b in pairs),
+                    "best_pages_per_cpu_second": max(lap.economy for lap in mine) / max(lap.economy for lap in theirs),
                     "peak_mib": statistics.median(a.peak_mib / b.peak_mib for a, b in pairs),
                 }
             )
@@ -81,10 +86,10 @@ def ratios(laps: list[Lap]) -> list[dict[str, object]]:
 
 
 def ratio_table(laps: list[Lap]) -> str:
-    lines = [f"\n{'ours / theirs':28}{'pages/s':>13}{'pages/CPU s':>13}{'peak MiB':>13}"]
+    lines = [f"\n{'ours / theirs':28}{'pages/s':>13}{'pages/CPU s':>13}{'(best/best)':>13}{'peak MiB':>13}"]
     for ratio in ratios(laps):
         pair = f"{ratio['ours']} / {ratio['theirs']}"
-        keys = ("pages_per_second", "pages_per_cpu_second", "peak_mib")
+        keys = ("pages_per_second", "pages_per_cpu_second", "best_pages_per_cpu_second", "peak_mib")
         lines.append(f"{pair:28}" + "".join(f"{ratio[key]:>12.2f}x" for key in keys))
     return "\n".join(lines) if len(lines) > 1 else ""
 

@@ -9,11 +9,12 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from bench.measure import TICK, descendants
 from bench.places import CACHE, BenchError, files_of, need_debian, version_of
 
 
@@ -79,6 +80,7 @@ http {{
 class Web:
     root: Path
     port: int
+    nginx: int = 0
 
     @property
     def url(self) -> str:
@@ -89,6 +91,11 @@ class Web:
         with urlopen(f"{self.url}nginx-status", timeout=10) as answer:
             lines = answer.read().decode().splitlines()
         return int(lines[2].split()[2]) - 1
+
+    def cpu(self) -> float:
+        """CPU seconds nginx has used."""
+        stats = descendants(self.nginx).values()
+        return sum(int(stat[11]) + int(stat[12]) for stat in stats) / TICK
 
 
 def build() -> Path:
@@ -126,7 +133,7 @@ def serve(port: int = 0) -> Iterator[Web]:
         )
         try:
             _await(web, nginx, Path(prefix, "error.log"))
-            yield web
+            yield replace(web, nginx=nginx.pid)
         finally:
             nginx.terminate()
             nginx.wait()
@@ -144,9 +151,7 @@ def _home(tree: Tree) -> str:
     tail = f"/{tree.entry}"
     found = [path for path in files_of(tree.package) if path.endswith(tail) and not Path(path).is_symlink()]
     if not found:
-        raise BenchError(
-            f"The package {tree.package} holds no {tree.entry}; its layout is not the one expected."
-        )
+        raise BenchError(f"The package {tree.package} holds no {tree.entry}; its layout is not the one expected.")
     return min(found, key=len).removesuffix(tail)
 
 

@@ -14,9 +14,7 @@ async def crawl(url: str, limit: int | None) -> int:
     # The lightest parts Crawlee has: its lxml crawler, its default (Rust) HTTP client, queues in memory.
     crawler = ParselCrawler(
         storage_client=MemoryStorageClient(),
-        concurrency_settings=ConcurrencySettings(
-            min_concurrency=32, desired_concurrency=32, max_concurrency=32
-        ),
+        concurrency_settings=ConcurrencySettings(min_concurrency=32, desired_concurrency=32, max_concurrency=32),
         max_requests_per_crawl=limit,
         max_request_retries=0,
         use_session_pool=False,
