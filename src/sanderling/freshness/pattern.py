@@ -1,0 +1,68 @@
+"""The shape of a URL: pages whose URLs look alike change alike, and that is all one knows of a page never visited.
+
+`url_folder` is the finest group (one folder; index pages and numbered pages apart), `url_pattern` the same with
+digits, identifiers and slugs generalised, so that /2024/05/some-title and /2023/11/other-title meet.
+"""
+
+import re
+from urllib.parse import urlsplit
+
+_IDENTIFIER = re.compile(
+    r"(?=[0-9a-f]*\d)[0-9a-f]{8,}(?:-[0-9a-f]{4,})*|(?=\w*\d\w*[A-Za-z])(?=\w*[A-Za-z]\w*\d)\w{10,}", re.IGNORECASE
+)
+_DIGITS = re.compile(r"\d+")
+_SLUG = re.compile(r"\w+(?:[-_+.~%][\w%]+){2,}")
+_NUMBERED = re.compile(r"([A-Za-z]{0,8}[-_.]?)\d+")
+# A page that lists others changes whenever one of them does.
+_LISTING = re.compile(r"(?:index|default|home|main|toc|all|list|archive|feed|latest|news)?", re.IGNORECASE)
+
+# Deeper paths are traps more often than they are structure.
+_DEEPEST = 6
+
+
+def url_folder(url: str) -> str:
+    """Host and folder as they are, with the kind of page: 'example.org/docs/2.1/page.html'."""
+    host, folders, page = _parts(url)
+    return "/".join([host, *folders, page])
+
+
+def url_pattern(url: str) -> str:
+    """Host and folder by their shape, with the kind of page: 'example.org/docs/0.0/page.html'."""
+    host, folders, page = _parts(url)
+    return "/".join([host, *map(_shape, folders), page])
+
+
+def url_host(url: str) -> str:
+    return urlsplit(url).netloc.lower()
+
+
+def _parts(url: str) -> tuple[str, list[str], str]:
+    split = urlsplit(url)
+    *folders, name = split.path.split("/")
+    stem, dot, extension = name.rpartition(".")
+    if not dot:
+        stem, extension = name, ""
+    page = _kind(stem) + (f".{extension.lower()}" if extension else "")
+    # The names of a query's fields are structure, their values are content.
+    fields = "&".join(sorted({field.split("=", 1)[0] for field in split.query.split("&") if field}))
+    return split.netloc.lower(), [f for f in folders if f][:_DEEPEST], f"{page}?{fields}" if fields else page
+
+
+def _kind(stem: str) -> str:
+    if _LISTING.fullmatch(stem):
+        return "index"
+    if _IDENTIFIER.fullmatch(stem) and not stem.isdigit():
+        return "@"
+    numbered = _NUMBERED.fullmatch(stem)
+    return f"{numbered[1]}0" if numbered else "page"
+
+
+def _shape(folder: str) -> str:
+    """Digits become 0, identifiers @, slugs of three words or more *."""
+    if folder.isdigit():
+        return "0"
+    if _IDENTIFIER.fullmatch(folder):
+        return "@"
+    if _SLUG.fullmatch(folder) and not folder[0].isdigit():
+        return "*"
+    return _DIGITS.sub("0", folder)
