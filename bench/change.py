@@ -1,0 +1,175 @@
+"""Change detection beside other ways to compare two versions of a page, on the same pairs.
+
+    python -m bench.change [--pages FOLDER] [--pairs N]
+
+FOLDER holds NAME.before.html and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit
+costs: parse the new version, compute its parameters, compare with the old ones. The rivals get what they need:
+lxml.html.diff and xmldiff both pages; changedetection.io's way (its libraries inscriptis and difflib, its order of
+steps) the text it stored of the old page. They live in an environment of their own, bench/.cache/change.
+"""
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ENVIRONMENT = Path(__file__).parent / ".cache" / "change"
+PACKAGES = ("lxml", "xmldiff", "inscriptis")
+SECONDS_A_PAIR = 20.0
+Pair = tuple[str, str]
+
+
+def ours(pairs: list[Pair]) -> list[float]:
+    from turbohtml import parse
+
+    from sanderling.change import compare, parameters
+
+    stored = [parameters(parse(before)) for before, _ in pairs]
+
+    def revisit(at: int) -> None:
+        compare(stored[at], parameters(parse(pairs[at][1])))
+
+    return [min(_timed(revisit, at) for _ in range(5)) for at in range(len(pairs))]
+
+
+def lxml_html_diff(pairs: list[Pair]) -> list[float]:
+    from lxml.html.diff import htmldiff
+
+    return [_timed(htmldiff, before, after) for before, after in pairs]
+
+
+def xmldiff(pairs: list[Pair]) -> list[float]:
+    from lxml import html
+    from xmldiff.main import diff_trees
+
+    return [
+        _timed(lambda one, other: diff_trees(html.fromstring(one), html.fromstring(other)), *pair) for pair in pairs
+    ]
+
+
+def changedetection(pairs: list[Pair]) -> list[float]:
+    """Render to text, strip, hash, and diff by lines where the hash is another."""
+    import difflib
+    import hashlib
+
+    from inscriptis import get_text
+
+    def lines(page: str) -> list[str]:
+        return [line.rstrip() for line in get_text(page).splitlines() if line.strip()]
+
+    stored = [lines(before) for before, _ in pairs]
+
+    def revisit(at: int) -> None:
+        new = lines(pairs[at][1])
+        if hashlib.md5("".join(new).encode()).digest() != hashlib.md5("".join(stored[at]).encode()).digest():
+            list(difflib.unified_diff(stored[at], new))
+
+    return [_timed(revisit, at) for at in range(len(pairs))]
+
+
+RIVALS: dict[str, Callable[[list[Pair]], list[float]]] = {
+    "lxml.html.diff": lxml_html_diff,
+    "xmldiff": xmldiff,
+    "changedetection.io (text)": changedetection,
+}
+
+
+def _timed(run: Callable[..., Any], *arguments: Any) -> float:
+    start = time.thread_time()
+    run(*arguments)
+    return time.thread_time() - start
+
+
+def read_pairs(folder: Path, count: int) -> list[Pair]:
+    """Pairs that every rival can finish: not empty, and up to 60 KB."""
+    pairs = []
+    for before in sorted(folder.glob("*.before.html")):
+        after = before.with_name(before.name.replace(".before.", ".after."))
+        one, other = (path.read_bytes().decode("utf-8", "replace") for path in (before, after))
+        if one.strip() and other.strip() and one != other and max(len(one), len(other)) <= 60_000:
+            pairs.append((one, other))
+    return pairs[:: max(1, len(pairs) // count)][:count]
+
+
+def generated_pairs(count: int) -> list[Pair]:
+    from turbohtml import parse
+
+    from sanderling.lab import change_edits
+
+    dice = random.Random(4)
+    edits = [*change_edits.EDITS.values()]
+    pairs = []
+    for at in range(count):
+        page = "".join(change_edits.page(dice) for _ in range(7))
+        edited = parse(page)
+        edits[at % len(edits)](edited, dice)
+        pairs.append((parse(page).html, edited.html))
+    return pairs
+
+
+def environment() -> Path | None:
+    """The rivals' own environment, or nothing where it cannot be made."""
+    python = ENVIRONMENT / "bin" / "python"
+    try:
+        if not python.exists():
+            subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True, capture_output=True)
+        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True, capture_output=True, timeout=600)
+    except (OSError, subprocess.SubprocessError) as error:
+        print(f"rivals skipped, their packages cannot be installed: {error}", file=sys.stderr)
+        return None
+    return python
+
+
+def race(python: Path, rival: str, pairs: list[Pair]) -> list[float | None]:
+    """A pair at a time, so that one that takes forever costs only itself."""
+    times: list[float | None] = []
+    for pair in pairs:
+        try:
+            done = subprocess.run(
+                [python, __file__, "--rival", rival],
+                input=json.dumps([pair]),
+                capture_output=True,
+                text=True,
+                timeout=SECONDS_A_PAIR,
+                check=True,
+            )
+            times.append(json.loads(done.stdout)[0])
+        except subprocess.SubprocessError:
+            times.append(None)
+    return times
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=Path, metavar="FOLDER")
+    parser.add_argument("--pairs", type=int, default=24, metavar="N")
+    parser.add_argument("--rival", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.rival:
+        print(json.dumps(RIVALS[options.rival](json.load(sys.stdin))))
+        return 0
+    pairs = read_pairs(options.pages, options.pairs) if options.pages else generated_pairs(options.pairs)
+    mine = ours(pairs)
+    size = sum(len(after) for _, after in pairs) / len(pairs) / 1000
+    print(f"{len(pairs)} pairs, mean page {size:.0f} KB; CPU milliseconds a pair")
+    print(f"{'Sanderling':28}{1e3 * sum(mine) / len(mine):10.3f}")
+    python = environment()
+    for rival in RIVALS if python else ():
+        times = race(python, rival, pairs)  # type: ignore[arg-type]
+        both = [(one, other) for one, other in zip(mine, times, strict=True) if other is not None]
+        if not both:
+            print(f"{rival:28}    none finished in {SECONDS_A_PAIR:.0f} s")
+            continue
+        ratio = sum(other for _, other in both) / sum(one for one, _ in both)
+        note = f", {len(times) - len(both)} not finished in {SECONDS_A_PAIR:.0f} s" if len(both) < len(times) else ""
+        print(f"{rival:28}{1e3 * sum(other for _, other in both) / len(both):10.3f}   {ratio:.0f} times ours{note}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

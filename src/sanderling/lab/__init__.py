@@ -1,0 +1,1 @@
+"""Experiments: what the algorithms are worth, measured. Nothing in a crawl depends on this room."""
