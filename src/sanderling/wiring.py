@@ -164,6 +164,7 @@ class CrawlServer:
             if pid not in known:
                 self._crew.bury(pid)
         self._crew.fill()
+        self._allocator.expire(time.monotonic())
         if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
             raise DiskFull(
                 f"stopped with less than {self._settings.min_free >> 20} MiB free on the disk; nothing is lost: "
@@ -245,7 +246,7 @@ class CrawlServer:
         held = {v.id: self._allocator.held(report.client, v.id) for v in report.visits}
         tasks = {id: task for id, task in held.items() if task is not None}
         visits = [v for v in report.visits if v.id in tasks]
-        hosts = [h for h in map(self._allocator.note, report.hosts) if h is not None and h.robots is not None]
+        hosts = [host for note in report.hosts if (host := self._allocator.note(note)) is not None]
         if not visits and not hosts:
             return
         settings = self._settings

@@ -1,7 +1,7 @@
 from collections.abc import Collection
 
 from sanderling.model import Host, HostNote, Task
-from sanderling.server.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator
+from sanderling.server.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator, owner
 from sanderling.settings import Settings
 
 
@@ -33,18 +33,18 @@ def leased(leases: list) -> dict[str, list[int]]:  # type: ignore[type-arg]
 
 
 def test_a_host_belongs_to_one_client() -> None:
-    made, _ = allocator({1: 50, 2: 50})
+    made, _ = allocator(dict.fromkeys(range(20), 50))
     made.join("a")
     made.join("b")
-    first = leased(made.lease("a", 2, 99))
-    second = leased(made.lease("b", 99, 99))
-    assert len(first) == 1
+    first = leased(made.lease("a", 999, 999))
+    second = leased(made.lease("b", 999, 999))
     assert not first.keys() & second.keys()
-    assert made.lease("b", 99, 99) == []
+    assert len(first) + len(second) == 20
+    assert made.lease("a", 999, 999) == made.lease("b", 999, 999) == []
 
 
 def test_hosts_are_served_in_turn() -> None:
-    made, _ = allocator({n: 10 for n in range(5)})
+    made, _ = allocator(dict.fromkeys(range(5), 10))
     made.join("a")
     assert len(made.lease("a", 20, 99)) == 5
     assert made.leased == 5 * FIRST_STOCK
@@ -61,7 +61,7 @@ def test_a_host_without_limits_is_spread_over_clients() -> None:
 
 
 def test_no_more_than_there_is_room_for() -> None:
-    made, _ = allocator({n: 10 for n in range(5)})
+    made, _ = allocator(dict.fromkeys(range(5), 10))
     made.join("a")
     made.lease("a", 99, 7)
     assert made.leased == 7
@@ -118,3 +118,24 @@ def test_with_a_depth_limit_no_level_begins_before_the_last_is_done() -> None:
     made.settle(1001, again=False)
     queue.settle(1, [1001])
     assert leased(made.lease("a", 99, 99)) == {"http://1": [5]}
+
+
+def test_few_hosts_move_when_clients_come_and_go() -> None:
+    origins = [f"http://h{n}" for n in range(3000)]
+    four = {origin: owner(origin, ["a", "b", "c", "d"]) for origin in origins}
+    five = {origin: owner(origin, ["a", "b", "c", "d", "e"]) for origin in origins}
+    moved = [origin for origin in origins if four[origin] != five[origin]]
+    assert {five[origin] for origin in moved} == {"e"}
+    assert len(moved) < len(origins) / 5 * 1.2
+    assert min(list(four.values()).count(client) for client in "abcd") > len(origins) / 4 * 0.8
+
+
+def test_a_lease_that_is_not_settled_returns() -> None:
+    made, _ = allocator({1: 4})
+    made.join("a")
+    made.lease("a", 99, 99)
+    assert made.expire(0.0) == []
+    assert len(made.expire(float("inf"))) == 4
+    assert made.held("a", 1000) is None
+    assert made.leased == 0
+    assert sum(len(lease.tasks) for lease in made.lease("a", 99, 99)) == 4

@@ -1,12 +1,16 @@
 """Step 5 of a page's life: which client gets which URLs.
 
-A host belongs to one client at a time, so that its pause is kept in one place; only a host that the user lifted
-the limits for is spread over several. A lease is a note in memory: the store knows its URLs as queued, so a crash
-of the server returns every lease by itself, and the loss of a client returns that client's.
+A host belongs to one client, found by rendezvous hashing, so that its pause is kept in one place and few hosts move
+when clients come and go; only a host that the user lifted the limits for is spread over several. A lease is a note
+in memory: the store knows its URLs as queued, so a crash of the server returns every lease by itself, and the loss of
+a client returns that client's.
 """
 
+import time
 from collections.abc import Callable, Collection
 from typing import NamedTuple
+
+from xxhash import xxh3_64_intdigest
 
 from sanderling.model import Host, HostLease, HostNote, Task
 from sanderling.settings import Settings
@@ -15,6 +19,9 @@ from sanderling.settings import Settings
 STOCK_SECONDS = 10.0
 LARGEST_STOCK = 200
 FIRST_STOCK = 4
+
+# A lease that is not settled by then returns to the queue, whatever the client that holds it says or does.
+LEASE_SECONDS = 900.0
 
 Take = Callable[[int, int, Collection[int]], list[Task]]
 
@@ -37,6 +44,12 @@ class Held(NamedTuple):
     site: Site
     client: str
     task: Task
+    until: float
+
+
+def owner(origin: str, clients: Collection[str]) -> str:
+    """The client that a host belongs to: of N clients, one that leaves moves its own hosts only, 1/N of all."""
+    return max(clients, key=lambda client: xxh3_64_intdigest(f"{client} {origin}".encode()), default="")
 
 
 class Allocator:
@@ -50,7 +63,7 @@ class Allocator:
         self._levels: dict[int, int] = {}
         self._sites: dict[int, Site] = {}
         self._by_origin: dict[str, Site] = {}
-        self._free: dict[int, Site] = {}
+        self._lines: dict[str, dict[int, Site]] = {"": {}}  # hosts that wait for their client; "" for any of them
         self._own: dict[str, dict[int, Site]] = {}
         self._held: dict[int, Held] = {}
 
@@ -69,18 +82,24 @@ class Allocator:
 
     def join(self, client: str) -> None:
         self._own[client] = {}
+        self._line_up()
 
     def leave(self, client: str, doomed: int = 0) -> None:
         """Takes back all that a client held, save a URL that nobody shall get again."""
         self._own.pop(client, None)
+        self._line_up()
         for held in [held for held in self._held.values() if held.client == client]:
-            self._return(held)
             if held.task.id != doomed:
-                held.site.queued += 1
-            elif self._by_level:
-                self._levels[held.task.depth] -= 1
-            held.site.depth = 0
-            self._offer(held.site)
+                self._take_back(held)
+            else:
+                self.settle(doomed, again=False)
+
+    def expire(self, now: float) -> list[Task]:
+        """Takes back the leases that were not settled in time; a late report of them is ignored."""
+        late = [held for held in self._held.values() if held.until < now]
+        for held in late:
+            self._take_back(held)
+        return [held.task for held in late]
 
     def add(self, host: Host, count: int, trusted: bool) -> None:
         """Says that `count` more URLs of a host are queued."""
@@ -102,7 +121,8 @@ class Allocator:
         want = min(want, room)
         own = self._own[client]
         level = min((depth for depth, n in self._levels.items() if n), default=0) if self._by_level else None
-        for site in [*own.values(), *self._some_free(want)]:
+        until = time.monotonic() + LEASE_SECONDS
+        for site in [*own.values(), *self._first_of("", want), *self._first_of(client, want)]:
             if want <= 0:
                 break
             if level is not None and site.depth > level:
@@ -121,12 +141,12 @@ class Allocator:
                 continue
             for task in tasks:
                 site.leased.add(task.id)
-                self._held[task.id] = Held(site, client, task)
+                self._held[task.id] = Held(site, client, task, until)
             site.queued -= len(tasks)
             site.holders[client] = site.holders.get(client, 0) + len(tasks)
             want -= len(tasks)
-            self._free.pop(site.host.id, None)
             own.pop(site.host.id, None)
+            self._withdraw(site)
             self._offer(site)
             leases.append(
                 HostLease(
@@ -154,23 +174,38 @@ class Allocator:
         self._offer(held.site)
 
     def note(self, note: HostNote) -> Host | None:
-        """Keeps what a client learned about a host; returns the host when it is one of ours."""
+        """Keeps what a client learned about a host; returns the host when there are new rules to store."""
         site = self._by_origin.get(note.origin)
         if site is None:
             return None
         host = site.host
-        host.robots = note.robots or host.robots
         host.not_before = note.not_before
         host.interval = note.interval
+        if note.robots is None or note.robots == host.robots:
+            return None
+        host.robots = note.robots
         return host
 
     def nothing_left(self) -> bool:
         """Whether no URL is queued or leased; some may still wait for another try."""
-        return not self._held and not self._free and not any(self._own.values())
+        return not self._held and not any(self._lines.values()) and not any(self._own.values())
 
-    def _some_free(self, want: int) -> list[Site]:
+    def _first_of(self, client: str, want: int) -> list[Site]:
         # As many as could be needed if each gave one task; the rest need not be looked at.
-        return [site for site, _ in zip(self._free.values(), range(max(want, 64)), strict=False)]
+        return [site for site, _ in zip(self._lines[client].values(), range(max(want, 64)), strict=False)]
+
+    def _line_up(self) -> None:
+        """Finds the client of every waiting host anew."""
+        waiting = [site for line in self._lines.values() for site in line.values()]
+        self._lines = {client: {} for client in ["", *self._own]}
+        for site in waiting:
+            self._offer(site)
+
+    def _take_back(self, held: Held) -> None:
+        self._return(held)
+        held.site.queued += 1
+        held.site.depth = 0
+        self._offer(held.site)
 
     def _return(self, held: Held) -> None:
         site = held.site
@@ -186,17 +221,23 @@ class Allocator:
         """Puts a host where those who may lease from it look, at the end of the line."""
         id = site.host.id
         if site.queued <= 0:
-            self._free.pop(id, None)
+            self._withdraw(site)
             for own in self._own.values():
                 own.pop(id, None)
             return
         if len(site.holders) < self._most_holders():
-            self._free.setdefault(id, site)
+            self._lines[self._line_of(site)].setdefault(id, site)
         else:
-            self._free.pop(id, None)
+            self._withdraw(site)
         for client, holding in site.holders.items():
             if holding <= self._quota(site) // 2 and client in self._own:
                 self._own[client].setdefault(id, site)
+
+    def _line_of(self, site: Site) -> str:
+        return owner(site.host.origin, self._own) if self._unhurried else ""
+
+    def _withdraw(self, site: Site) -> None:
+        self._lines[self._line_of(site)].pop(site.host.id, None)
 
     def _most_holders(self) -> int:
         if self._unhurried:
