@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Hashable, Sequence
+from itertools import pairwise
 
 import msgspec
 
@@ -12,12 +13,20 @@ import msgspec
 class Alignment(msgspec.Struct, frozen=True):
     """How the paragraphs of an old version correspond to those of a new one, by position (old, new)."""
 
-    kept: tuple[tuple[int, int], ...]
-    moved: tuple[tuple[int, int], ...]
+    # So many stayed at the start and at the end; those between them that stayed, one by one.
+    head: int
+    tail: int
+    between: list[tuple[int, int]]
+    moved: list[tuple[int, int]]
     # Left and came in the same gap between two kept ones: one text, edited.
-    edited: tuple[tuple[int, int], ...]
-    removed: tuple[int, ...]
-    added: tuple[int, ...]
+    edited: list[tuple[int, int]]
+    removed: list[int]
+    added: list[int]
+
+    def kept(self, old_count: int, new_count: int) -> list[tuple[int, int]]:
+        """All that stayed, in sequences of so many."""
+        ends = [(old_count - at, new_count - at) for at in range(self.tail, 0, -1)]
+        return [*((at, at) for at in range(self.head)), *self.between, *ends]
 
     @property
     def same(self) -> bool:
@@ -26,24 +35,18 @@ class Alignment(msgspec.Struct, frozen=True):
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
     """Pair equal paragraphs; the longest run of pairs in order stayed, the others moved. In n log n steps."""
-    start = 0
     shared = min(len(old), len(new))
-    while start < shared and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < shared - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    pairs = _pairs(old[start : len(old) - end], new[start : len(new) - end], start)
+    head = next((at for at in range(shared) if old[at] != new[at]), shared)
+    rest = shared - head
+    tail = next((at for at in range(rest) if old[-1 - at] != new[-1 - at]), rest)
+    old_end, new_end = len(old) - tail, len(new) - tail
+    pairs = _pairs(old[head:old_end], new[head:new_end], head)
     in_order = _longest_ascent([later for _, later in pairs])
-    kept = [
-        *((at, at) for at in range(start)),
-        *(pairs[index] for index in in_order),
-        *((len(old) - at, len(new) - at) for at in range(end, 0, -1)),
-    ]
     chosen = set(in_order)
+    between = [pairs[index] for index in in_order]
     moved = [pair for index, pair in enumerate(pairs) if index not in chosen]
-    edited, removed, added = _gaps(kept, moved, len(old), len(new))
-    return Alignment(tuple(kept), tuple(moved), tuple(edited), tuple(removed), tuple(added))
+    edited, removed, added = _gaps([(head - 1, head - 1), *between, (old_end, new_end)], moved)
+    return Alignment(head, tail, between, moved, edited, removed, added)
 
 
 def _pairs(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[tuple[int, int]]:
@@ -79,20 +82,18 @@ def _longest_ascent(places: list[int]) -> list[int]:
 
 
 def _gaps(
-    kept: list[tuple[int, int]], moved: list[tuple[int, int]], old_count: int, new_count: int
+    kept: list[tuple[int, int]], moved: list[tuple[int, int]]
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     gone_elsewhere = {before for before, _ in moved}
     come_from_elsewhere = {after for _, after in moved}
     edited: list[tuple[int, int]] = []
     removed: list[int] = []
     added: list[int] = []
-    last_old = last_new = -1
-    for before, after in [*kept, (old_count, new_count)]:
+    for (last_old, last_new), (before, after) in pairwise(kept):
         left = [at for at in range(last_old + 1, before) if at not in gone_elsewhere]
         came = [at for at in range(last_new + 1, after) if at not in come_from_elsewhere]
         both = min(len(left), len(came))
         edited += zip(left[:both], came[:both], strict=True)
         removed += left[both:]
         added += came[both:]
-        last_old, last_new = before, after
     return edited, removed, added

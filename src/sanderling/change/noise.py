@@ -19,7 +19,7 @@ MAX_PLACES: Final = 64
 MAX_VERSIONS: Final = 8
 # Three changes in four visits: fewer could be an author at work.
 _MIN_CHANGES: Final = 3
-_START: Final = b""
+_START: Final = 0
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -36,7 +36,7 @@ class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Noise(msgspec.Struct, frozen=True, array_like=True):
     """What is known about the noise of a page, or of a template. At most 1.5 KB as msgpack."""
 
-    places: dict[bytes, Place] = {}
+    places: dict[int, Place] = {}
     # Hashes of the last versions, newest last, and how often one of them came back.
     versions: tuple[bytes, ...] = ()
     returns: int = 0
@@ -79,7 +79,7 @@ def alternates(known: Noise, new: Parameters) -> bool:
     return known.returns >= 1 and new.text[:8] in known.versions
 
 
-def places(old: Parameters, new: Parameters, alignment: Alignment) -> set[bytes]:
+def places(old: Parameters, new: Parameters, alignment: Alignment) -> set[int]:
     """The places where text was edited, came, left or moved: each the paragraph that stayed before it."""
     before_old, before_new = _anchors(old, new, alignment)
     return {
@@ -89,15 +89,18 @@ def places(old: Parameters, new: Parameters, alignment: Alignment) -> set[bytes]
     }
 
 
-def _anchors(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[list[bytes], list[bytes]]:
+def _anchors(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[list[int], list[int]]:
+    """For every paragraph of both versions, the one that stayed before it."""
     hashes = new.paragraph_hashes()
-    kept_old = {one: hashes[other] for one, other in alignment.kept}
-    kept_new = {other: hashes[other] for _, other in alignment.kept}
-    return _before(kept_old, old.paragraphs), _before(kept_new, new.paragraphs)
+    kept = alignment.kept(old.paragraphs, new.paragraphs)
+    return (
+        _before({one: hashes[other] for one, other in kept}, old.paragraphs),
+        _before({other: hashes[other] for _, other in kept}, new.paragraphs),
+    )
 
 
-def _before(kept: dict[int, bytes], count: int) -> list[bytes]:
-    anchors: list[bytes] = []
+def _before(kept: dict[int, int], count: int) -> list[int]:
+    anchors: list[int] = []
     last = _START
     for at in range(count):
         anchors.append(last)
@@ -107,6 +110,8 @@ def _before(kept: dict[int, bytes], count: int) -> list[bytes]:
 
 def only_volatile(old: Parameters, new: Parameters, alignment: Alignment, known: Iterable[Noise | None]) -> bool:
     """Whether every changed place is one that changes on most visits."""
-    changed = places(old, new, alignment)
     volatile = {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
+    if not volatile:
+        return False
+    changed = places(old, new, alignment)
     return bool(changed) and changed <= volatile

@@ -6,13 +6,13 @@ classes are each collected by one call into the parser's C core, and hashed.
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import msgspec
 import numpy as np
 import turbohtml
+from numpy.typing import NDArray
 from turbohtml import Document, Element
 from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
 
@@ -64,11 +64,12 @@ class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def paragraphs(self) -> int:
         return len(self.weights)
 
-    def paragraph_hashes(self) -> list[bytes]:
-        return [self.hashes[at : at + 8] for at in range(0, len(self.hashes), 8)]
+    def paragraph_hashes(self) -> list[int]:
+        return cast(list[int], np.frombuffer(self.hashes, ">u8").tolist())
 
-    def paragraph_lengths(self) -> list[int]:
-        return list(array("H", self.lengths))
+    def mass(self) -> NDArray[np.int64]:
+        """What each paragraph weighs in its page: length times font size."""
+        return np.frombuffer(self.lengths, "<u2").astype(np.int64) * np.frombuffer(self.weights, np.uint8)
 
 
 def parameters(
@@ -181,9 +182,9 @@ def _page_title(element: Element) -> str:
 
 def _lengths(blocks: list[bytes]) -> bytes:
     try:
-        return np.fromiter(map(len, blocks), np.uint16, len(blocks)).tobytes()
+        return np.fromiter(map(len, blocks), "<u2", len(blocks)).tobytes()
     except OverflowError:
-        return np.array([min(len(block), 65535) for block in blocks], np.uint16).tobytes()
+        return np.array([min(len(block), 65535) for block in blocks], "<u2").tobytes()
 
 
 def _weights(hashes: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) -> bytes:

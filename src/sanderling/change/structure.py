@@ -142,7 +142,7 @@ def _match(
     gone = [left[at] for at in sorted([*alignment.removed, *(at for at, _ in alignment.edited)])]
     fresh = [came[at] for at in sorted([*alignment.added, *(at for _, at in alignment.edited)])]
     by_tag = align([before[child].tag for child in gone], [after[child].tag for child in fresh])
-    same_tag = [*by_tag.kept, *by_tag.moved]
+    same_tag = [*by_tag.kept(len(gone), len(fresh)), *by_tag.moved]
     matched = [(gone[old], fresh[new]) for old, new in same_tag]
     kept_old, kept_new = {old for old, _ in same_tag}, {new for _, new in same_tag}
     return (

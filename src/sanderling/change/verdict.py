@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Final
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from . import image, noise, weight
 from .blocks import Alignment, align
@@ -112,7 +114,7 @@ def compare(
         moved=len(alignment.moved),
         of=new.paragraphs,
         edits=edits,
-        volatile=noise.only_volatile(old, new, alignment, [known, template]) and kinds == (Kind.TEXT,),
+        volatile=kinds == (Kind.TEXT,) and noise.only_volatile(old, new, alignment, [known, template]),
         alternating=known is not None and noise.alternates(known, new),
     )
     return msgspec.structs.replace(verdict, summary=summary(verdict))
@@ -179,16 +181,22 @@ def _how_much(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[f
 
     What an edited paragraph keeps cannot be seen from hashes: it counts as half kept. `explain` knows.
     """
-    before = [length * size for length, size in zip(old.paragraph_lengths(), old.weights, strict=True)]
-    after = [length * size for length, size in zip(new.paragraph_lengths(), new.weights, strict=True)]
-    whole = sum(before) + sum(after)
+    before, after = old.mass(), new.mass()
+    whole = int(before.sum() + after.sum())
     if not whole:
         return 1.0, 0.0
-    changed = sum(before[at] for at in alignment.removed) + sum(after[at] for at in alignment.added)
-    edited = sum(before[one] + after[other] for one, other in alignment.edited)
-    moved = sum(before[one] + after[other] for one, other in alignment.moved)
+    changed = int(before[alignment.removed].sum() + after[alignment.added].sum())
+    edited = _pair_mass(before, after, alignment.edited)
+    moved = _pair_mass(before, after, alignment.moved)
     significance = (changed + edited + moved / 4) / whole
     return min(1.0, max(significance, 1 / whole)), 1 - (changed + edited / 2) / whole
+
+
+def _pair_mass(before: NDArray[np.int64], after: NDArray[np.int64], pairs: list[tuple[int, int]]) -> int:
+    if not pairs:
+        return 0
+    one, other = np.array(pairs).T
+    return int(before[one].sum() + after[other].sum())
 
 
 def degree(kept: float) -> Degree:
@@ -208,7 +216,7 @@ def _place(old: Parameters, new: Parameters, alignment: Alignment) -> str:
         *(old.weights[at] for at in alignment.removed),
         *(new.weights[at] for _, at in alignment.moved),
     ]
-    return ", ".join(dict.fromkeys(weight.role(size) for size in sorted(weights, reverse=True)))
+    return ", ".join(dict.fromkeys([weight.role(size) for size in sorted(set(weights), reverse=True)]))
 
 
 def _price_edits(old: Parameters, new: Parameters) -> tuple[Edit, ...]:
