@@ -94,9 +94,9 @@ def test_depth_is_the_shortest_way_from_the_seed(sanderling, web: ServedWeb, tmp
 def test_time_and_byte_limits(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     with SyntheticWeb(hosts=1, pages=400, seed=6, latency=0.05).serve() as site:
         started = time.monotonic()
-        ran = sanderling("crawl", site.url, "-d", tmp_path / "t", "--delay", 0, "--max-time", "1s", "--json")
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "t", "--delay", 0, "--max-time", "3s", "--json")
         assert 0 < ran.json["pages"] < 100
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < 9
         ran = sanderling("crawl", site.url, "-d", tmp_path / "b", "--delay", 0, "--max-bytes", "20KiB", "--json")
         assert 20 * 1024 <= ran.json["bytes"] < 120 * 1024
 

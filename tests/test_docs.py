@@ -1,0 +1,72 @@
+"""The documentation is run: every command and every Python example in it, against a web of our own."""
+
+import re
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sanderling
+from sanderling.settings import DECLARED
+from sanderling.testing import ServedWeb, SyntheticWeb
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[ServedWeb]:
+    with SyntheticWeb(pages=60).serve() as served:
+        yield served
+
+
+def blocks(path: Path, language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
+    for block in blocks(path, "console"):
+        for line in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+            words = shlex.split(line.replace("http://localhost:8080/", site.url))
+            assert words[0] == "sanderling", line
+            ran = subprocess.run(
+                [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60
+            )
+            assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_python_examples(path: Path, site: ServedWeb, tmp_path: Path) -> None:
+    for block in blocks(path, "python"):
+        code = block.replace("http://localhost:8080/", site.url)
+        ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_every_setting_is_documented() -> None:
+    text = (ROOT / "docs" / "settings.md").read_text()
+    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == [each.name for each in DECLARED]
+    for each in DECLARED:
+        assert each.help in text
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for path in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
+            assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_files_named_in_the_architecture_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    package = Path(sanderling.__file__).parent
+    for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text):
+        found = any((base / name).exists() for base in (package, package / "client", ROOT))
+        assert found, name
+
+
+def test_the_change_log_knows_the_version() -> None:
+    assert f'version = "{sanderling.__version__}"' in (ROOT / "pyproject.toml").read_text()
