@@ -6,6 +6,7 @@ seeds ─► dispatcher ─► ranking ─► store ─► allocator ═lease═
 """
 
 import contextlib
+import logging
 import shutil
 import tempfile
 import time
@@ -44,6 +45,8 @@ from sanderling.server.marker import Marker
 from sanderling.server.switchboard import Line, Switchboard
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
+
+_log = logging.getLogger("sanderling")
 
 # A client that says nothing for so long hangs in a parser; it is ended and replaced.
 LONGEST_SILENCE = 60.0
@@ -253,6 +256,7 @@ class CrawlServer:
         settled = [intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait) for v in visits]
         seen = intake.first_seen(visits)
         known = self._store.known(list(seen))
+        _watch_for_collisions(seen, known)
         homes, again = self._follow_seeds(
             [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
         )
@@ -338,6 +342,13 @@ class CrawlServer:
         intake.count(self._counts, urls, [], [])
         self._store.seed(self._seeds, urls, list(fresh.values()), self._counts)
         self._queue(urls, fresh)
+
+
+def _watch_for_collisions(seen: dict[int, tuple[Found, Visit]], known: dict[int, tuple[str, int]]) -> None:
+    """Two URLs with one identity are to be expected once in billions; then the second is not visited, and we say so."""
+    for id, (text, _) in known.items():
+        if seen[id][0].url != text:
+            _log.warning("%s has the same 64-bit identity as %s and is not visited", seen[id][0].url, text)
 
 
 def text_of(archived: warc.Archived) -> str:

@@ -1,0 +1,72 @@
+"""Crawling from Python."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+import pytest
+
+import sanderling
+from sanderling import wiring
+from sanderling.errors import BadSeed, BadSetting, FolderInUse
+from sanderling.model import Found, Outcome, Visit
+from sanderling.testing import ServedWeb, SyntheticWeb
+
+FAST = {"delay": 0, "per_host": 4, "clients": 1}
+
+
+async def pages(folder: Path, seed: str, **settings: object) -> list[sanderling.Page]:
+    async with sanderling.Crawl(folder, seeds=[seed], **{**FAST, **settings}) as crawl:
+        return [page async for page in crawl]
+
+
+def test_two_crawls_in_one_process(tmp_path: Path) -> None:
+    async def both() -> None:
+        with SyntheticWeb(pages=80, seed=1).serve() as one, SyntheticWeb(pages=50, seed=2).serve() as two:
+            first, second = await asyncio.gather(pages(tmp_path / "1", one.url), pages(tmp_path / "2", two.url))
+            assert {page.url for page in first} == one.direct.reachable(0)
+            assert {page.url for page in second} == two.direct.reachable(0)
+            assert first[0].body() == one.direct.body(first[0].url, 0)
+            assert first[0].title in first[0].text()
+
+    asyncio.run(both())
+
+
+def test_leaving_early_stops_and_entering_again_resumes(tmp_path: Path) -> None:
+    async def run() -> None:
+        with SyntheticWeb(pages=200, seed=1, latency=0.01).serve() as site:
+            async with sanderling.Crawl(tmp_path / "c", seeds=[site.url], **FAST) as crawl:
+                async for page in crawl:
+                    assert page.status == 200
+                    break
+            assert sum(site.requests.values()) < 200
+            async with sanderling.Crawl(tmp_path / "c") as crawl:
+                async for _ in crawl:
+                    pass
+            assert crawl.counts.pages == len(site.direct.reachable(0))
+
+    asyncio.run(run())
+
+
+def test_mistakes_are_exceptions_of_ours(tmp_path: Path, web: ServedWeb) -> None:
+    async def run() -> None:
+        with pytest.raises(BadSeed):
+            sanderling.Crawl(tmp_path / "c", seeds=["file:///etc/passwd"])
+        with pytest.raises(BadSetting):
+            await pages(tmp_path / "c", web.url, max_page=3)
+        assert not (tmp_path / "c").exists()
+        async with sanderling.Crawl(tmp_path / "c", seeds=[web.url], **FAST):
+            with pytest.raises(FolderInUse):
+                await pages(tmp_path / "c", web.url)
+
+    asyncio.run(run())
+
+
+def test_two_urls_with_one_identity_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    found = Found(5, "http://e.org/b", "")
+    visit = Visit(id=1, outcome=Outcome.PAGE)
+    with caplog.at_level(logging.WARNING, "sanderling"):
+        wiring._watch_for_collisions({5: (found, visit)}, {5: ("http://e.org/b", 1)})
+        assert not caplog.records
+        wiring._watch_for_collisions({5: (found, visit)}, {5: ("http://e.org/a", 1)})
+    assert "same 64-bit identity" in caplog.text
