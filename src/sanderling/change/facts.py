@@ -7,7 +7,7 @@ from typing import Final
 
 MAX_PRICES: Final = 8
 # A text of code has thousands of dollar signs, and none of them is a price.
-_MAX_SIGNS: Final = 24
+_MAX_SIGNS: Final = 8
 _CURRENCIES: Final = "$€£¥₹"
 _AMOUNT: Final = r"\d{1,3}(?:[.,'\u2019 ]\d{3})*(?:[.,]\d{1,2})?(?![\d])|\d+(?:[.,]\d{1,2})?"
 _PRICE: Final = re.compile(rf"[{_CURRENCIES}] ?(?:{_AMOUNT})|(?:{_AMOUNT}) ?[{_CURRENCIES}]")

@@ -73,16 +73,21 @@ class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 def parameters(
-    document: Document, *, links: bytes = b"", looks: Sequence[image.Look] = (), processing: int = PROCESSING
+    document: Document,
+    *,
+    visible: str | None = None,
+    links: bytes = b"",
+    looks: Sequence[image.Look] = (),
+    processing: int = PROCESSING,
 ) -> Parameters:
     """The change parameters of a parsed page; its tree is left as it was.
 
-    `links` are the page's link targets in any packed form, which a crawler has at hand; `looks` the perceptual codes
-    of its images, if the crawl fetched them; `processing` is another number than the default where rules of the user
-    shaped the document (`rules.processing`).
+    `visible` is its `visible_text`, where the caller took it already; `links` its link targets in any packed form,
+    which a crawler has at hand; `looks` the perceptual codes of its images, if the crawl fetched them; `processing`
+    is another number than the default where rules of the user shaped the document (`rules.processing`).
     """
     title, ordered, styles, images, sized = _remarkable(document)
-    rendered = text.visible_text(document, ordered)
+    rendered = text.visible_text(document, ordered) if visible is None else visible
     if title:
         rendered = f"{title}\n{rendered}"
     words = text.collapse(rendered)
