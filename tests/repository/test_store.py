@@ -163,3 +163,53 @@ def test_a_damaged_or_newer_database_is_refused(tmp_path: Path) -> None:
         SqliteStore(path)
     with pytest.raises(BadFolder, match="does not exist"):
         SqliteStore(tmp_path / "none.db", readonly=True)
+
+
+def packed(*paths: str) -> bytes:
+    return b"".join(url(path).id.to_bytes(8, "little", signed=True) for path in paths)
+
+
+def test_taking_between_two_ranks(store: Store) -> None:
+    store.seed([], [url(f"{depth}", depth) for depth in range(6)], [HOST], Counts())
+    assert [task.depth for task in store.take(7, 9, set(), above=-3.0)] == [0, 1, 2, 3]
+    assert [task.depth for task in store.take(7, 9, {url("4").id}, above=-4.0, below=-1.0)] == [2, 3]
+    assert [task.depth for task in store.take(7, 1, set(), below=-1.0)] == [2]
+
+
+def test_ranks_can_be_sampled_and_changed(store: Store) -> None:
+    urls = [url(str(n), n) for n in range(1000)]
+    store.seed([], [*urls, url("out", 5000, State.EXCLUDED)], [HOST], Counts())
+    assert sorted(store.ranks(1000)) == [-float(n) for n in reversed(range(1000))]
+    sample = store.ranks(200)
+    assert len(sample) == 200
+    assert -650 < sum(sample) / 200 < -350
+    store.rerank([(urls[700].id, 9.5), (url("out").id, 10.0), (123, 11.0)])
+    assert [task.depth for task in store.take(7, 2, set())] == [700, 0]
+    assert {fact.rank for fact in store.url_facts() if fact.depth == 5000} == {-5000.0}
+
+
+def test_the_whole_is_read_in_order_of_identity(store: Store) -> None:
+    names = ["a", "b", "c", "d"]
+    store.seed([], [url(name, 1) for name in names], [HOST], Counts())
+    store.commit(commit(1, [visit("a", 0, links=packed("b", "c"), at=1.0), visit("b", 1, links=packed("a"), at=2.0)]))
+    facts = list(store.url_facts())
+    assert [fact.id for fact in facts] == sorted(url(name).id for name in names)
+    assert {(f.host, f.depth, f.rank, f.alias) for f in facts} == {(7, 1, -1.0, 0)}
+    assert sorted(f.state for f in facts) == [State.QUEUED, State.QUEUED, State.FETCHED, State.FETCHED]
+    assert dict(store.url_texts()) == {url(name).id: url(name).url for name in names}
+    assert dict(store.visit_times()) == {url("a").id: 1.0, url("b").id: 2.0}
+    links = list(store.packed_links())
+    assert [page for page, _ in links] == sorted([url("a").id, url("b").id])
+    assert dict(links)[url("a").id] == packed("b", "c")
+
+
+def test_links_in_both_directions(store: Store) -> None:
+    store.seed([], [url("a"), url("b"), url("c")._replace(alias=url("a").id)], [HOST], Counts())
+    store.commit(commit(1, [visit("a", 0, links=packed("b", "c", "a")), visit("b", 1, links=packed("c", "d"))]))
+    assert store.links_of(url("a").id) == packed("b", "c", "a")
+    assert store.links_of(url("c").id) == b""
+    assert store.linking(url("b").id) == [url("a").id]
+    assert store.linking(url("a").id) == sorted([url("a").id, url("b").id])
+    # eight bytes that begin in one identity and end in the next are not a link
+    split = int.from_bytes(packed("b", "c")[3:11], "little", signed=True)
+    assert store.linking(split) == []

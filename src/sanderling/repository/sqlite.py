@@ -6,15 +6,18 @@ transaction, so that no command ever scans a table to know how far a crawl is.
 """
 
 import json
+import math
+import random
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from sanderling.errors import BadFolder, DiskFull
 from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, PageRow, Robots, State, Task
-from sanderling.repository.store import Waiting
+from sanderling.repository.store import UrlFacts, Waiting
 
 SCHEMA = 1
 
@@ -183,6 +186,10 @@ class SqliteStore:
             self._db.execute(f"UPDATE urls SET due = 0 WHERE {due}", (now,))
         return rows
 
+    def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
+        with _Transaction(self._db):
+            self._db.executemany("UPDATE urls SET rank = ?2 WHERE id = ?1 AND state = 1", ranks)
+
     def _put_hosts(self, hosts: list[Host]) -> None:
         encode = msgspec.msgpack.encode
         self._db.executemany(
@@ -239,14 +246,29 @@ class SqliteStore:
         row = self._db.execute("SELECT min(due) FROM urls WHERE state = 1 AND due > 0").fetchone()
         return None if row[0] is None else float(row[0])
 
-    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+    def take(
+        self, host: int, count: int, leased: Collection[int], above: float = -math.inf, below: float = math.inf
+    ) -> list[Task]:
         # Leased URLs are still marked queued (a lease is not worth a write), so they come up again: skip them.
         rows = self._db.execute(
             """SELECT id, url, depth, attempts, hops, kind FROM urls WHERE state = 1 AND due = 0 AND host = ?
-            ORDER BY rank DESC LIMIT ?""",
-            (host, count + len(leased)),
+            AND rank >= ? AND rank < ? ORDER BY rank DESC LIMIT ?""",
+            (host, above, below, count + len(leased)),
         )
-        return [Task(*row) for row in rows if row[0] not in leased][:count]
+        return list(islice((Task(*row) for row in rows if row[0] not in leased), count))
+
+    def ranks(self, most: int) -> list[float]:
+        query = "SELECT rank FROM urls WHERE state = 1 AND due = 0 LIMIT ?"
+        rows = self._db.execute(query, (most + 1,)).fetchall()
+        if len(rows) > most:
+            # Ids are hashes, so neighbours by id have nothing else in common. Rows that are not queued are read too:
+            # their number is bounded, and a queue that is such a small part of a crawl gets a smaller sample.
+            sample = """SELECT rank FROM
+                (SELECT rank, state, due FROM urls NOT INDEXED WHERE id >= ? ORDER BY id LIMIT ?)
+                WHERE state = 1 AND due = 0 LIMIT ?"""
+            start = random.getrandbits(63) - (1 << 63)  # the lower half, so that there are as many above it
+            rows = self._db.execute(sample, (start, most * 20, most)).fetchall() or rows
+        return [row[0] for row in rows]
 
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         return {row[0]: (row[1], row[2]) for row in self._by_id("SELECT id, url, state FROM urls WHERE id IN", ids)}
@@ -262,6 +284,21 @@ class SqliteStore:
 
     def warcs(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT name, bytes FROM warcs"))
+
+    # ---- reading the whole
+
+    def url_facts(self) -> Iterator[UrlFacts]:
+        rows = self._db.execute("SELECT id, host, depth, state, rank, alias FROM urls ORDER BY id")
+        yield from map(UrlFacts._make, rows)
+
+    def url_texts(self) -> Iterator[tuple[int, str]]:
+        yield from self._db.execute("SELECT id, url FROM urls ORDER BY id")
+
+    def visit_times(self) -> Iterator[tuple[int, float]]:
+        yield from self._db.execute("SELECT id, fetched_at FROM pages ORDER BY id")
+
+    def packed_links(self) -> Iterator[tuple[int, bytes]]:
+        yield from self._db.execute("SELECT page, targets FROM links ORDER BY page")
 
     # ---- reading for people
 
@@ -285,6 +322,20 @@ class SqliteStore:
             ids = list(memoryview(targets).cast("q"))
             texts = self.known(ids)
             yield url, [texts[target][0] for target in ids if target in texts]
+
+    def links_of(self, id: int) -> bytes:
+        row = self._db.execute("SELECT targets FROM links WHERE page = ?", (id,)).fetchone()
+        return bytes(row[0]) if row else b""
+
+    def linking(self, id: int) -> list[int]:
+        names = [id, *(row[0] for row in self._db.execute("SELECT id FROM urls WHERE alias = ?", (id,)))]
+        found: set[int] = set()
+        for name in names:
+            # One look through all packed links, in C. It also finds the eight bytes across two ids: look again.
+            packed = name.to_bytes(8, "little", signed=True)
+            rows = self._db.execute("SELECT page, targets FROM links WHERE instr(targets, ?)", (packed,))
+            found.update(page for page, targets in rows if name in memoryview(targets).cast("q"))
+        return sorted(found)
 
 
 class _Transaction:

@@ -1,6 +1,7 @@
 """The contract of a state store. One writer, any number of readers; a commit is whole or not at all."""
 
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, Task
@@ -11,6 +12,17 @@ class Waiting(NamedTuple):
 
     host: Host
     queued: int
+
+
+class UrlFacts(NamedTuple):
+    """What ranking wants to know of a URL."""
+
+    id: int
+    host: int
+    depth: int
+    state: int
+    rank: float
+    alias: int
 
 
 class Store(Protocol):
@@ -31,6 +43,9 @@ class Store(Protocol):
     def wake(self, now: float) -> list[tuple[int, int]]:
         """Queues the URLs whose pause after a failed try is over; returns (host, how many)."""
 
+    def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
+        """Gives queued URLs (by id) another rank; what is no longer queued stays as it is."""
+
     # reading for the server
     def counts(self) -> Counts: ...
 
@@ -49,8 +64,13 @@ class Store(Protocol):
     def next_wake(self) -> float | None:
         """When the next URL that waits for another try is due."""
 
-    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
-        """The best queued URLs of a host that are not leased already."""
+    def take(
+        self, host: int, count: int, leased: Collection[int], above: float = -math.inf, below: float = math.inf
+    ) -> list[Task]:
+        """The best queued URLs of a host that are not leased already, of those with `above` <= rank < `below`."""
+
+    def ranks(self, most: int) -> list[float]:
+        """Ranks of queued URLs: all, or when there are more than `most`, about that many of them at random."""
 
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         """Text and state of those ids that are known."""
@@ -60,8 +80,27 @@ class Store(Protocol):
     def warcs(self) -> dict[str, int]:
         """How many bytes of each WARC file are committed."""
 
+    # reading the whole, for what is computed in the background
+    def url_facts(self) -> Iterator[UrlFacts]:
+        """Every URL, ordered by id."""
+
+    def url_texts(self) -> Iterator[tuple[int, str]]:
+        """Every URL's id and text, ordered by id."""
+
+    def visit_times(self) -> Iterator[tuple[int, float]]:
+        """Every page that answered and when it last did, ordered by id."""
+
+    def packed_links(self) -> Iterator[tuple[int, bytes]]:
+        """Every page with the 64-bit ids it links to, packed, ordered by id."""
+
     # reading for people
     def pages(self) -> Iterator[PageRow]: ...
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         """Each page with the pages it links to."""
+
+    def links_of(self, id: int) -> bytes:
+        """The 64-bit ids that a page links to, packed; empty when it was not visited or has none."""
+
+    def linking(self, id: int) -> list[int]:
+        """The pages that link to a URL or to another name of it."""
