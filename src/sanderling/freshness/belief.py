@@ -48,13 +48,13 @@ def weigh(evidence: Floats, elapsed: float, exposure: float, changed: bool, memo
     x = RATES * max(exposure, 1e-9)
     said = np.log(np.maximum(-np.expm1(-x), 1e-12)) if changed else -x
     updated: Floats = evidence * np.exp(-elapsed / memory) + said
-    return updated - updated.max()
+    return np.asarray(updated - updated.max())
 
 
 def weigh_dated(evidence: Floats, elapsed: float, quiet: float, memory: float = MEMORY) -> Floats:
     """The same for a change that a trusted Last-Modified dates to `quiet` before the visit: sharper than "changed"."""
     updated: Floats = evidence * np.exp(-elapsed / memory) + LOG_RATES - RATES * max(quiet, 0.0)
-    return updated - updated.max()
+    return np.asarray(updated - updated.max())
 
 
 def posterior(prior: Floats, evidence: Floats) -> Floats:
@@ -91,7 +91,7 @@ def mean_and_spread(believed: Floats) -> tuple[Floats, Floats]:
 
 def expected_rate(believed: Floats) -> Floats:
     """Between the mean rate, which rare wild guesses dominate, and the harmonic mean, which slow ones do."""
-    return 0.5 * (believed @ RATES) + 0.5 / (believed @ (1 / RATES))
+    return np.asarray(0.5 * (believed @ RATES) + 0.5 / (believed @ (1 / RATES)))
 
 
 def pack(evidence: ArrayLike) -> bytes:
@@ -103,4 +103,4 @@ def pack(evidence: ArrayLike) -> bytes:
 def unpack(packed: bytes) -> Floats:
     if len(packed) != CLASSES:
         return np.zeros(CLASSES)  # written with other classes: begin again rather than misread
-    return np.frombuffer(packed, np.uint8) * -_QUANTUM
+    return np.asarray(np.frombuffer(packed, np.uint8) * -_QUANTUM, np.float64)

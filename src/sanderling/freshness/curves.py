@@ -20,7 +20,7 @@ def gain(x: ArrayLike) -> Floats:
     near = np.minimum(x, _FAR)
     # For small x the two terms cancel; the series x^2/2 - x^3/3 + x^4/8 keeps its digits.
     series = near * near * (0.5 - near * (1 / 3 - near * 0.125))
-    return np.where(near < 1e-3, series, -np.expm1(-near) - near * np.exp(-near))
+    return np.asarray(np.where(near < 1e-3, series, -np.expm1(-near) - near * np.exp(-near)))
 
 
 def _inverse_table() -> tuple[Floats, Floats]:

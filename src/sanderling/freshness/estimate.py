@@ -44,7 +44,7 @@ def bayesian(intervals: Sequence[Interval], rates: ArrayLike, prior: ArrayLike) 
         for length, changed in intervals:
             weight = weight + (np.log(-np.expm1(-lam * length)) if changed else -lam * length)
     weight = np.exp(weight - weight.max())
-    return weight / weight.sum()
+    return np.asarray(weight / weight.sum())
 
 
 def most_likely(intervals: Sequence[Interval]) -> float:
@@ -69,7 +69,7 @@ def most_likely(intervals: Sequence[Interval]) -> float:
         low, high = (middle, high) if excess > 0 else (low, middle)
         if high / low < 1 + 1e-12:
             break
-    return (low * high) ** 0.5
+    return float((low * high) ** 0.5)
 
 
 def from_last_modified(visits: int, changes: int, watched: float, quiet: float) -> float:

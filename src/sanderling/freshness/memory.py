@@ -140,7 +140,8 @@ class Memory:
         self.log_rate[pages], self.spread[pages] = belief.mean_and_spread(self.believed[pages])
 
     def _learn(self, now: float, rounds: int = 2) -> None:
-        trust = self.visited * np.exp(-np.maximum(now - self.last, 0.0) / belief.MEMORY)
+        faded = np.exp(-np.maximum(now - self.last, 0.0) / belief.MEMORY)
+        trust: Floats = np.where(self.visited, faded, 0.0)
         levels = [self.host.of_page, self.pattern.of_page, self.folder.of_page]
         for _ in range(rounds):
             self.prior = belief.learn_prior(self.believed, trust, levels)

@@ -1,0 +1,70 @@
+"""Tables and plots for a terminal, and the same plot as a PNG where matplotlib is installed."""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+Series = Mapping[str, Sequence[tuple[float, float]]]
+
+_MARKS = "*o+x#@%&=~"
+
+
+def table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
+    """Columns as wide as they need to be; numbers to the right, words to the left."""
+    cells = [[_cell(value) for value in row] for row in rows]
+    widths = [max(len(line[k]) for line in [list(header), *cells]) for k in range(len(header))]
+    right = [all(isinstance(row[k], int | float) for row in rows) for k in range(len(header))]
+    lines = [list(header), ["-" * width for width in widths], *cells]
+    return "\n".join(
+        "  ".join(c.rjust(w) if r else c.ljust(w) for c, w, r in zip(line, widths, right, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, float):
+        return f"{value:.4f}" if abs(value) < 100 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def plot(series: Series, x_label: str, y_label: str, width: int = 64, height: int = 16) -> str:
+    """One mark a series; a later one covers an earlier where they meet."""
+    points = [point for line in series.values() for point in line]
+    if not points:
+        return "(nothing to plot)"
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    left, right, low, high = min(xs), max(xs), min(ys), max(ys)
+    grid = [[" "] * width for _ in range(height)]
+    for mark, line in zip(_marks(len(series)), series.values(), strict=True):
+        for x, y in line:
+            column = round((x - left) / ((right - left) or 1) * (width - 1))
+            row = round((high - y) / ((high - low) or 1) * (height - 1))
+            grid[row][column] = mark
+    lines = [y_label]
+    for k, cells in enumerate(grid):
+        edge = f"{high - (high - low) * k / (height - 1):9.4g}" if k in (0, height - 1) else " " * 9
+        lines.append(f"{edge} |{''.join(cells).rstrip()}")
+    lines.append(" " * 10 + "+" + "-" * width)
+    lines.append(f"{' ' * 11}{left:<.4g}{f'{x_label}  {right:.4g}'.rjust(width - len(f'{left:<.4g}'))}")
+    lines.append("  ".join(f"{mark} {name}" for mark, name in zip(_marks(len(series)), series, strict=True)))
+    return "\n".join(lines)
+
+
+def _marks(count: int) -> str:
+    return (_MARKS * (count // len(_MARKS) + 1))[:count]
+
+
+def save_png(series: Series, x_label: str, y_label: str, path: Path) -> bool:
+    """False, and no file, where matplotlib is not installed."""
+    try:
+        figure = import_module("matplotlib.figure").Figure(figsize=(8, 5))
+    except ImportError:
+        return False
+    axes = figure.add_subplot()
+    for name, line in series.items():
+        axes.plot([x for x, _ in line], [y for _, y in line], marker="o", label=name)
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.legend()
+    figure.savefig(path, dpi=120)
+    return True
