@@ -91,13 +91,14 @@ def parameters(
     if title:
         rendered = f"{title}\n{rendered}"
     words = text.collapse(rendered)
+    points = text.packed(words)
     blocks = _blocks(rendered)
     hashes = [*map(xxh3_64_digest, blocks)]
     outline, classes = _outline_and_classes(document)
-    codes = text.codes(words)
+    codes = text.packed_codes(points)
     return Parameters(
         processing,
-        xxh3_128_digest(words.encode("utf-8", "surrogatepass")),
+        xxh3_128_digest(points[0], points[1]),
         xxh3_128_digest(_encode(outline)),
         xxh3_128_digest(_encode((classes, styles))),
         xxh3_128_digest(_encode(images)),

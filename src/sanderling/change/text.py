@@ -68,17 +68,30 @@ def paragraphs(text: str) -> list[str]:
 
 def codes(text: str) -> Codes:
     """Both codes over Unicode code points: the product's counting."""
+    return packed_codes(packed(text))
+
+
+def packed(text: str) -> tuple[bytes, int]:
+    """The code points of a text, and how many bytes each takes: one for most pages, which costs next to nothing."""
     try:
-        return _count(np.frombuffer(text.encode("latin-1"), np.uint8), len(text))
+        return text.encode("latin-1"), 1
     except UnicodeEncodeError:
-        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    wide = points[points > 255].astype(np.int64)
-    narrow = _count(np.minimum(points, 256), len(text))
+        return text.encode("utf-32-le", "surrogatepass"), 4
+
+
+def packed_codes(points: tuple[bytes, int]) -> Codes:
+    """The codes of a packed text."""
+    body, width = points
+    if width == 1:
+        return _count(np.frombuffer(body, np.uint8), len(body))
+    wide_points = np.frombuffer(body, np.uint32)
+    wide = wide_points[wide_points > 255].astype(np.int64)
+    narrow = _count(np.minimum(wide_points, 256), len(wide_points))
     return Codes(
         narrow.total + int(wide.sum()),
         narrow.squares + int(wide @ wide),
         narrow.distinct + len(set(wide.tolist())),
-        len(text),
+        len(wide_points),
     )
 
 
