@@ -33,8 +33,7 @@ def test_head() -> None:
 def test_anchors() -> None:
     assert page().anchors(follow_nofollow=False).hrefs == ["a", None]
     assert page().anchors(follow_nofollow=True).hrefs == ["a", "b", None]
-    assert page().anchors(True).text_of("a") == "An anchor"
-    assert page().anchors(True).text_of("missing") == ""
+    assert page().anchors(True).texts(["a", "missing"]) == ["An anchor", ""]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import ipaddress
 from functools import lru_cache
 
+_UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
 
@@ -19,6 +20,8 @@ def is_public(text: str) -> bool:
             inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             return is_public(str(inner))
+        if address not in _UNICAST:  # all that has been given out; the rest is local, reserved or a trick
+            return False
     return address.is_global and not address.is_multicast
 
 
@@ -27,9 +30,10 @@ def names_private(host: str) -> bool:
 
     The URL parser has brought `2130706433` and `0x7f.0.0.1` to dotted form already.
     """
-    if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
+    name = host.rstrip(".")
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
         return True
-    literal = host.strip("[]")
+    literal = name.strip("[]")
     try:
         ipaddress.ip_address(literal)
     except ValueError:

@@ -1,5 +1,6 @@
 """Step 6 of a page's life: the client's loop. Take a lease, ask robots, fetch, read, report."""
 
+import math
 import os
 import time
 from collections import deque
@@ -20,6 +21,8 @@ REPORT_AFTER = 0.25
 # How long a host that cannot be reached is left alone.
 DEAD_FOR = 30.0
 MOST_SITES = 20_000
+# How often it is looked for fetches whose first byte is overdue.
+SWEEP_EVERY = 0.25
 
 
 class Server(Protocol):
@@ -59,6 +62,7 @@ class Crawler:
         self._visits: list[Visit] = []
         self._oldest = 0.0
         self._told_at = 0.0
+        self._swept_at = 0.0
         self._number = 0
 
     def run(self) -> None:
@@ -93,7 +97,7 @@ class Crawler:
                     site.learn(part.robots, self._agent)
                     site.told = True
                 site.queue.extend(part.tasks)
-                self._schedule(site)
+                self._schedule(site, time.time())
         return True
 
     def _patience(self) -> float:
@@ -107,11 +111,11 @@ class Crawler:
             until = min(until, self._pausing[0][0])
         return max(0.0, until - now)
 
-    def _schedule(self, site: Site) -> None:
+    def _schedule(self, site: Site, now: float) -> None:
         if site.scheduled or not site.queue or site.in_flight >= site.connections:
             return
         site.scheduled = True
-        if site.next_at <= time.time():
+        if site.next_at <= now:
             self._ready.append(site)
         else:
             self._pushes += 1
@@ -125,17 +129,17 @@ class Crawler:
             site = self._ready.popleft()
             site.scheduled = False
             if site.dead[0] > now:
-                self._give_up(site, site.dead[1])
+                self._give_up(site)
             elif self._needs_robots(site, now):
-                site.in_flight = site.connections  # nothing else until the rules are known
-                self._start(Task(0, site.origin + "/robots.txt", 0, 0, 0), site, 0)
+                if not site.in_flight:
+                    self._start(Task(0, site.origin + "/robots.txt", 0, 0, 0), site, 0)
             elif site.ready(now):
                 task = site.queue.popleft()
                 if self._allowed(task, site):
                     self._start(task, site, -1)
-                self._schedule(site)
+                self._schedule(site, now)
             else:
-                self._schedule(site)
+                self._schedule(site, now)
 
     def _needs_robots(self, site: Site, now: float) -> bool:
         if self._settings.ignore_robots or not site.origin.startswith(WEB) or not site.queue:
@@ -156,20 +160,25 @@ class Crawler:
 
     def _start(self, task: Task, site: Site, robots_hops: int) -> None:
         refused = self._transport.start(task, site, robots_hops)
-        if robots_hops < 0:
-            if refused:
-                self._done(task, Outcome.FAILED, refused)
-            else:
-                site.in_flight += 1
-        elif refused:
+        if not refused:
+            # Nothing else is asked until the rules are known.
+            site.in_flight = site.in_flight + 1 if robots_hops < 0 else site.connections
+        elif robots_hops > 0:
             self._know_rules(site, robots.judge(0, b"", refused, time.time()))
+        else:
+            site.dead = (math.inf, Outcome.FAILED, refused)
+            if robots_hops < 0:
+                site.queue.appendleft(task)
+            self._give_up(site)
 
     # ---- what comes back
 
     def _finished(self) -> list[Fetch]:
         over = self._transport.finished()
-        if time.time() - self._told_at > LONGEST_SILENCE / 2:
-            over += self._transport.overdue(time.time())
+        now = time.time()
+        if now - self._swept_at > SWEEP_EVERY:
+            self._swept_at = now
+            over += self._transport.overdue(now)
         return over
 
     def _settle(self, fetch: Fetch) -> None:
@@ -178,11 +187,12 @@ class Crawler:
             self._read_robots(fetch)
         else:
             site.in_flight -= 1
-            site.pause_after(fetch.seconds, time.time())
-            self._keep(self._reader.read(fetch))
-            if fetch.host_is_dead:
-                site.dead = (time.time() + DEAD_FOR, fetch.error)
-        self._schedule(site)
+            visit = self._reader.read(fetch)
+            site.pause_after(fetch.seconds, time.time(), visit.retry_after)
+            self._keep(visit)
+        if fetch.host_is_dead and fetch.robots_hops <= 0:
+            site.dead = (time.time() + DEAD_FOR, Outcome.FAILED if fetch.hopeless else Outcome.RETRY, fetch.error)
+        self._schedule(site, time.time())
         self._transport.release(fetch)
 
     def _read_robots(self, fetch: Fetch) -> None:
@@ -193,19 +203,18 @@ class Crawler:
                 self._start(Task(0, target, 0, 0, 0), site, fetch.robots_hops + 1)
                 return
         self._know_rules(site, robots.judge(fetch.status, b"".join(fetch.chunks), fetch.error, time.time()))
-        if fetch.host_is_dead:
-            site.dead = (time.time() + DEAD_FOR, fetch.error)
 
     def _know_rules(self, site: Site, found: Robots) -> None:
         site.in_flight = 0
         site.learn(found, self._agent)
         site.pause_after(0.0, time.time())
-        self._schedule(site)
+        self._schedule(site, time.time())
 
-    def _give_up(self, site: Site, reason: str) -> None:
+    def _give_up(self, site: Site) -> None:
         """Discards at once what a dead host would only hold slots for."""
+        _, outcome, reason = site.dead
         while site.queue:
-            self._done(site.queue.popleft(), Outcome.RETRY, reason)
+            self._done(site.queue.popleft(), outcome, reason)
 
     def _done(self, task: Task, outcome: Outcome, reason: str) -> None:
         self._keep(Visit(id=task.id, outcome=outcome, reason=reason, at=time.time()))

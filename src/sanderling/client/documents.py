@@ -6,6 +6,7 @@ import zipfile
 from typing import Literal, NamedTuple
 
 import turbohtml
+from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page may name those, not any of Python's
 
 Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
 
@@ -19,7 +20,7 @@ _BINARY_MAGIC = (
     b"\x00\x00\x01\x00", b"Rar!", b"7z\xbc\xaf", b"BZh", b"\xfd7zXZ", b"wOFF", b"wOF2", b"\x00asm",
 )  # fmt: skip
 _HTML_START = re.compile(
-    rb"\s*(?:<!--.{0,2000}?-->\s*|<\?xml[^>]{0,200}>\s*)*<(?:!doctype\s+html|html|head|body|title|meta|script|style|h1|p|div|table|a|frameset)\b",
+    rb"(?>\s+|<!--.{0,2000}?-->|<\?xml[^>]{0,200}>)*+<(?:!doctype\s+html|html|head|body|title|meta|script|style|h1|p|div|table|a|frameset)\b",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -105,15 +106,9 @@ def decode(body: bytes, charset: str | None) -> str:
         if body.startswith(mark):
             return body.decode(name, "replace")
     try:
-        return body.decode(charset or "utf-8")
+        return body.decode(f"whatwg-{charset}") if charset else body.decode()
     except (UnicodeDecodeError, LookupError):
-        from turbohtml.detect import detect
-
-        match = detect(body[:65536])
-        try:
-            return body.decode(match.encoding or "utf-8", "replace")
-        except LookupError:
-            return body.decode("utf-8", "replace")
+        return body.decode(f"whatwg-{detect(body[:65536]).encoding or 'utf-8'}")
 
 
 def read_pdf(body: bytes) -> Text:

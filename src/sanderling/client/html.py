@@ -91,13 +91,18 @@ class Anchors(NamedTuple):
     elements: list[turbohtml.Element]
     hrefs: list[str | None]
 
-    def text_of(self, href: str) -> str:
-        """The text of the first anchor with this href."""
-        try:
-            element = self.elements[self.hrefs.index(href)]
-        except ValueError:
-            return ""
-        return " ".join(element.text.split())[:200]
+    def texts(self, hrefs: list[str]) -> list[str]:
+        """For each href the text of the first anchor that has it."""
+        # Most pages have a few new links among many known ones, and then looking each up is cheaper than a table.
+        first = dict(zip(reversed(self.hrefs), reversed(self.elements), strict=True)) if len(hrefs) > 20 else None
+        texts = []
+        for href in hrefs:
+            if first is not None:
+                element = first.get(href)
+            else:
+                element = self.elements[self.hrefs.index(href)] if href in self.hrefs else None
+            texts.append(" ".join(element.text.split())[:200] if element is not None else "")
+        return texts
 
 
 _NOFOLLOW = {"nofollow", "none"}
@@ -108,12 +113,13 @@ def directives(headers: Iterable[str]) -> tuple[bool, bool]:
     """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to us."""
     nofollow = noindex = False
     for header in headers:
+        # "noindex, nofollow" is for all, "somebot: noindex" for one; a date behind a colon names nobody.
         agent, colon, rest = header.lower().partition(":")
-        if colon and agent.strip() not in ("sanderling", "*") and " " not in agent.strip() and "," not in agent:
-            if agent.strip() == "unavailable_after":
-                continue
+        if not colon or "," in agent:
+            rest = header.lower()
+        elif agent.strip() not in ("sanderling", "*"):
             continue
-        words = {word.strip() for word in (rest if colon else header.lower()).split(",")}
+        words = {word.strip() for word in rest.split(",")}
         nofollow |= not words.isdisjoint(_NOFOLLOW)
         noindex |= not words.isdisjoint(_NOINDEX)
     return nofollow, noindex

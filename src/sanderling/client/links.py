@@ -13,8 +13,10 @@ from sanderling.urls import LONGEST, WEB, canonical, identity
 MOST_REMEMBERED = 200_000
 MOST_KNOWN = 500_000
 
-# One page with a million links is a trap or an accident; the first of them tell what it is.
+# One page with a million links is a trap or an accident; the first of them tell what it is. A long base makes
+# megabytes of URLs from a few bytes each, so their length counts as well.
 MOST_ON_A_PAGE = 50_000
+MOST_TEXT_ON_A_PAGE = 8 * 1024**2
 
 
 class LinkTable:
@@ -31,10 +33,12 @@ class LinkTable:
         remembered = self._by_folder.get(folder)
         if remembered is None:
             remembered = self._by_folder[folder] = {}
+            self._remembered += 1
         get = remembered.get
         ids: dict[int, None] = {}
         new: list[tuple[str, Found]] = []
         parsed: can_ada.URL | None = None
+        text = 0
         for href in dict.fromkeys(hrefs):
             if not href:
                 continue
@@ -43,7 +47,7 @@ class LinkTable:
                 id = get(href.partition("#")[0])
             if id is None:
                 target = href.partition("#")[0].strip()
-                if not target:
+                if not target or len(target) > LONGEST:
                     continue
                 if parsed is None:
                     parsed = can_ada.parse(base)
@@ -56,9 +60,10 @@ class LinkTable:
                 if url and id not in self._known:
                     self._known.add(id)
                     new.append((href, Found(id, url, "")))
+                    text += len(url)
             if id:
                 ids[id] = None
-                if len(ids) >= MOST_ON_A_PAGE:
+                if len(ids) >= MOST_ON_A_PAGE or text > MOST_TEXT_ON_A_PAGE:
                     break
         self._forget_some()
         return ids, new

@@ -10,13 +10,15 @@ from xxhash import xxh3_128_digest
 from sanderling.client.documents import Text, decode, kind_of, read_docx, read_pdf, read_xml
 from sanderling.client.html import HtmlPage, directives
 from sanderling.client.links import LinkTable, pack
-from sanderling.client.transport import Fetch, agent
+from sanderling.client.transport import Fetch, agent, skipped_types
 from sanderling.model import Exchange, Found, Outcome, Stored, Visit
 from sanderling.settings import Settings
 from sanderling.urls import join, origin
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
+
+_TAG = b"x-robots-tag"
 
 # Whoever asks us to wait longer is asked again by the next run.
 LONGEST_RETRY_AFTER = 3600.0
@@ -50,15 +52,22 @@ class Reader:
         self._archive = archive
         self._mark = mark
         self._links = LinkTable()
+        self._skip = skipped_types(settings) or ("\0",)
         self._request = (
             f"User-Agent: {agent(settings)}\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n\r\n".encode()
         )
 
     def read(self, fetch: Fetch) -> Visit:
         """The visit that came of a fetch."""
+        self._mark(fetch.task.id)
+        visit = self._visit(fetch)
+        self._mark(0)
+        return visit
+
+    def _visit(self, fetch: Fetch) -> Visit:
         task, status = fetch.task, fetch.status
         if fetch.error:
-            outcome = Outcome.FAILED if fetch.refused else Outcome.RETRY
+            outcome = Outcome.FAILED if fetch.hopeless else Outcome.RETRY
             return Visit(id=task.id, outcome=outcome, at=time.time(), seconds=fetch.seconds, reason=fetch.error)
         headers = fetch.headers()
         known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
@@ -70,9 +79,10 @@ class Reader:
         body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
         mime, charset = _media_type(known.get(b"content-type", ""))
         if 200 <= status < 300:
-            if mime.startswith(self._settings.skip_types or ("\0",)):
+            if mime.startswith(self._skip):
                 return Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.time(), reason=f"skips type {mime}")
-            outcome, read = Outcome.PAGE, self._content(task.id, task.url, body, mime, charset, headers)
+            said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
+            outcome, read = Outcome.PAGE, self._content(task.url, body, mime, charset, directives(said))
         elif status in REDIRECTS:
             outcome, read = self._redirect(task.url, known.get(b"location", ""))
         elif status in (404, 410):
@@ -103,46 +113,34 @@ class Reader:
             stored=self._store(fetch, headers, body, mime),
         )
 
-    def _content(
-        self,
-        id: int,
-        url: str,
-        body: bytes,
-        mime: str,
-        charset: str | None,
-        headers: list[tuple[bytes, bytes]],
-    ) -> Read:
-        self._mark(id)
+    def _content(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool]) -> Read:
+        """What a body says; `said` is whether the headers forbid to follow and to index it."""
+        nofollow, noindex = said
         try:
             kind = kind_of(body, mime)
             if kind == "html":
-                return self._html(url, body, charset, headers)
+                return self._html(url, body, charset, said)
             if kind == "bytes":
-                return Read()
+                return Read(noindex=noindex)
             if kind == "text":
-                return Read(text_digest=_text_digest(decode(body, charset)))
+                return Read(text_digest=_text_digest(decode(body, charset)), noindex=noindex)
             text = _READERS[kind](body, charset)
-            ids, new = self._links.resolve(url, text.links)
+            ids, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
                 text_digest=_text_digest(text.text),
                 links=pack(ids),
                 found=[found for _, found in new],
+                noindex=noindex,
             )
         except (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError) as error:
             # A page that our parsers choke on is kept as it came; it must not cost the client its life.
             return Read(reason=f"kept unread: {type(error).__name__}: {error}"[:200])
-        finally:
-            self._mark(0)
 
-    def _html(self, url: str, body: bytes, charset: str | None, headers: list[tuple[bytes, bytes]]) -> Read:
+    def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool]) -> Read:
         page = HtmlPage(body, charset, url)
         head = page.head()
-        nofollow, noindex = head.nofollow, head.noindex
-        tags = [v.decode("latin-1") for k, v in headers if k.lower() == b"x-robots-tag"]
-        if tags:
-            said_nofollow, said_noindex = directives(tags)
-            nofollow, noindex = nofollow or said_nofollow, noindex or said_noindex
+        nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
         if nofollow and not self._settings.ignore_robots:
             ids: dict[int, None] = {}
             found: Sequence[Found] = ()
@@ -152,7 +150,8 @@ class Reader:
             if head.refresh:
                 hrefs.append(head.refresh)
             ids, new = self._links.resolve(head.base, hrefs)
-            found = [Found(each.id, each.url, anchors.text_of(href)) for href, each in new]
+            texts = anchors.texts([href for href, _ in new])
+            found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
         return Read(page.charset, page.language(), page.title(), _text_digest(page.text()), pack(ids), found, noindex)
 
     def _redirect(self, url: str, location: str) -> tuple[Outcome, Read]:
@@ -175,7 +174,7 @@ class Reader:
             path = url[len(home) :].encode()
             host = home.partition("://")[2].encode()
             request = b"GET %b HTTP/1.1\r\nHost: %b\r\n%b" % (path or b"/", host, self._request)
-            head = _archived_head(fetch.lines[0], headers, len(body))
+            head = _archived_head(fetch.status, fetch.lines[0], headers, len(body))
         notes = b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (fetch.seconds * 1000, fetch.task.depth)
         return self._archive.add(
             Exchange(
@@ -193,13 +192,13 @@ class Reader:
         )
 
 
-def _archived_head(status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:
+def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:
     """The HTTP head to store beside a body that libcurl has de-chunked and decompressed.
 
     Headers that no longer describe the stored bytes are kept under another name, as web archives do.
     """
-    _, _, rest = status_line.strip().partition(b" ")
-    lines = [b"HTTP/1.1 %b\r\n" % rest]
+    phrase = b"".join(status_line.split(None, 2)[2:]).strip()
+    lines = [b"HTTP/1.1 %d %b\r\n" % (status, phrase)]
     for name, value in headers:
         if name.lower() in (b"content-encoding", b"transfer-encoding", b"content-length"):
             name = b"X-Archive-Orig-" + name
@@ -220,11 +219,11 @@ def _media_type(header: str) -> tuple[str, str | None]:
 
 def _retry_after(value: str) -> float:
     """Seconds from a Retry-After header, which is a number or a date."""
-    if value.isdigit():
+    if value.isascii() and value.isdigit():
         return min(float(value), LONGEST_RETRY_AFTER)
     try:
-        return min(max(0.0, parsedate_to_datetime(value).timestamp() - time.time()), LONGEST_RETRY_AFTER)
-    except (ValueError, TypeError, OverflowError):
+        return min(max(0.0, parsedate_to_datetime(value[:100]).timestamp() - time.time()), LONGEST_RETRY_AFTER)
+    except (ValueError, TypeError, OverflowError, IndexError, OSError):
         return 0.0
 
 

@@ -3,7 +3,7 @@
 from collections import deque
 
 from sanderling.client.robots import Rules
-from sanderling.model import Robots, Task
+from sanderling.model import Outcome, Robots, Task
 from sanderling.settings import Settings
 
 # How fast the estimate of a page's time follows; 0.2 forgets an outlier in about ten pages.
@@ -14,7 +14,7 @@ class Site:
     """One host that this client visits."""
 
     __slots__ = (
-        "connections", "dead", "idle_since", "in_flight", "interval", "next_at", "origin", "queue", "robots",
+        "connections", "dead", "in_flight", "interval", "next_at", "origin", "queue", "robots",
         "rules", "scheduled", "seconds", "settings", "told", "trusted",
     )  # fmt: skip
 
@@ -32,16 +32,19 @@ class Site:
         self.seconds = 0.0
         self.interval = 0.0
         self.told = True  # the server knows what we know
-        self.dead: tuple[float, str] = (0.0, "")  # until when, and why, every fetch would fail the same way
-        self.idle_since = 0.0
+        # Until when every fetch would end the same way, and how.
+        self.dead: tuple[float, Outcome, str] = (0.0, Outcome.RETRY, "")
 
     def learn(self, robots: Robots, agent: str) -> None:
         self.robots = robots
         self.rules = Rules(robots, agent)
         self.told = False
 
-    def pause_after(self, seconds: float, now: float) -> None:
-        """Sets when the host may be asked next, after a fetch that took the server `seconds`."""
+    def pause_after(self, seconds: float, now: float, asked: float = 0.0) -> None:
+        """Sets when the host may be asked next, after a fetch that took the server `seconds`.
+
+        `asked` is the pause that the server wants; it is granted as far as the longest pause of ours.
+        """
         settings = self.settings
         if settings.delay is not None:
             pause = settings.delay
@@ -49,6 +52,8 @@ class Site:
             pause = min(seconds * settings.delay_factor, settings.max_delay)
         if self.rules is not None and not settings.ignore_robots:
             pause = max(pause, self.rules.crawl_delay)
+        if asked:
+            pause = max(pause, min(asked, settings.max_delay))
         self.next_at = now + pause
         spent = seconds + pause
         self.interval += (spent - self.interval) * (_SMOOTHING if self.interval else 1.0)

@@ -11,10 +11,11 @@ import certifi
 import pycurl
 
 from sanderling.client.addresses import is_public, names_private
+from sanderling.client.robots import LARGEST
 from sanderling.client.site import Site
 from sanderling.model import Task
 from sanderling.settings import Settings
-from sanderling.urls import hostname
+from sanderling.urls import hostname, origin
 
 _INTEREST = {
     pycurl.POLL_IN: select.EPOLLIN,
@@ -22,11 +23,17 @@ _INTEREST = {
     pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
 }
 _LOW_SPEED = 100  # bytes a second
+_LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
 
 # Errors after which every other request to the host would end the same way for now.
 _HOST_IS_DEAD = {
     pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR,
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_COULDNT_RESOLVE_PROXY,
+}  # fmt: skip
+# Errors that another try would not mend.
+_HOPELESS = {
+    pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_URL_MALFORMAT, pycurl.E_LOGIN_DENIED,
+    pycurl.E_REMOTE_ACCESS_DENIED, pycurl.E_REMOTE_FILE_NOT_FOUND, pycurl.E_FTP_COULDNT_RETR_FILE,
 }  # fmt: skip
 
 
@@ -35,10 +42,13 @@ class Fetch:
 
     __slots__ = (
         "_cap",
+        "_max_body",
+        "_skip",
         "address",
         "chunks",
         "curl",
         "error",
+        "hopeless",
         "host_is_dead",
         "lines",
         "protocol",
@@ -54,23 +64,26 @@ class Fetch:
         "trusted",
     )  # fmt: skip
 
-    def __init__(self, curl: pycurl.Curl, cap: int) -> None:
+    def __init__(self, curl: pycurl.Curl, settings: Settings) -> None:
         self.curl = curl
-        self._cap = cap
+        self._max_body = settings.max_body
+        self._skip = skipped_types(settings)
         self.lines: list[bytes] = []
 
     def begin(self, task: Task, site: Site, robots_hops: int) -> None:
         self.task = task
         self.site = site
         # Another origin than the one the user named, reached by a redirect of robots.txt, is not trusted with it.
-        self.trusted = site.trusted and task.url.startswith(site.origin + "/")
+        self.trusted = site.trusted and origin(task.url) == site.origin
         self.robots_hops = robots_hops  # -1: a page; 0 and up: robots.txt, after that many redirects
+        self._cap = self._max_body if robots_hops < 0 else LARGEST
         self.lines.clear()
         self.chunks: list[bytes] = []
         self.size = 0
         self.truncated = False
         self.refused = ""
         self.error = ""
+        self.hopeless = False
         self.host_is_dead = False
         self.status = 0
         self.seconds = 0.0
@@ -88,6 +101,13 @@ class Fetch:
             return -1
         self.chunks.append(data)
         return None
+
+    def write_if_wanted(self, data: bytes) -> int | None:
+        """The same when there are types to skip: their bodies end with the first bytes."""
+        if not self.chunks and self.robots_hops < 0 and self.value_of(b"content-type").lower().startswith(self._skip):
+            self.truncated = True
+            return -1
+        return self.write(data)
 
     def headers(self) -> list[tuple[bytes, bytes]]:
         pairs = (line.partition(b":") for line in self.lines[1:])
@@ -175,9 +195,10 @@ class Transport:
 
     def overdue(self, now: float) -> list[Fetch]:
         """Ends the fetches whose first byte has not come in time; libcurl has no clock for that."""
-        limit = now - self._settings.first_byte_timeout
-        late = [f for f in self.active.values() if f.started < limit and not f.lines and not f.chunks]
-        return [self._end(fetch.curl, pycurl.E_OPERATION_TIMEDOUT, "no first byte in time") for fetch in late]
+        patience = self._settings.first_byte_timeout
+        late = [f for f in self.active.values() if f.started < now - patience and not f.lines and not f.chunks]
+        message = f"no first byte within {patience:g} s"
+        return [self._end(fetch.curl, pycurl.E_OPERATION_TIMEDOUT, message) for fetch in late]
 
     def release(self, fetch: Fetch) -> None:
         """Takes a fetch back for the next request; its curl handle keeps its connection."""
@@ -205,7 +226,11 @@ class Transport:
             fetch.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
             fetch.error = fetch.refused or _said(code, message)
-            fetch.host_is_dead = code in _HOST_IS_DEAD and not fetch.refused
+            fetch.hopeless = bool(fetch.refused) or code in _HOPELESS
+            fetch.host_is_dead = code in _HOST_IS_DEAD or (
+                # No connection within the time for it: the next request would wait for nothing, too.
+                code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.PRETRANSFER_TIME)
+            )
         fetch.seconds = curl.getinfo(pycurl.TOTAL_TIME)
         fetch.address = curl.getinfo(pycurl.PRIMARY_IP)
         return fetch
@@ -213,7 +238,7 @@ class Transport:
     def _new_fetch(self) -> Fetch:
         settings = self._settings
         curl = pycurl.Curl()
-        fetch = Fetch(curl, settings.max_body)
+        fetch = Fetch(curl, settings)
         set_ = curl.setopt
         set_(pycurl.NOSIGNAL, 1)
         set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
@@ -222,16 +247,17 @@ class Transport:
         set_(pycurl.HTTPHEADER, ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"])
         set_(pycurl.ACCEPT_ENCODING, "")
         set_(pycurl.HEADERFUNCTION, fetch.lines.append)
-        set_(pycurl.WRITEFUNCTION, fetch.write)
+        set_(pycurl.WRITEFUNCTION, fetch.write_if_wanted if settings.skip_types else fetch.write)
         set_(pycurl.BUFFERSIZE, 128 * 1024)
-        set_(pycurl.CONNECTTIMEOUT_MS, int(settings.connect_timeout * 1000))
-        set_(pycurl.TIMEOUT_MS, int(settings.fetch_timeout * 1000))
+        set_(pycurl.CONNECTTIMEOUT_MS, min(int(settings.connect_timeout * 1000), _LONGEST))
+        set_(pycurl.TIMEOUT_MS, min(int(settings.fetch_timeout * 1000), _LONGEST))
         set_(pycurl.LOW_SPEED_LIMIT, _LOW_SPEED)
-        set_(pycurl.LOW_SPEED_TIME, max(1, int(settings.low_speed_time)))
+        set_(pycurl.LOW_SPEED_TIME, max(1, min(int(settings.low_speed_time), _LONGEST)))
         set_(pycurl.DNS_CACHE_TIMEOUT, 600)
         set_(pycurl.CAINFO, certificates())
         set_(pycurl.SHARE, self._share)
         set_(pycurl.PROXY, settings.proxy or "")
+        set_(pycurl.NOPROXY, "")  # the environment has no say in it
         set_(pycurl.FTP_USE_EPSV, 1)
         if settings.cookies:
             set_(pycurl.COOKIEFILE, "")
@@ -275,9 +301,15 @@ def certificates() -> str:
     return certifi.where()
 
 
+def skipped_types(settings: Settings) -> tuple[str, ...]:
+    """How media types begin whose bodies the user does not want."""
+    return tuple(each.lower() for each in settings.skip_types)
+
+
 def _said(code: int, message: str) -> str:
+    if code == pycurl.E_OPERATION_TIMEDOUT:
+        return f"timed out: {message}"
     known = {
-        pycurl.E_OPERATION_TIMEDOUT: "timed out",
         pycurl.E_COULDNT_RESOLVE_HOST: "the host name cannot be resolved",
         pycurl.E_COULDNT_CONNECT: "the host cannot be reached",
         pycurl.E_GOT_NOTHING: "the connection was closed without an answer",
