@@ -274,28 +274,29 @@ class Commit(Struct):
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
-    """The current facts of a visited URL, as `sanderling pages --json` prints them."""
+    """The current facts of a URL, as `sanderling pages --json` prints them; one that never answered has no status."""
 
     url: str
-    status: int
+    status: int = 0
     state: str
     depth: int
-    fetched_at: float
-    changed_at: float
-    visits: int
-    changes: int
-    importance: float
-    digest: str
-    title: str
-    mime: str
-    charset: str
-    language: str
-    size: int
-    truncated: bool
-    noindex: bool
-    redirect: str | None
-    same_as: str | None  # the URL that this one is only another name of
+    fetched_at: float = 0.0
+    changed_at: float = 0.0
+    visits: int = 0
+    changes: int = 0
+    importance: float = 0.0
+    digest: str = ""
+    title: str = ""
+    mime: str = ""
+    charset: str = ""
+    language: str = ""
+    size: int = 0
+    truncated: bool = False
+    noindex: bool = False
+    redirect: str | None = None
+    permanent: bool = False  # a redirect that will not change
+    same_as: str | None = None  # the URL that this one is only another name of
     reason: str
-    warc: str | None
-    offset: int
-    length: int
+    warc: str | None = None
+    offset: int = 0
+    length: int = 0

@@ -5,6 +5,7 @@ tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `
 """
 
 import json
+import math
 import re
 import tomllib
 from pathlib import Path
@@ -104,6 +105,19 @@ def read_value(name: str, value: Any) -> Any:
     if name not in _BY_NAME:
         raise BadSetting(f"unknown setting {name!r}")
     unit = _BY_NAME[name].unit
+    found = _in_unit(name, unit, value)
+    if name in _POSITIVE and not found:
+        raise BadSetting(f"{name} = {value!r} has to be more than 0")
+    if name == "proxy" and found and not re.match(r"(https?|socks5h?)://[^/?#]", found):
+        raise BadSetting(f"{name} = {value!r} is not an http://, https://, socks5:// or socks5h:// address")
+    return found
+
+
+# Nothing could ever be fetched with a 0 here.
+_POSITIVE = {"connections", "per_host", "connect_timeout", "first_byte_timeout", "fetch_timeout", "low_speed_time"}
+
+
+def _in_unit(name: str, unit: str, value: Any) -> Any:
     try:
         if unit == "duration":
             return _number(value, DURATIONS, "s")
@@ -148,7 +162,7 @@ def _number(value: Any, units: dict[str, Any], bare: str) -> float:
 
 
 def _at_least_zero(value: Any, kind: type[Any]) -> Any:
-    if not isinstance(value, kind) or isinstance(value, bool) or value < 0:
+    if not isinstance(value, kind) or isinstance(value, bool) or value < 0 or not math.isfinite(value):
         raise ValueError
     return value
 

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a run that failed, 2 wrong usage.
 
 import argparse
 import os
+import sqlite3
 import sys
 from collections.abc import Sequence
 
@@ -45,9 +46,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SanderlingError as error:
         sys.stderr.write(f"sanderling: {error}\n")
         return 1
-    except KeyboardInterrupt:
-        return 130
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not complain about it on the way out.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if not error.filename:
+            raise
+        sys.stderr.write(f"sanderling: {error.filename}: {error.strerror}\n")
+        return 1
+    except sqlite3.DatabaseError as error:
+        if type(error) is not sqlite3.DatabaseError:  # its children are mistakes of ours
+            raise
+        sys.stderr.write(f"sanderling: the database of this crawl is damaged: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130

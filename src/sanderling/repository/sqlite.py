@@ -314,8 +314,16 @@ class SqliteStore:
                 url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
                 visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
                 language=r[13], size=r[14], truncated=bool(r[15] & _TRUNCATED), noindex=bool(r[15] & _NOINDEX),
-                redirect=r[16], same_as=r[21], reason=r[17], warc=r[18], offset=r[19], length=r[20],
+                redirect=r[16], permanent=bool(r[15] & _PERMANENT), same_as=r[21], reason=r[17], warc=r[18],
+                offset=r[19], length=r[20],
             )  # fmt: skip
+
+    def unanswered(self, state: State) -> Iterator[PageRow]:
+        query = (
+            "SELECT url, depth, reason FROM urls u WHERE state = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"
+        )
+        for url, depth, reason in self._db.execute(query, (state,)):
+            yield PageRow(url=url, state=state.name.lower(), depth=depth, reason=reason)
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._db.execute("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
-from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, Task
+from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
 
 
 class Waiting(NamedTuple):
@@ -94,7 +94,11 @@ class Store(Protocol):
         """Every page with the 64-bit ids it links to, packed, ordered by id."""
 
     # reading for people
-    def pages(self) -> Iterator[PageRow]: ...
+    def pages(self) -> Iterator[PageRow]:
+        """Every URL that answered."""
+
+    def unanswered(self, state: State) -> Iterator[PageRow]:
+        """The URLs in a state that never answered, with the reason."""
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         """Each page with the pages it links to."""
