@@ -1,0 +1,82 @@
+import struct
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sanderling.server import reranker
+from sanderling.server.reranker import BATCH, Reranker, Result, read, write
+
+# Writes a result of the form the job writes, or dies.
+JOB = """
+import sys, struct
+from pathlib import Path
+from sanderling.server.reranker import Result, write
+if sys.argv[1] == "die":
+    sys.exit("no memory left")
+records = b"".join(struct.pack("<qd", n, n / 2) for n in range(int(sys.argv[1])))
+write(Path(sys.argv[2]), Result("pagerank", 9, 9, 9, [3.0, 2.0], 0.1, 0.0), records)
+"""
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reranker, "SHORTEST_PAUSE", 0.0)
+
+
+def made(tmp_path: Path, what: str, order: str = "pagerank") -> Reranker:
+    return Reranker(order, [sys.executable, "-c", JOB, what], tmp_path / "ranks")
+
+
+def steps(one: Reranker, fetched: int) -> list[list[tuple[int, float]]]:
+    """All batches of one job."""
+    batches: list[list[tuple[int, float]]] = []
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        batch = one.step(fetched)
+        if batch:
+            batches.append(batch)
+        elif batches or one.complaint:
+            break
+        time.sleep(0.001)
+    return batches
+
+
+def test_results_are_written_whole_and_read_in_batches(tmp_path: Path) -> None:
+    head = Result("opic", 3, 2, 1, [1.5], 2.0, 1.0)
+    write(tmp_path / "r", head, struct.pack("<qdqd", -5, 0.25, 7, -1.0))
+    found, batches = read(tmp_path / "r")
+    assert found == head
+    assert list(batches) == [[(-5, 0.25), (7, -1.0)]]
+    assert [path.name for path in tmp_path.iterdir()] == ["r"]
+
+
+def test_a_job_runs_beside_and_its_ranks_come_in_bounded_batches(tmp_path: Path) -> None:
+    one = made(tmp_path, str(BATCH * 2 + 1))
+    assert [one.rank(depth) for depth in (0, 1, 5)] == [0, -1, -5]
+    batches = steps(one, 100)
+    assert [len(batch) for batch in batches] == [BATCH, BATCH, 1]
+    assert batches[2] == [(2 * BATCH, float(BATCH))]
+    assert [one.rank(depth) for depth in (0, 1, 5)] == [3.0, 2.0, 2.0]
+    one.step(105)
+    assert one._job is None  # the crawl has not grown enough
+    one.step(120)
+    assert one._job is not None
+    one.close()
+    assert one._job is None
+
+
+def test_too_few_pages_and_breadth_first_start_no_job(tmp_path: Path) -> None:
+    few, none = made(tmp_path, "1"), made(tmp_path, "1", "breadth-first")
+    assert few.step(reranker.FEWEST_PAGES - 1) == none.step(10_000) == []
+    assert few._job is None
+    assert none._job is None
+
+
+def test_a_job_that_fails_says_why_and_harms_nothing(tmp_path: Path) -> None:
+    one = made(tmp_path, "die")
+    assert steps(one, 100) == []
+    assert one.complaint == "no memory left"
+    assert one.rank(2) == -2.0
+    one.close()
