@@ -24,6 +24,7 @@ _INTEREST = {
 }
 _LOW_SPEED = 100  # bytes a second
 _LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
+_TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
 
 # Errors after which every other request to the host would end the same way for now.
 _HOST_IS_DEAD = {
@@ -33,7 +34,7 @@ _HOST_IS_DEAD = {
 # Errors that another try would not mend.
 _HOPELESS = {
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_URL_MALFORMAT, pycurl.E_LOGIN_DENIED,
-    pycurl.E_REMOTE_ACCESS_DENIED, pycurl.E_REMOTE_FILE_NOT_FOUND, pycurl.E_FTP_COULDNT_RETR_FILE,
+    pycurl.E_REMOTE_ACCESS_DENIED, pycurl.E_REMOTE_FILE_NOT_FOUND, pycurl.E_FTP_COULDNT_RETR_FILE, _TOO_LARGE,
 }  # fmt: skip
 
 
@@ -217,7 +218,8 @@ class Transport:
     def _end(self, curl: pycurl.Curl, code: int, message: str) -> Fetch:
         fetch = self.active.pop(curl)
         self._multi.remove_handle(curl)
-        if code == 0 or (code == pycurl.E_WRITE_ERROR and fetch.truncated):
+        # A write error is our own cap, or libcurl's complaint about what comes behind the end of a compressed body.
+        if code == 0 or (code == pycurl.E_WRITE_ERROR and (fetch.truncated or fetch.chunks)):
             fetch.status = curl.getinfo(pycurl.RESPONSE_CODE)
             heads = [n for n, line in enumerate(fetch.lines) if line.startswith(b"HTTP/")]
             if not heads:
@@ -309,11 +311,14 @@ def skipped_types(settings: Settings) -> tuple[str, ...]:
 def _said(code: int, message: str) -> str:
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return f"timed out: {message}"
+    if code == _TOO_LARGE or "headers" in message:
+        return "the headers are too large"
+    if code == pycurl.E_RECV_ERROR:
+        return f"the connection broke: {message}"
     known = {
         pycurl.E_COULDNT_RESOLVE_HOST: "the host name cannot be resolved",
         pycurl.E_COULDNT_CONNECT: "the host cannot be reached",
         pycurl.E_GOT_NOTHING: "the connection was closed without an answer",
-        pycurl.E_RECV_ERROR: "the connection broke",
         pycurl.E_PARTIAL_FILE: "the body ended early",
         pycurl.E_PEER_FAILED_VERIFICATION: "the TLS certificate is not valid",
         pycurl.E_BAD_CONTENT_ENCODING: "the body is not encoded as it says",

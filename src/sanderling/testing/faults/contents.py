@@ -1,5 +1,6 @@
 """Bodies that are not what they are said to be."""
 
+import asyncio
 from functools import lru_cache
 from hashlib import shake_128
 
@@ -36,7 +37,7 @@ async def image(exchange: Exchange) -> None:
 @fault("pixel-bomb.png")
 async def pixel_bomb(exchange: Exchange) -> None:
     """A PNG of about 110 KB that has 900 million pixels."""
-    await exchange.reply(PIXELS(), "image/png")
+    await exchange.reply(await asyncio.to_thread(PIXELS), "image/png")
 
 
 @fault("truncated.png")
