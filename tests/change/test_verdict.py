@@ -120,6 +120,13 @@ def test_inserted_and_deleted_nodes_are_named() -> None:
     assert verdict.summary == "the page's structure changed (hr#rule inserted, level 3)"
 
 
+def test_a_moved_closing_tag_is_seen_with_both_bodies_only() -> None:
+    before, after = "<div>a</div><section>b</section>", "<div>a<section>b</section></div>"
+    assert explain(parse(before), parse(after)).kinds == (Kind.STRUCTURE,)
+    assert kinds(before, after) == []
+    assert not explain(parse("<p>a <b>b</b>"), parse("<p><b>a b</b>")).inserted
+
+
 def test_moved_paragraphs_are_told_from_new_ones() -> None:
     before = [f"paragraph {number}" for number in range(9)]
     verdict = compare(of(page(before)), of(page([*before[1:], before[0]])))

@@ -12,7 +12,7 @@ from turbohtml import Document
 from . import facts, structure, text
 from .blocks import Alignment, align
 from .page import block, parameters
-from .verdict import Edit, Kind, Verdict, compare, degree, summary
+from .verdict import Degree, Edit, Kind, Verdict, compare, degree, summary
 
 # Word by word only where a person could follow; beyond, paragraphs speak for themselves.
 MAX_EDITED: Final = 50
@@ -25,6 +25,14 @@ _SHINGLE: Final = 4
 def explain(old: Document, new: Document) -> Verdict:
     """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted."""
     verdict = compare(parameters(old, links=hrefs(old)), parameters(new, links=hrefs(new)))
+    if Kind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
+        # The parameters hold the order of the tags, not their nesting: only here a moved closing tag is seen.
+        verdict = msgspec.structs.replace(
+            verdict,
+            kinds=(Kind.STRUCTURE, *verdict.kinds),
+            significance=verdict.significance or 0.01,
+            degree=Degree.NO_TEXT if verdict.degree == Degree.NONE else verdict.degree,
+        )
     if not verdict.changed:
         return verdict
     if Kind.TEXT in verdict.kinds:

@@ -37,7 +37,8 @@ class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The change parameters of one version of a page.
 
     The four hashes decide whether something changed, and of which kind; codes, counts and paragraphs say what, where
-    and how much. At most 600 bytes and 11 per paragraph as msgpack.
+    and how much. The hash of the structure is over the order of the tags: a closing tag that moved and left that order
+    as it was is seen by `explain` only. At most 600 bytes and 11 per paragraph as msgpack.
     """
 
     processing: int

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from turbohtml import Document, Element, Text
 
-from sanderling.change import image, presentation
+from sanderling.change import image, presentation, structure
 from sanderling.change.text import collapse, visible_text
 
 _UNSEEN: Final = frozenset(("script", "style", "template", "title", "noframes"))
@@ -50,7 +50,7 @@ class Aspects(msgspec.Struct, frozen=True):
     """Everything about a page that a method may be asked about, uncoded."""
 
     words: str
-    outline: tuple[str, ...]
+    outline: tuple[tuple[int, str], ...]
     looks: tuple[object, ...]
     pictures: tuple[str, ...]
 
@@ -68,7 +68,7 @@ def aspects(document: Document) -> Aspects:
     title = document.find("title")
     return Aspects(
         collapse(f"{title.text if title is not None else ''} {visible_text(document)}"),
-        tuple(tag for _, tag in elements if tag not in presentation.STYLE_TAGS),
+        structure.nesting(document),
         tuple((tag, element.attr("class"), *presentation.look(element)) for element, tag in elements)
         + tuple(element.text for element, tag in elements if tag == "style")
         + tuple(presentation.sheet(element) for element, tag in elements if tag == "link"),
@@ -121,6 +121,18 @@ def tag_swap(document: Document, dice: random.Random) -> bool:
     return True
 
 
+def moved_end_tag(document: Document, dice: random.Random) -> bool:
+    """The element after a block becomes its last child: the same tags in the same order, one closing tag later."""
+    blocks = document.iter_elements(("div", "section", "article", "ul", "table"))
+    pairs = [(block, after) for block in blocks if isinstance(after := block.next_sibling, Element)]
+    pair = _some(iter(pairs), dice)
+    if pair is None:
+        return False
+    block, after = pair
+    block.append(after.extract())
+    return True
+
+
 def attribute(document: Document, dice: random.Random) -> bool:
     """An attribute that neither styles nor shows anything."""
     element = _some(document.iter_elements(("p", "a", "div", "li", "td")), dice)
@@ -154,6 +166,7 @@ EDITS: Final[dict[str, Edit]] = {
     "swapped words": swapped_words,
     "reordered paragraphs": reordered_paragraphs,
     "tag swap": tag_swap,
+    "moved end tag": moved_end_tag,
     "attribute": attribute,
     "style": style,
     "image address": image_swap,
