@@ -64,13 +64,14 @@ def posterior(prior: Floats, evidence: Floats) -> Floats:
 
 
 def learn_prior(
-    believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], concentration: float = CONCENTRATION
+    believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], concentration: float | None = None
 ) -> Floats:
     """A prior for every page from all others: `levels` are group numbers from the coarsest to the finest.
 
     `trust` in 0..1 says how much a page's belief counts: nothing before its first visit, less when it is old.
     A page is left out of its own prior, or its evidence would count twice.
     """
+    concentration = concentration or CONCENTRATION
     counted = believed * trust[:, None]
     whole = counted.sum(axis=0)
     prior: Floats = np.broadcast_to((whole + concentration * COMMON) / (whole.sum() + concentration), believed.shape)

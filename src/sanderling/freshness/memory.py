@@ -21,6 +21,10 @@ _CLOCKS = 3  # plain, the host's tide, the folder's tide
 _BINS_PER_VISIT = 8
 # Scores fade, so that a folder whose pages begin to change together is believed within some hundred visits.
 _SCORE_MEMORY = 0.999
+# A page seldom visited must not forget one visit before the next.
+VISITS_REMEMBERED = 10
+# Of prior and beliefs in turn, each time the priors are learned.
+SWEEPS = 2
 # How often the priors are learned again: this many times while every page is visited once.
 _LESSONS_PER_ROUND = 3
 
@@ -41,7 +45,7 @@ class Memory:
     """`period` is the mean time between two visits of a page; it only sets how finely the tides are resolved."""
 
     def __init__(self, period: float, start: float) -> None:
-        self.period = period
+        self.memory = max(belief.MEMORY, VISITS_REMEMBERED * period)
         self.host, self.pattern, self.folder = _Groups(), _Groups(), _Groups()
         self.last: Floats = np.zeros(0)
         self.visited: NDArray[np.bool_] = np.zeros(0, bool)
@@ -98,7 +102,7 @@ class Memory:
         self.folder_tide.observe(folder, since, now, changed, rate)
         # Exposure by the tides that already know of this visit: what the folder explains, the page need not.
         exposure = float(self.mix[folder] @ self._clocks(host, folder, since, now))
-        self.evidence[page] = belief.weigh(self.evidence[page], now - since, exposure, changed)
+        self.evidence[page] = belief.weigh(self.evidence[page], now - since, exposure, changed, self.memory)
         self._believe(slice(page, page + 1))
         self.last[page] = now
         self._until_lesson -= 1
@@ -117,7 +121,7 @@ class Memory:
         )
 
     def worth(self, now: float) -> Floats:
-        return worth(self.exposure(now), self.log_rate, self.spread)
+        return worth(self.exposure(now), self.log_rate, self.spread, drift=1 / self.memory)
 
     def _clocks(self, host: int, folder: int, since: float, now: float) -> Floats:
         return np.array(
@@ -139,11 +143,11 @@ class Memory:
         self.believed[pages] = belief.posterior(self.prior[pages], self.evidence[pages])
         self.log_rate[pages], self.spread[pages] = belief.mean_and_spread(self.believed[pages])
 
-    def _learn(self, now: float, rounds: int = 2) -> None:
-        faded = np.exp(-np.maximum(now - self.last, 0.0) / belief.MEMORY)
+    def _learn(self, now: float, rounds: int | None = None) -> None:
+        faded = np.exp(-np.maximum(now - self.last, 0.0) / self.memory)
         trust: Floats = np.where(self.visited, faded, 0.0)
         levels = [self.host.of_page, self.pattern.of_page, self.folder.of_page]
-        for _ in range(rounds):
+        for _ in range(rounds or SWEEPS):
             self.prior = belief.learn_prior(self.believed, trust, levels)
             self._believe(slice(0, len(self)))
         if len(self.mix):
