@@ -1,18 +1,33 @@
 """The data of a crawl as others want it: chunks of bytes, in the order they are written."""
 
+import io
 import json
-from collections.abc import Callable, Iterator
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha1
+from importlib import import_module
+from itertools import islice
+from typing import Any, TypeVar
+from xml.sax.saxutils import escape
 
 import can_ada
 import msgspec
 
+from sanderling.errors import UsageError
 from sanderling.model import PageRow, Stored
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 
 TextOf = Callable[[warc.Archived], str]
+Row = TypeVar("Row")
+
+_ROWS_AT_ONCE = 50_000
+_GRAPHML_HEAD = b"""<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="url" for="node" attr.name="url" attr.type="string"/>
+<graph id="links" edgedefault="directed">
+"""
 
 
 def warcs(folder: Folder, store: Store) -> Iterator[bytes]:
@@ -29,6 +44,74 @@ def links(folder: Folder, store: Store) -> Iterator[bytes]:
     """The link graph, an edge a line."""
     for source, targets in store.edges():
         yield "".join(f"{source}\t{target}\n" for target in targets).encode()
+
+
+def links_parquet(folder: Folder, store: Store) -> Iterator[bytes]:
+    """The link graph as a table with the columns `source` and `target`."""
+    try:
+        arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    except ImportError:
+        raise UsageError("Parquet needs the package pyarrow: install sanderling[parquet]") from None
+    schema = arrow.schema([("source", arrow.string()), ("target", arrow.string())])
+    written = _Written()
+    with parquet.ParquetWriter(arrow.PythonFile(written, "w"), schema, compression="zstd") as writer:
+        for batch in _batches((source, target) for source, targets in store.edges() for target in targets):
+            writer.write_table(arrow.table(list(zip(*batch, strict=True)), schema=schema))
+            yield written.take()
+    yield written.take()
+
+
+def links_graphml(folder: Folder, store: Store) -> Iterator[bytes]:
+    """The link graph for graph programs: every known URL as a node, every link as an edge."""
+    import numpy as np  # late: this file is wired into the server, which has no use for it
+
+    from sanderling.graph import Places
+
+    yield _GRAPHML_HEAD
+    ids = array("q")
+    for batch in _batches(store.url_texts()):
+        ids.extend(id for id, _ in batch)
+        yield "".join(f'<node id="n{id}"><data key="url">{escape(url)}</data></node>\n' for id, url in batch).encode(
+            "utf-8", "replace"
+        )
+    known = Places(np.frombuffer(ids, np.int64) if ids else np.empty(0, np.int64))
+    for page, packed in store.packed_links():
+        targets = np.frombuffer(packed, np.int64)
+        # While a crawl runs, pages come in that were no nodes yet.
+        if known.of(np.array([page]))[0] >= 0:
+            there = targets[known.of(targets) >= 0].tolist()
+            yield "".join(f'<edge source="n{page}" target="n{target}"/>\n' for target in there).encode()
+    yield b"</graph></graphml>\n"
+
+
+def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    rest = iter(rows)
+    while batch := list(islice(rest, _ROWS_AT_ONCE)):
+        yield batch
+
+
+class _Written(io.RawIOBase):
+    """A file that hands on what is written to it."""
+
+    def __init__(self) -> None:
+        self._chunks: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._size
+
+    def write(self, data: Any) -> int:
+        self._chunks.append(bytes(data))
+        self._size += len(self._chunks[-1])
+        return len(self._chunks[-1])
+
+    def take(self) -> bytes:
+        """What was written since it was last taken."""
+        taken, self._chunks = b"".join(self._chunks), []
+        return taken
 
 
 def jsonl(folder: Folder, store: Store, text_of: TextOf) -> Iterator[bytes]:

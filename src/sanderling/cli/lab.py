@@ -1,0 +1,39 @@
+"""`sanderling lab`: experiments that anyone can repeat; each decides something about how Sanderling works."""
+
+import argparse
+from importlib import import_module
+
+EXPERIMENTS = {
+    "ordering": "which order of visits brings the important pages first, and what parallel crawlers cost each other",
+    "change-codes": "what each way to detect changes misses, and what it costs",
+    "freshness": "how fresh each policy of revisiting keeps a collection",
+}
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    listed = "\n".join(f"  {name:14}{summary}" for name, summary in EXPERIMENTS.items())
+    parser = commands.add_parser(
+        "lab", help="repeat the experiments behind the defaults", formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=f"Experiments that anyone can repeat:\n\n{listed}\n\nEach has its own --help.",
+    )  # fmt: skip
+    parser.add_argument("experiment", choices=list(EXPERIMENTS), help="which one")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    parser = experiment_parser(options.experiment)
+    chosen = parser.parse_args(options.arguments)
+    return int(chosen.run(chosen))
+
+
+def experiment_parser(name: str) -> argparse.ArgumentParser:
+    """The command line of an experiment. It is imported only now: no other command waits for its libraries."""
+    experiment = import_module(f"sanderling.lab.{name.replace('-', '_')}")
+    about = (experiment.__doc__ or "").partition(": ")[2]
+    parser = argparse.ArgumentParser(
+        prog=f"sanderling lab {name}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    experiment.add_arguments(parser)
+    parser.set_defaults(run=experiment.run)
+    return parser

@@ -1,0 +1,49 @@
+"""`sanderling links`: the link index, asked about one URL."""
+
+import argparse
+import sys
+
+import msgspec
+
+from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import harmless
+from sanderling.errors import UsageError
+from sanderling.model import State
+from sanderling.server.dispatcher import canonical_seed
+from sanderling.urls import identity
+
+_ABOUT = """Lists the pages that link to a URL, or those that a page links to.
+
+Each with its state: fetched, queued, excluded (known, not followed) and so on. Links to another name of a URL count
+as links to it. The pages that link to it are found by looking through all links once: seconds for a million pages.
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "links", help="who links to a URL, and where a page links to", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_folder(parser)
+    parser.add_argument("url", help="a URL that the crawl knows")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--in", dest="incoming", action="store_true", help="the pages that link to it")
+    which.add_argument("--out", dest="outgoing", action="store_true", help="the URLs that it links to, in their order")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line: url, state")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    id = identity(canonical_seed(options.url))
+    with reading(options.dir) as (_, store):
+        if id not in store.known([id]):
+            raise UsageError(f"{options.url} is not known to this crawl")
+        ids = store.linking(id) if options.incoming else list(memoryview(store.links_of(id)).cast("q"))
+        found = store.known(ids)
+    rows = [(found[each][0], State(found[each][1]).name.lower()) for each in ids if each in found]
+    for url, state in sorted(rows) if options.incoming else rows:
+        if options.json:
+            sys.stdout.write(msgspec.json.encode({"url": url, "state": state}).decode() + "\n")
+        else:
+            sys.stdout.write(f"{state:9} {harmless(url)}\n")
+    return 0
