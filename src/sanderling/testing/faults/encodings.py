@@ -8,6 +8,12 @@ from functools import lru_cache
 from sanderling.testing.faults.exchange import Exchange, document, fault
 
 BOMB_SIZE = 128 * 1024 * 1024
+# Packed once with Brotli, which the standard library does not have.
+BROTLI_BOMB = bytes.fromhex(
+    "cfffff7ff88d54b5bf06116a7b13625d0831e23ca61150619d8588ea58def8bfbcff07feffffc32f0110870500baf7fffcffff875f02200e"
+    "8b0074effff9ffff0fbf04401c1600e8defff3ffff1f7e0980382c00d0bdffe7ffff3ffc1200715800a07bffcfffff7ff82500e2b00040f7"
+    "fe9ffffffff04b00c4610180eefd7f8400e097008822020002"
+)
 PAGE = document("Compressed", "<p>A page that travels compressed.</p>").encode()
 
 
@@ -40,6 +46,12 @@ async def gzip_bomb(exchange: Exchange) -> None:
 async def deflate_bomb(exchange: Exchange) -> None:
     """The same with deflate."""
     await exchange.reply(await _bomb(zlib.MAX_WBITS), headers=("Content-Encoding: deflate",))
+
+
+@fault("brotli-bomb")
+async def brotli_bomb(exchange: Exchange) -> None:
+    """The same with Brotli: 137 bytes become 128 MiB."""
+    await exchange.reply(BROTLI_BOMB, headers=("Content-Encoding: br",))
 
 
 @fault("nested-gzip")
