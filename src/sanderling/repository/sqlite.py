@@ -1,73 +1,59 @@
 """The embedded store: one SQLite file in WAL mode, one writing process, any number of readers.
 
-URL identities are the row ids, so that admitting a known URL is one look-up. The queue is a partial index by host
-and rank: its cost does not grow with what is done. Counts are kept beside the rows they count, in the same
-transaction, so that no command ever scans a table to know how far a crawl is.
+URLs are appended in the order they are found and named by an index of their identities; whether a URL is known is a
+look into memory. The queue is a partial index by host and rank: its cost does not grow with what is done. Counts are
+kept beside the rows they count, in the same transaction, so that no command ever scans a table to know how far a
+crawl is. The tables are in `migrations/sqlite`.
 """
 
+import contextlib
 import json
 import math
 import random
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 
 from sanderling.errors import BadFolder, DiskFull
-from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, PageRow, Robots, State, Task
+from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
+from sanderling.repository import migrations, rows
+from sanderling.repository.known import KnownUrls
 from sanderling.repository.store import UrlFacts, Waiting
 
-SCHEMA = 1
+STEPS = migrations.steps("sqlite")
+SCHEMA = len(STEPS)
 
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE hosts (
-    id INTEGER PRIMARY KEY, origin TEXT NOT NULL, robots BLOB, not_before REAL NOT NULL, interval REAL NOT NULL,
-    learned BLOB NOT NULL);
-CREATE TABLE urls (
-    id INTEGER PRIMARY KEY, host INTEGER NOT NULL, depth INTEGER NOT NULL, state INTEGER NOT NULL,
-    rank REAL NOT NULL, due REAL NOT NULL, attempts INTEGER NOT NULL, hops INTEGER NOT NULL,
-    via INTEGER NOT NULL, kind INTEGER NOT NULL, modified REAL NOT NULL, priority REAL NOT NULL, alias INTEGER NOT NULL,
-    url TEXT NOT NULL, anchor TEXT NOT NULL, reason TEXT NOT NULL);
-CREATE INDEX queue ON urls (host, rank DESC) WHERE state = 1 AND due = 0;
-CREATE INDEX retries ON urls (due) WHERE state = 1 AND due > 0;
-CREATE TABLE pages (
-    id INTEGER PRIMARY KEY, status INTEGER NOT NULL, fetched_at REAL NOT NULL, changed_at REAL NOT NULL,
-    visits INTEGER NOT NULL, changes INTEGER NOT NULL, importance REAL NOT NULL, size INTEGER NOT NULL,
-    digest BLOB NOT NULL, text_digest BLOB NOT NULL, mime TEXT NOT NULL, charset TEXT NOT NULL,
-    language TEXT NOT NULL, title TEXT NOT NULL, etag TEXT NOT NULL, modified TEXT NOT NULL,
-    flags INTEGER NOT NULL, redirect INTEGER, canonical INTEGER NOT NULL, simhash INTEGER NOT NULL, warc INTEGER, offset INTEGER NOT NULL, length INTEGER NOT NULL);
-CREATE TABLE versions (
-    number INTEGER PRIMARY KEY, page INTEGER NOT NULL, at REAL NOT NULL, status INTEGER NOT NULL,
-    digest BLOB NOT NULL, text_digest BLOB NOT NULL, size INTEGER NOT NULL, mime TEXT NOT NULL,
-    warc INTEGER NOT NULL, offset INTEGER NOT NULL, length INTEGER NOT NULL);
-CREATE UNIQUE INDEX version_place ON versions (warc, offset);
-CREATE INDEX version_page ON versions (page);
-CREATE TABLE links (page INTEGER PRIMARY KEY, targets BLOB NOT NULL);
-CREATE TABLE warcs (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, bytes INTEGER NOT NULL);
-CREATE TABLE reports (client TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
-"""
+# Pages a log may have before it is worked into the file. Every commit rewrites much of the index of identities: with
+# 4,000 the pages are copied every second commit, with 16,000 admitting 600,000 URLs takes a third less CPU time, and
+# with 64,000 no less than that.
+CHECKPOINT_PAGES = 16_000
+CACHE_KIB = 65_536
 
-_TRUNCATED, _NOINDEX, _PERMANENT = 1, 2, 4
+
+def _insert(table: str, columns: Iterable[str]) -> str:
+    names = list(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
 
 _NEW_URL = """INSERT INTO urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, priority,
     alias, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
 _SETTLE = "UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ? WHERE id = ?"
-_PAGE = """INSERT INTO pages VALUES (?, ?, ?, ?, 1, 0, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+_PAGE = f"""{_insert("pages", rows.PAGE_COLUMNS)}
     ON CONFLICT (id) DO UPDATE SET status = excluded.status, fetched_at = excluded.fetched_at,
     visits = visits + 1, changes = changes + (digest != excluded.digest),
     changed_at = iif(digest != excluded.digest, excluded.changed_at, changed_at), size = excluded.size,
     digest = excluded.digest, text_digest = excluded.text_digest, mime = excluded.mime, charset = excluded.charset,
     language = excluded.language, title = excluded.title, etag = excluded.etag, modified = excluded.modified,
-    flags = excluded.flags, redirect = excluded.redirect, canonical = excluded.canonical, simhash = excluded.simhash, warc = excluded.warc, offset = excluded.offset,
-    length = excluded.length"""
-_VERSION = """INSERT INTO versions (page, at, status, digest, text_digest, size, mime, warc, offset, length)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+    flags = excluded.flags, redirect = excluded.redirect, canonical = excluded.canonical, simhash = excluded.simhash,
+    warc = excluded.warc, offset = excluded.offset, length = excluded.length"""
+_VERSION = _insert("versions", rows.VERSION_COLUMNS)
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
-_HOST = """INSERT INTO hosts VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
+_HOST = f"""{_insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
     not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
+_HOSTS = f"SELECT {', '.join(rows.HOST_COLUMNS)} FROM hosts"
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -78,16 +64,18 @@ class SqliteStore:
         self._path = path
         self._closed = False
         self._warc_numbers: dict[str, int] = {}
-        fresh = not path.exists()
-        if readonly and fresh:
+        self._known: KnownUrls | None = None
+        self.notices: list[str] = []
+        if readonly and not path.exists():
             raise BadFolder(f"{path} does not exist; nothing has been crawled into this folder yet")
-        try:
-            self._open(path, readonly)
-            if fresh:
-                self._create()
-            self._check_version()
-        except sqlite3.DatabaseError as error:
-            raise BadFolder(f"{path} cannot be read: {error}") from None
+        with contextlib.ExitStack() as undo:
+            try:
+                self._open(path, readonly)
+                undo.callback(self._db.close)
+                self._check_schema(readonly)
+            except sqlite3.DatabaseError as error:
+                raise BadFolder(f"{path} cannot be read: {error}") from None
+            undo.pop_all()
 
     def _open(self, path: Path, readonly: bool) -> None:
         uri = path.absolute().as_uri() + ("?mode=ro" if readonly else "")
@@ -97,26 +85,53 @@ class SqliteStore:
         # NORMAL: a power cut may lose the last commits, never the file; the pages in them are fetched again, and
         # their WARC bytes, which were synced first, are cut off on resume. A killed process loses nothing.
         self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA cache_size = -65536")
+        self._db.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
         self._db.execute("PRAGMA temp_store = MEMORY")
-        self._db.execute("PRAGMA wal_autocheckpoint = 4000")
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         self._db.execute("PRAGMA busy_timeout = 10000")
 
-    def _create(self) -> None:
-        self._db.execute("BEGIN IMMEDIATE")
-        for statement in _TABLES.split(";\n"):
-            if statement.strip():
-                self._db.execute(statement)
-        self._set("schema", str(SCHEMA))
-        self._set("counts", msgspec.json.encode(Counts()).decode())
-        self._set("seeds", "[]")
-        self._set("homes", "[]")
-        self._db.execute("COMMIT")
-
-    def _check_version(self) -> None:
+    def _check_schema(self, readonly: bool) -> None:
+        """Makes a new store, and brings an old one up to date when it may be written."""
+        if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if readonly:
+                raise BadFolder(f"{self._path} is empty; nothing has been crawled into this folder yet")
+            with _Transaction(self._db):
+                self._climb(0)
+                for key, value in (
+                    ("counts", msgspec.json.encode(Counts()).decode()),
+                    ("seeds", "[]"),
+                    ("homes", "[]"),
+                ):
+                    self._set(key, value)
+            return
         found = int(self._get("schema"))
         if found > SCHEMA:
             raise BadFolder(f"{self._path} was written by a newer Sanderling (schema {found}, this one knows {SCHEMA})")
+        if found < SCHEMA:
+            if readonly:
+                raise BadFolder(
+                    f"{self._path} was written by an older Sanderling (schema {found}, this one reads {SCHEMA}): "
+                    f"`sanderling crawl -d {self._path.parent}` brings it up to date, after a backup"
+                )
+            self._upgrade(found)
+
+    def _upgrade(self, found: int) -> None:
+        backup = self._path.with_name(f"{self._path.name}.schema-{found}.backup")
+        part = backup.with_name(backup.name + ".part")
+        part.unlink(missing_ok=True)
+        with contextlib.closing(sqlite3.connect(part)) as copy:
+            self._db.backup(copy)
+        part.replace(backup)
+        with _Transaction(self._db):
+            self._climb(found)
+        self.notices.append(f"brought {self._path} from schema {found} to {SCHEMA}; as it was, it is in {backup}")
+
+    def _climb(self, found: int) -> None:
+        """Takes the steps that are missing, inside a transaction."""
+        for step in STEPS[found:]:
+            for statement in _statements(step):
+                self._db.execute(statement)
+        self._set("schema", str(SCHEMA))
 
     def close(self) -> None:
         if not self._closed:
@@ -135,36 +150,16 @@ class SqliteStore:
             self._put_hosts(commit.hosts)
             db.executemany(_NEW_URL, commit.urls)
             db.executemany(_SETTLE, [(s.state, s.attempts, s.due, s.reason, s.id) for s in commit.settled])
-            for name, size in commit.warcs.items():
-                self._put_warc(name, size)
-            numbers = self._warc_numbers
-            answered = [v for v in commit.visits if v.status]
-            db.executemany(
-                _PAGE,
-                [
-                    (
-                        v.id, v.status, v.at, v.at, v.size, v.digest, v.text_digest, v.mime, v.charset, v.language,
-                        v.title, v.etag, v.modified,
-                        v.truncated * _TRUNCATED | v.noindex * _NOINDEX | v.permanent * _PERMANENT,
-                        int.from_bytes(v.links[:8], "little", signed=True) if v.outcome is Outcome.REDIRECT and v.links else None,
-                        v.canonical, v.simhash,
-                        *((numbers[v.stored.warc], v.stored.offset, v.stored.length) if v.stored else (None, 0, 0)),
-                    )
-                    for v in answered
-                ],
-            )  # fmt: skip
-            db.executemany(
-                _VERSION,
-                [
-                    (v.id, v.at, v.status, v.digest, v.text_digest, v.size, v.mime, numbers[v.stored.warc], v.stored.offset, v.stored.length)
-                    for v in answered
-                    if v.outcome is Outcome.PAGE and v.stored
-                ],
-            )  # fmt: skip
+            numbers = self._warc_numbers | {name: self._put_warc(name, size) for name, size in commit.warcs.items()}
+            answered = rows.answered(commit)
+            db.executemany(_PAGE, [rows.page_row(visit, numbers) for visit in answered])
+            db.executemany(_VERSION, rows.version_rows(answered, numbers))
             db.executemany(_LINKS, [(v.id, v.links) for v in answered if v.links])
             self._put_counts(commit.counts)
             if commit.homes is not None:
                 self._set("homes", json.dumps(commit.homes))
+        self._warc_numbers = numbers
+        self._learn(commit.urls)
         return True
 
     def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
@@ -173,6 +168,7 @@ class SqliteStore:
             self._put_hosts(hosts)
             self._db.executemany(_NEW_URL, urls)
             self._put_counts(counts)
+        self._learn(urls)
 
     def set_aside(self, id: int, reason: str, counts: Counts) -> None:
         with _Transaction(self._db):
@@ -182,32 +178,28 @@ class SqliteStore:
     def wake(self, now: float) -> list[tuple[int, int]]:
         due = "state = 1 AND due > 0 AND due <= ?"
         with _Transaction(self._db):
-            rows = self._db.execute(f"SELECT host, count(*) FROM urls WHERE {due} GROUP BY host", (now,)).fetchall()
+            woken = self._db.execute(f"SELECT host, count(*) FROM urls WHERE {due} GROUP BY host", (now,)).fetchall()
             self._db.execute(f"UPDATE urls SET due = 0 WHERE {due}", (now,))
-        return rows
+        return woken
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         with _Transaction(self._db):
             self._db.executemany("UPDATE urls SET rank = ?2 WHERE id = ?1 AND state = 1", ranks)
 
-    def _put_hosts(self, hosts: list[Host]) -> None:
-        encode = msgspec.msgpack.encode
-        self._db.executemany(
-            _HOST,
-            [
-                (h.id, h.origin, encode(h.robots) if h.robots else None, h.not_before, h.interval, h.learned)
-                for h in hosts
-            ],
-        )
+    def _learn(self, urls: list[NewUrl]) -> None:
+        if self._known is not None:
+            self._known.add((row.id, row.url) for row in urls)
 
-    def _put_warc(self, name: str, size: int) -> None:
-        self._db.execute(
-            "INSERT INTO warcs (name, bytes) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET bytes = max(bytes, excluded.bytes)",
+    def _put_hosts(self, hosts: list[Host]) -> None:
+        self._db.executemany(_HOST, map(rows.host_row, hosts))
+
+    def _put_warc(self, name: str, size: int) -> int:
+        row = self._db.execute(
+            """INSERT INTO warcs (name, bytes) VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET bytes = max(bytes, excluded.bytes) RETURNING number""",
             (name, size),
-        )
-        if name not in self._warc_numbers:
-            query = "SELECT number FROM warcs WHERE name = ?"
-            self._warc_numbers[name] = self._db.execute(query, (name,)).fetchone()[0]
+        ).fetchone()
+        return int(row[0])
 
     def _put_counts(self, counts: Counts) -> None:
         self._set("counts", msgspec.json.encode(counts).decode())
@@ -236,11 +228,9 @@ class SqliteStore:
         return dict(self._db.execute("SELECT depth, count(*) FROM urls WHERE state = 1 GROUP BY depth"))
 
     def waiting(self) -> list[Waiting]:
-        rows = self._db.execute(
-            """SELECT hosts.*, queued FROM hosts JOIN
-            (SELECT host, count(*) AS queued FROM urls WHERE state = 1 AND due = 0 GROUP BY host) ON host = id"""
-        )
-        return [Waiting(_host(row[:6]), row[6]) for row in rows]
+        queued = dict(self._db.execute("SELECT host, count(*) FROM urls WHERE state = 1 AND due = 0 GROUP BY host"))
+        hosts = map(rows.host, self._db.execute(_HOSTS))
+        return [Waiting(host, queued[host.id]) for host in hosts if host.id in queued]
 
     def next_wake(self) -> float | None:
         row = self._db.execute("SELECT min(due) FROM urls WHERE state = 1 AND due > 0").fetchone()
@@ -250,37 +240,44 @@ class SqliteStore:
         self, host: int, count: int, leased: Collection[int], above: float = -math.inf, below: float = math.inf
     ) -> list[Task]:
         # Leased URLs are still marked queued (a lease is not worth a write), so they come up again: skip them.
-        rows = self._db.execute(
+        best = self._db.execute(
             """SELECT id, url, depth, attempts, hops, kind FROM urls WHERE state = 1 AND due = 0 AND host = ?
             AND rank >= ? AND rank < ? ORDER BY rank DESC LIMIT ?""",
             (host, above, below, count + len(leased)),
         )
-        return list(islice((Task(*row) for row in rows if row[0] not in leased), count))
+        return list(islice((Task(*row) for row in best if row[0] not in leased), count))
 
     def ranks(self, most: int) -> list[float]:
         query = "SELECT rank FROM urls WHERE state = 1 AND due = 0 LIMIT ?"
-        rows = self._db.execute(query, (most + 1,)).fetchall()
-        if len(rows) > most:
+        found = self._db.execute(query, (most + 1,)).fetchall()
+        if len(found) > most:
             # Ids are hashes, so neighbours by id have nothing else in common. Rows that are not queued are read too:
             # their number is bounded, and a queue that is such a small part of a crawl gets a smaller sample.
             sample = """SELECT rank FROM
-                (SELECT rank, state, due FROM urls NOT INDEXED WHERE id >= ? ORDER BY id LIMIT ?)
+                (SELECT rank, state, due FROM urls INDEXED BY identities WHERE id >= ? ORDER BY id LIMIT ?)
                 WHERE state = 1 AND due = 0 LIMIT ?"""
             start = random.getrandbits(63) - (1 << 63)  # the lower half, so that there are as many above it
-            rows = self._db.execute(sample, (start, most * 20, most)).fetchall() or rows
-        return [row[0] for row in rows]
+            found = self._db.execute(sample, (start, most * 20, most)).fetchall() or found
+        return [row[0] for row in found]
+
+    def unknown(self, urls: Mapping[int, str]) -> list[int]:
+        if self._known is None:
+            self._known = KnownUrls(self._db.execute("SELECT id, url FROM urls"))
+        return self._known.unknown(urls)
 
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
-        return {row[0]: (row[1], row[2]) for row in self._by_id("SELECT id, url, state FROM urls WHERE id IN", ids)}
+        found: dict[int, tuple[str, int]] = {}
+        for start in range(0, len(ids), 512):
+            part = ids[start : start + 512]
+            # Few lengths, so that the statement is prepared already: the last id is asked for several times.
+            part += part[-1:] * ((8 if len(part) <= 8 else 64 if len(part) <= 64 else 512) - len(part))
+            query = f"SELECT id, url, state FROM urls WHERE id IN ({','.join('?' * len(part))})"
+            found.update((id, (url, state)) for id, url, state in self._db.execute(query, part))
+        return found
 
     def host(self, id: int) -> Host | None:
-        row = self._db.execute("SELECT * FROM hosts WHERE id = ?", (id,)).fetchone()
-        return _host(row) if row else None
-
-    def _by_id(self, query: str, ids: list[int]) -> Iterator[tuple[int, str, int]]:
-        for start in range(0, len(ids), 500):
-            part = ids[start : start + 500]
-            yield from self._db.execute(f"{query} ({','.join('?' * len(part))})", part)
+        row = self._db.execute(f"{_HOSTS} WHERE id = ?", (id,)).fetchone()
+        return rows.host(row) if row else None
 
     def warcs(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT name, bytes FROM warcs"))
@@ -288,8 +285,8 @@ class SqliteStore:
     # ---- reading the whole
 
     def url_facts(self) -> Iterator[UrlFacts]:
-        rows = self._db.execute("SELECT id, host, depth, state, rank, alias FROM urls ORDER BY id")
-        yield from map(UrlFacts._make, rows)
+        facts = self._db.execute("SELECT id, host, depth, state, rank, alias FROM urls ORDER BY id")
+        yield from map(UrlFacts._make, facts)
 
     def url_texts(self) -> Iterator[tuple[int, str]]:
         yield from self._db.execute("SELECT id, url FROM urls ORDER BY id")
@@ -303,20 +300,7 @@ class SqliteStore:
     # ---- reading for people
 
     def pages(self) -> Iterator[PageRow]:
-        rows = self._db.execute(
-            """SELECT u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
-            p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, t.url, u.reason, w.name, p.offset, p.length, a.url
-            FROM pages p JOIN urls u ON u.id = p.id LEFT JOIN urls t ON t.id = p.redirect LEFT JOIN urls a ON a.id = u.alias AND u.alias != 0
-            LEFT JOIN warcs w ON w.number = p.warc"""
-        )
-        for r in rows:
-            yield PageRow(
-                url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
-                visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
-                language=r[13], size=r[14], truncated=bool(r[15] & _TRUNCATED), noindex=bool(r[15] & _NOINDEX),
-                redirect=r[16], permanent=bool(r[15] & _PERMANENT), same_as=r[21], reason=r[17], warc=r[18],
-                offset=r[19], length=r[20],
-            )  # fmt: skip
+        yield from map(rows.page, self._db.execute(rows.PAGES))
 
     def unanswered(self, state: State) -> Iterator[PageRow]:
         query = (
@@ -336,13 +320,13 @@ class SqliteStore:
         return bytes(row[0]) if row else b""
 
     def linking(self, id: int) -> list[int]:
-        names = [id, *(row[0] for row in self._db.execute("SELECT id FROM urls WHERE alias = ?", (id,)))]
+        names = [id, *(row[0] for row in self._db.execute("SELECT id FROM urls WHERE alias = ? AND alias != 0", (id,)))]
         found: set[int] = set()
         for name in names:
             # One look through all packed links, in C. It also finds the eight bytes across two ids: look again.
             packed = name.to_bytes(8, "little", signed=True)
-            rows = self._db.execute("SELECT page, targets FROM links WHERE instr(targets, ?)", (packed,))
-            found.update(page for page, targets in rows if name in memoryview(targets).cast("q"))
+            near = self._db.execute("SELECT page, targets FROM links WHERE instr(targets, ?)", (packed,))
+            found.update(page for page, targets in near if name in memoryview(targets).cast("q"))
         return sorted(found)
 
 
@@ -370,6 +354,11 @@ class _Transaction:
             raise error
 
 
-def _host(row: tuple[int, str, bytes | None, float, float, bytes]) -> Host:
-    robots = msgspec.msgpack.decode(row[2], type=Robots) if row[2] else None
-    return Host(row[0], row[1], robots, row[3], row[4], row[5])
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one: the driver's own way to run a script ends our transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

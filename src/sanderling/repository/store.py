@@ -1,7 +1,7 @@
 """The contract of a state store. One writer, any number of readers; a commit is whole or not at all."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
@@ -27,6 +27,9 @@ class UrlFacts(NamedTuple):
 
 class Store(Protocol):
     """What the server needs of its state, and what the commands read."""
+
+    notices: list[str]
+    """What the user should know about opening it, such as an upgrade and where the backup is."""
 
     def close(self) -> None: ...
 
@@ -71,6 +74,9 @@ class Store(Protocol):
 
     def ranks(self, most: int) -> list[float]:
         """Ranks of queued URLs: all, or when there are more than `most`, about that many of them at random."""
+
+    def unknown(self, urls: Mapping[int, str]) -> list[int]:
+        """Which of these URLs (text by id) are not known yet; an id that is known by another text is logged."""
 
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         """Text and state of those ids that are known."""

@@ -1,0 +1,8 @@
+-- Sitemaps, other names of one page, near-duplicates, and what the dispatcher learns about a host.
+ALTER TABLE hosts ADD COLUMN learned BLOB NOT NULL DEFAULT x'';
+ALTER TABLE urls ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE urls ADD COLUMN modified REAL NOT NULL DEFAULT 0;
+ALTER TABLE urls ADD COLUMN priority REAL NOT NULL DEFAULT 0;
+ALTER TABLE urls ADD COLUMN alias INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pages ADD COLUMN canonical INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pages ADD COLUMN simhash INTEGER NOT NULL DEFAULT 0;

@@ -1,0 +1,37 @@
+"""Which URLs are known, whether the newest or those in sorted arrays."""
+
+import logging
+
+import pytest
+
+from sanderling.repository import known
+from sanderling.repository.known import KnownUrls
+from sanderling.urls import identity
+
+
+def some(first: int, last: int) -> dict[int, str]:
+    texts = [f"http://e.org/{number}" for number in range(first, last)]
+    return {identity(text): text for text in texts}
+
+
+@pytest.mark.parametrize("fewest", [1, 50, 65_536])
+def test_what_was_added_is_known(fewest: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "FEWEST", fewest)
+    urls = KnownUrls(some(0, 120).items())
+    assert urls.unknown(some(100, 140)) == list(some(120, 140))
+    for first in range(120, 500, 20):
+        urls.add(some(first, first + 20).items())
+    assert len(urls) == 500
+    assert urls.unknown(some(0, 520)) == list(some(500, 520))
+    assert urls.unknown({}) == []
+
+
+@pytest.mark.parametrize("fewest", [1, 65_536])
+def test_two_texts_with_one_identity_are_told(
+    fewest: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(known, "FEWEST", fewest)
+    urls = KnownUrls([(-5, "http://e.org/a"), (7, "http://e.org/b")])
+    with caplog.at_level(logging.WARNING):
+        assert urls.unknown({-5: "http://e.org/a", 7: "http://e.org/other", 2**62: "http://e.org/c"}) == [2**62]
+    assert [record.getMessage().split()[0] for record in caplog.records] == ["http://e.org/other"]
