@@ -1,0 +1,80 @@
+"""Two versions of a page beside each other, paragraph by paragraph, and where each paragraph of a page came from."""
+
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Literal, NamedTuple
+
+from sanderling.change.blocks import align
+from sanderling.change.page import block
+
+PieceKind = Literal["same", "edited", "added", "removed", "moved"]
+Words = list[tuple[bool, str]]  # (is it a changed one, the text), in order
+
+# Longer paragraphs are shown as replaced whole: nobody follows so many words one by one.
+MOST_WORDS = 2000
+
+
+class Piece(NamedTuple):
+    """One paragraph on either side, or on both."""
+
+    kind: PieceKind
+    old: str
+    new: str
+
+
+class Origin(NamedTuple):
+    """Which version a paragraph first stood in, and which one changed it last."""
+
+    first: int
+    edited: int
+
+
+def pieces(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
+    """Both versions in the order of the new one; what left stands where it was."""
+    alignment = align([*map(block, old)], [*map(block, new)])
+    came_from: dict[int, tuple[PieceKind, int]] = {}
+    for kind, pairs in (
+        ("same", alignment.kept(len(old), len(new))),
+        ("edited", alignment.edited),
+        ("moved", alignment.moved),
+    ):
+        came_from |= {after: (kind, before) for before, after in pairs}  # type: ignore[misc]
+    removed = sorted(alignment.removed)
+    shown: list[Piece] = []
+    for at, text in enumerate(new):
+        kind, before = came_from.get(at, ("added", -1))
+        if kind in ("same", "edited"):
+            while removed and removed[0] < before:
+                shown.append(Piece("removed", old[removed.pop(0)], ""))
+        shown.append(Piece(kind, old[before] if before >= 0 else "", text))
+    return shown + [Piece("removed", old[at], "") for at in removed]
+
+
+def words(old: str, new: str) -> tuple[Words, Words]:
+    """The words of an edited paragraph on either side, marked where they differ."""
+    before, after = old.split(), new.split()
+    if len(before) + len(after) > MOST_WORDS:
+        return [(True, old)], [(True, new)]
+    left: Words = []
+    right: Words = []
+    for operation, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        changed = operation != "equal"
+        left += [(changed, " ".join(before[a:b]))] if a < b else []
+        right += [(changed, " ".join(after[c:d]))] if c < d else []
+    return left, right
+
+
+def blame(versions: Iterable[Sequence[str]]) -> list[Origin]:
+    """For every paragraph of the last version: when it first appeared and when it was last edited, oldest first."""
+    origins: list[Origin] = []
+    previous: list[bytes] = []
+    for number, paragraphs in enumerate(versions):
+        current = [*map(block, paragraphs)]
+        alignment = align(previous, current)
+        following = [Origin(number, number)] * len(current)
+        for before, after in [*alignment.kept(len(previous), len(current)), *alignment.moved]:
+            following[after] = origins[before]
+        for before, after in alignment.edited:
+            following[after] = Origin(origins[before].first, number)
+        origins, previous = following, current
+    return origins
