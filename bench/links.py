@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, unquote, urljoin, urlsplit
 
 PAGE_RELATIONS = {"next", "canonical", "alternate"}
 _CONTROL_OR_SPACE = "".join(map(chr, range(0x21)))
 _TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
 # What the URL Standard leaves as it is; quote() adds letters, digits and _.-~ and escapes the rest as UTF-8.
 _PATH_KEEPS = "%/!$&'()*+,:;=@[]|\\"
@@ -67,10 +68,17 @@ def canonical(base: str, reference: str) -> str | None:
         return None
     host = parts.hostname if port in (None, {"http": 80, "https": 443}[parts.scheme]) else f"{parts.hostname}:{port}"
     path = quote(_without_dots(parts.path), safe=_PATH_KEEPS)
-    # To the standard an empty query is not the same as none; urljoin and urlsplit forget the difference.
+    # urljoin and urlsplit take an empty query for none, and so does the crawler; the reference's own one replaces
+    # that of the base even when it is empty.
     search = query if mark else parts.query
-    ending = f"?{quote(search, safe=_QUERY_KEEPS)}" if search or mark else ""
-    return f"{parts.scheme}://{host}{path}{ending}"
+    ending = f"?{quote(search, safe=_QUERY_KEEPS)}" if search else ""
+    return f"{parts.scheme}://{host}{_ESCAPE.sub(_one_way, path + ending)}"
+
+
+def _one_way(escape: re.Match[str]) -> str:
+    """RFC 3986, 6.2.2: escapes in capitals, and none where none is needed."""
+    plain = unquote(escape[0])
+    return plain if plain.isascii() and (plain.isalnum() or plain in "-._~") else escape[0].upper()
 
 
 def _without_dots(path: str) -> str:

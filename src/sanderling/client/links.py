@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import can_ada
 
 from sanderling.model import Found
-from sanderling.urls import LONGEST, WEB, canonical, identity
+from sanderling.urls import LONGEST, WEB, canonical, identity, unified
 
 # Entries, about 100 bytes each.
 MOST_REMEMBERED = 200_000
@@ -94,7 +94,7 @@ def _resolved(base: can_ada.URL, target: str) -> str | None:
     # Credentials and stray fragments are rare; only then is a second look worth its time.
     if "@" in url or "#" in url:
         return canonical(url)
-    return url
+    return unified(url)
 
 
 def pack(ids: Iterable[int]) -> bytes:

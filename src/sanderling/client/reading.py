@@ -13,7 +13,7 @@ from sanderling.client.links import LinkTable, pack
 from sanderling.client.transport import Fetch, agent, skipped_types
 from sanderling.model import Exchange, Found, Outcome, Stored, Visit
 from sanderling.settings import Settings
-from sanderling.urls import join, origin
+from sanderling.urls import identity, origin, redirected
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
@@ -155,7 +155,7 @@ class Reader:
         return Read(page.charset, page.language(), page.title(), _text_digest(page.text()), pack(ids), found, noindex)
 
     def _redirect(self, url: str, location: str) -> tuple[Outcome, Read]:
-        target = join(url, location) if location else None
+        target = redirected(url, location) if location else None
         if target is None:
             why = (
                 "redirects to nowhere" if not location else f"redirects to {location[:200]!r}, which is not on the web"
@@ -163,8 +163,8 @@ class Reader:
             return Outcome.FAILED, Read(reason=why)
         if target == url:
             return Outcome.FAILED, Read(reason="redirects to itself")
-        ids, new = self._links.resolve(url, [target])
-        return Outcome.REDIRECT, Read(links=pack(ids), found=[found for _, found in new])
+        found = self._links.meet(target)
+        return Outcome.REDIRECT, Read(links=pack([identity(target)]), found=[found] if found else [])
 
     def _store(self, fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str) -> Stored:
         url = fetch.task.url
