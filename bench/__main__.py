@@ -7,7 +7,7 @@ import sys
 import time
 
 from bench import many_urls, race, slow_hosts, truth, web
-from bench.places import BenchError
+from bench.places import BenchError, working_folder
 
 EPILOG = """\
 examples:
@@ -22,7 +22,7 @@ examples:
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
 process tree, user and system; memory is the peak of the tree's proportional set size. On a busy machine
-even CPU seconds vary (wget2's by three): take several rounds and mind the column "disturbed", the share of
+even CPU seconds vary: take several rounds and mind the column "disturbed", the share of
 the machine that others used meanwhile. Ratios compare laps of one round, (best/best) the best laps of each.
 Early pages of the walk are larger than later ones, so --quick is a little unkind to those it stops early:
 quote full runs.
@@ -49,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
         help="stop slow peers there (2000)",
     )
     racing.add_argument("--only", nargs="+", default=[], metavar="NAME", help="sanderling, scrapy, crawlee, wget2")
+    racing.add_argument("--on", default=working_folder(), metavar="DIR", help="where crawls are written (memory)")
     checking = commands.add_parser("truth", help="count the true pages, or check a crawl against them")
     checking.add_argument("directory", nargs="?", metavar="DIR", help="folder of a finished crawl of the bench's web")
     checking.add_argument("--port", type=int, default=8099, help="port the web had when it was crawled (8099)")
@@ -81,7 +82,7 @@ def main() -> int:
             return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
         if chosen.command == "many-urls":
             return many_urls.many_urls(chosen.urls, chosen.hosts)
-        return race.race(chosen.rounds, chosen.quick, chosen.only)
+        return race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on)
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1

@@ -14,7 +14,7 @@ from bench.measure import Outcome, measure
 from bench.peers import Peer
 from bench.places import RESULTS, SANDERLING, BenchError, say
 from bench.standings import Lap, ratio_table, ratios, table
-from bench.truth import Truth, compare, crawled_pages, truth
+from bench.truth import Truth, check, crawled_pages, truth
 
 
 def sanderling(clients: int) -> Peer:
@@ -29,7 +29,7 @@ def sanderling(clients: int) -> Peer:
     return Peer(f"sanderling {clients}", command, pages, ours=True)
 
 
-def race(rounds: int, quick: int, only: list[str]) -> int:
+def race(rounds: int, quick: int, only: list[str], on: str | None) -> int:
     contestants = _contestants(only)
     laps: list[Lap] = []
     wrong: list[str] = []
@@ -38,7 +38,7 @@ def race(rounds: int, quick: int, only: list[str]) -> int:
         say(f"{len(expected.html)} HTML pages of {len(expected.pages)} files at {site.url}")
         for turn in range(1, rounds + 1):
             for peer in contestants:
-                lap, complaint = _run(peer, turn, site, expected, quick)
+                lap, complaint = _run(peer, turn, site, expected, quick, on)
                 say(str(lap))
                 laps.append(lap)
                 if complaint:
@@ -60,9 +60,9 @@ def _contestants(only: list[str]) -> list[Peer]:
     return chosen
 
 
-def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int) -> tuple[Lap, str]:
+def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int, on: str | None) -> tuple[Lap, str]:
     """One lap, and what is wrong with the pages it found, if the contestant is ours."""
-    with tempfile.TemporaryDirectory(prefix="bench-race-") as name:
+    with tempfile.TemporaryDirectory(prefix="bench-race-", dir=on) as name:
         folder = Path(name)
         before, nginx = site.requests(), site.cpu()
         outcome = measure(peer.command(site.url, folder, quick))
@@ -88,7 +88,7 @@ def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int) -> t
         )
         if not peer.ours:
             return lap, ""
-        difference = compare(expected.urls(site), crawled_pages(folder))
+        difference = check(expected.urls(site), folder)
         return lap, str(difference) if difference else ""
 
 

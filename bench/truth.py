@@ -70,12 +70,29 @@ def compare(expected: frozenset[str], urls: Iterable[str]) -> Difference:
 
 def crawled_pages(directory: Path) -> list[str]:
     """URLs that answered 200 in a Sanderling crawl."""
+    return [url for url, row in crawled(directory).items() if row["status"] == 200]
+
+
+def check(expected: frozenset[str], directory: Path) -> Difference:
+    """Compares a Sanderling crawl, and tells what became of the pages it lacks."""
+    rows = crawled(directory)
+    found = compare(expected, (url for url, row in rows.items() if row["status"] == 200))
+    fates = [f"{url}  ({_fate(rows.get(url))})" for url in found.missing]
+    return Difference(fates, found.unexpected)
+
+
+def _fate(row: dict[str, object] | None) -> str:
+    if row is None:
+        return "no answer on record"
+    return f"status {row['status']}, {row.get('state')}: {row.get('reason') or 'no reason given'}"
+
+
+def crawled(directory: Path) -> dict[str, dict[str, object]]:
     command = [str(SANDERLING), "pages", str(directory), "--json"]
     answer = subprocess.run(command, capture_output=True, text=True)
     if answer.returncode != 0:
         raise BenchError(f"sanderling pages failed: {answer.stderr.strip()}")
-    rows = map(json.loads, answer.stdout.splitlines())
-    return [row["url"] for row in rows if row["status"] == 200]
+    return {row["url"]: row for row in map(json.loads, answer.stdout.splitlines())}
 
 
 def report(directory: str | None, port: int) -> int:
@@ -87,7 +104,7 @@ def report(directory: str | None, port: int) -> int:
         print(f"{len(expected.pages)} pages answer 200: {len(expected.html)} HTML and {others} other files")
         print(f"{len(expected.redirects)} redirects, {len(expected.broken)} broken links")
         return 0
-    difference = compare(expected.urls(web.Web(root, port)), crawled_pages(Path(directory)))
+    difference = check(expected.urls(web.Web(root, port)), Path(directory))
     print(difference)
     return 1 if difference else 0
 
