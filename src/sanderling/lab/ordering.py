@@ -1,0 +1,210 @@
+"""`sanderling lab ordering`: which order of visits brings the important pages first?
+
+Crawls a web whose link graph is known, on paper, once in each order that `crawl --order` offers: the queue is scored
+anew whenever the crawl has grown by a tenth, as in a real crawl, and what is found meanwhile is worth what its depth
+suggests. After 10, 20, 30 and 50 % of the pages: which share of the final PageRank lies in what was fetched? Served
+best first, and as the distributor does, from three lists at 4:2:1. "ideal" knows the final PageRank beforehand.
+
+Then the same web is crawled by many crawlers that share nothing, that each keep to their own sites, that ask a server
+for every page, and that lease pages in batches as Sanderling's do.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from heapq import heapify, heappop, heappush
+from pathlib import Path
+from typing import Any, get_args
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sanderling.errors import UsageError
+from sanderling.graph import pagerank
+from sanderling.lab import parallel, webs
+from sanderling.lab.plot import plot, save_png, table
+from sanderling.model import State
+from sanderling.server import ranking
+from sanderling.server.distributor import TURNS, Cuts, cuts
+from sanderling.server.ranking import Order, Snapshot
+from sanderling.server.reranker import FEWEST_PAGES, GROWTH
+from sanderling.server.snapshot import newcomers
+
+ORDERS: tuple[Order, ...] = get_args(Order)
+AFTER = (10, 20, 30, 50)
+_CURVE = range(0, 101, 4)
+
+_X, _Y = "% of the pages fetched", "share of the final PageRank"
+
+Floats = NDArray[np.float64]
+Curves = dict[str, dict[str, Floats]]
+
+
+class PaperCrawl:
+    """A crawl of a known graph: what the crawler knows at each moment, and nothing more."""
+
+    def __init__(self, web: webs.Web, order: Order, lists: bool) -> None:
+        self._web, self._order, self._lists = web, order, lists
+        count = len(web.graph.ids)
+        # Ids are hashes: among equals the queue is in no particular order.
+        self._tie = np.random.default_rng(1).permutation(count).tolist()
+        self._depth = np.zeros(count, np.int32)
+        self._known = np.zeros(count, np.bool_)
+        self._visited = np.zeros(count)
+        self._cuts = Cuts(-np.inf, -np.inf)
+        self._newcomers: list[float] = []
+        self._heaps: list[list[tuple[float, int, int]]] = [[], [], []]
+        self._admit(np.array(web.seeds), 0)
+
+    def run(self) -> list[int]:
+        """All pages in the order of their visits."""
+        visits: list[int] = []
+        again = float(FEWEST_PAGES)
+        while any(self._heaps):
+            if len(visits) >= again:
+                self._rescore()
+                again = len(visits) * (1 + GROWTH)
+            page = self._next(len(visits))
+            visits.append(page)
+            self._visited[page] = len(visits)
+            links = self._web.graph.links_of(page)
+            self._admit(links[~self._known[links]], int(self._depth[page]) + 1)
+        return visits
+
+    def _next(self, number: int) -> int:
+        heap = self._heaps[TURNS[number % len(TURNS)]] or next(heap for heap in self._heaps if heap)
+        return heappop(heap)[2]
+
+    def _admit(self, pages: NDArray[Any], depth: int) -> None:
+        self._known[pages] = True
+        self._depth[pages] = depth
+        rank = ranking.breadth_first(depth)
+        if self._newcomers and self._order != "breadth-first":
+            rank = self._newcomers[min(depth, len(self._newcomers) - 1)]
+        heap = self._heaps[self._cuts.list_of(rank) - 1 if self._lists else 0]
+        for page in pages.tolist():
+            heappush(heap, (-rank, self._tie[page], page))
+
+    def _rescore(self) -> None:
+        known, visited = self._known, self._visited > 0
+        web = self._web
+        snapshot = Snapshot(
+            webs.part(web.graph, known, visited),
+            self._depth[known],
+            np.where(visited[known], State.FETCHED, State.QUEUED).astype(np.int8),
+            web.host[known],
+            web.shape[known],
+            self._visited[known],
+        )
+        score = ranking.scores(self._order, snapshot)
+        self._newcomers = newcomers(snapshot, score)
+        queued = np.flatnonzero(known)[snapshot.queued].tolist()
+        ranks = score[snapshot.queued].tolist()
+        self._cuts = cuts(ranks)
+        self._heaps = [[], [], []]
+        for page, rank in zip(queued, ranks, strict=True):
+            self._heaps[self._cuts.list_of(rank) - 1 if self._lists else 0].append((-rank, self._tie[page], page))
+        for heap in self._heaps:
+            heapify(heap)
+
+
+def gathered(visits: Sequence[int], worth: Floats) -> Floats:
+    """The share of all worth in hand after 0, 1, 2 ... visits."""
+    return np.asarray(np.concatenate([[0.0], np.cumsum(worth[list(visits)])]) / worth.sum(), np.float64)
+
+
+def at_percent(curve: Floats, percent: float) -> float:
+    return float(curve[round((len(curve) - 1) * percent / 100)])
+
+
+def compare(web: webs.Web) -> Curves:
+    """For each way of serving and each order the whole curve."""
+    worth = pagerank(web.graph, tolerance=1e-8)
+    ideal = gathered(np.argsort(-worth, kind="stable").tolist(), worth)
+    found: Curves = {"best first": {}, "three lists": {}}
+    for serving, curves in found.items():
+        for order in ORDERS:
+            curves[order] = gathered(PaperCrawl(web, order, serving == "three lists").run(), worth)
+        curves["ideal"] = ideal
+    return found
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--web", action="append", metavar="WEB",
+        help="synthetic (the default), docs (the documentation web of the bench), or a crawl folder; repeatable",
+    )  # fmt: skip
+    parser.add_argument("--crawlers", type=int, default=8, help="crawlers in the second experiment (8)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--png", type=Path, metavar="FILE", help="write the plot of the first web to a file, too")
+
+
+def run(options: argparse.Namespace) -> int:
+    reports: list[dict[str, Any]] = []
+    all_curves: list[Curves] = []
+    for name in options.web or ["synthetic"]:
+        for number, web in enumerate(webs.find(name)):
+            curves = compare(web)
+            teams = parallel.compare(web, max(1, options.crawlers)) if not number else []
+            all_curves.append(curves)
+            reports.append(_report(web, curves, teams))
+            if not options.json:
+                _show(web, curves, teams)
+    means = mean_shares(all_curves)
+    best = {serving: max(ORDERS, key=by_order.__getitem__) for serving, by_order in means.items()}
+    if options.json:
+        sys.stdout.write(msgspec.json.encode({"webs": reports, "mean": means, "winner": best}).decode() + "\n")
+    elif len(all_curves) > 1:
+        rows = [[order, *(means[serving][order] for serving in means)] for order in means["best first"]]
+        sys.stdout.write(f"Mean of all shares on these {len(all_curves)} webs\n{table(rows, ['order', *means])}\n")
+    if options.png is not None and not save_png(_series(all_curves[0]), _X, _Y, options.png):
+        raise UsageError("a PNG needs the package matplotlib: install sanderling[lab]")
+    return 0
+
+
+def mean_shares(found: Sequence[Curves]) -> dict[str, dict[str, float]]:
+    """For each way of serving and each order the mean over all webs and all points of the table."""
+    return {
+        serving: {
+            order: float(np.mean([at_percent(curves[serving][order], x) for curves in found for x in AFTER]))
+            for order in by_order
+        }
+        for serving, by_order in found[0].items()
+    }
+
+
+def _series(curves: Curves) -> dict[str, list[tuple[float, float]]]:
+    return {order: [(float(x), at_percent(curve, x)) for x in _CURVE] for order, curve in curves["best first"].items()}
+
+
+def _report(web: webs.Web, curves: Curves, teams: list[parallel.Outcome]) -> dict[str, Any]:
+    return {
+        "web": web.name,
+        "pages": len(web.graph.ids),
+        "links": len(web.graph.targets),
+        "orders": {
+            serving: {
+                order: {str(x): round(at_percent(curve, x), 4) for x in AFTER} for order, curve in by_order.items()
+            }
+            for serving, by_order in curves.items()
+        },
+        "parallel": [msgspec.to_builtins(team) for team in teams],
+    }
+
+
+def _show(web: webs.Web, curves: Curves, teams: list[parallel.Outcome]) -> None:
+    lines = [f"{web.name}: {len(web.graph.ids):,} pages, {len(web.graph.targets):,} links"]
+    for serving, by_order in curves.items():
+        rows = [[order, *(at_percent(curve, x) for x in AFTER)] for order, curve in by_order.items()]
+        lines += [
+            "",
+            f"Share of the final PageRank fetched, {serving}",
+            table(rows, ["order", *(f"{x} %" for x in AFTER)]),
+        ]
+    lines += ["", plot(_series(curves), _X, _Y)]
+    if teams:
+        lines += ["", "As many downloads as there are pages, by crawlers that order by known back links"]
+        rows = [list(msgspec.structs.astuple(team)) for team in teams]
+        lines.append(table(rows, [name.replace("_", " ") for name in parallel.Outcome.__struct_fields__]))
+    sys.stdout.write("\n".join(lines) + "\n\n")
