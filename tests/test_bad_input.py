@@ -1,0 +1,661 @@
+"""What the web and users send that they should not, and what they get for it."""
+
+import os
+import shutil
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pycurl
+import pytest
+from conftest import FAST, command, stored_urls
+from servers import Answer, PageServer, links, redirect
+
+from sanderling.cli import main
+from sanderling.cli.crawl import _default_folder
+from sanderling.client.documents import decode
+from sanderling.client.site import Site
+from sanderling.client.transport import Transport
+from sanderling.model import Task
+from sanderling.server.dispatcher import canonical_seed
+from sanderling.settings import Settings
+from sanderling.testing import FaultServer
+from sanderling.testing.faults.exchange import FAULTS
+
+# Short, because what misbehaves here does so at once or for ever.
+IMPATIENT = (
+    "--first-byte-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "1s", "--retries", "0",
+    "--max-body", "1MiB",
+)  # fmt: skip
+MIB = 1024 * 1024
+
+
+class Crawled(NamedTuple):
+    """One crawl of every fault there is."""
+
+    faults: FaultServer
+    folder: Path
+    seconds: float
+    urls: dict[str, dict[str, Any]]  # by URL without the origin of the faults
+    excluded: dict[str, dict[str, Any]]
+    received: int
+
+
+@pytest.fixture(scope="module")
+def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:  # type: ignore[no-untyped-def]
+    folder = tmp_path_factory.mktemp("faults") / "crawl"
+    with FaultServer() as faults:
+        seeds = folder.with_name("seeds.txt")
+        names = [f"redirect-to-private/{kind}" for kind in faults.private]
+        names += ["redirect/30", "redirect-cross-origin/308", "status/204", "status/403", "status/410", "status/999"]
+        seeds.write_text("\n".join([faults.url(), *map(faults.url, names)]))
+        started = time.monotonic()
+        ran = sanderling(
+            "crawl", "--seeds", seeds, "-d", folder, "--scope", "any", "--exclude", "trap-|/page/n[0-9]",
+            "--per-host", 16, "--delay", 0, *IMPATIENT,
+        )  # fmt: skip
+        seconds = time.monotonic() - started
+        assert ran.code == 0, ran.err
+
+        def listed(*more: str) -> dict[str, dict[str, Any]]:
+            rows = sanderling("pages", folder, "--json", *more).lines
+            return {row["url"].removeprefix(faults.origin + "/"): row for row in rows}
+
+        yield Crawled(faults, folder, seconds, listed(), listed("--state", "excluded"), len(faults.received))
+
+
+def test_the_crawl_ends_soon_and_knows_how_every_fault_ended(crawled: Crawled) -> None:
+    assert crawled.seconds < 30
+    for fault in FAULTS.values():
+        if not fault.name.startswith("trap-"):
+            assert crawled.urls[fault.example]["state"] in ("fetched", "failed")
+
+
+def test_what_was_stored_can_be_read_back(crawled: Crawled, tmp_path: Path) -> None:
+    pages = {row["url"] for row in crawled.urls.values() if row["warc"]}
+    stored = stored_urls(crawled.folder)
+    assert len(stored) == len(pages)
+    assert set(stored) == pages
+    for kind in ("jsonl", "cdxj", "links", "warc"):
+        assert main(["export", str(crawled.folder), "--format", kind, "-o", str(tmp_path / kind)]) == 0
+
+
+# ---- 1: schemes
+
+
+def test_only_the_web_is_followed(crawled: Crawled) -> None:
+    assert crawled.urls["links-bad-schemes"]["status"] == 200
+    assert crawled.urls["page/ok"]["status"] == 200
+    everything = crawled.urls.keys() | crawled.excluded.keys()
+    assert all("://" not in url or url.startswith("http://") for url in everything)
+    assert not any("from-data" in url for url in everything)
+    assert crawled.urls["redirect-to-file"]["state"] == "failed"
+    assert "not on the web" in crawled.urls["redirect-to-file"]["reason"]
+
+
+BAD = ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/1x", "javascript:alert(1)", "data:text/html,x"]
+
+
+def test_schemes_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Links, frames, canonical, alternate, base, refresh, form action, sitemaps, robots, redirects."""
+    head = "".join(
+        f'<link rel=canonical href="{url}"><link rel=alternate href="{url}"><base href="{url}">'
+        f'<meta http-equiv=refresh content="0; url={url}">'
+        for url in BAD
+    )
+    body = "".join(
+        f'<iframe src="{url}"></iframe><area href="{url}"><form action="{url}"><button></form><a href="{url}">x</a>'
+        for url in BAD
+    )
+    sitemap = "<urlset>" + "".join(f"<url><loc>{url}</loc></url>" for url in BAD) + "</urlset>"
+    table = {
+        "/": f'<html><head>{head}</head>{body}<a href="/sitemap.xml">s</a> <a href="/r0">r</a>'.encode(),
+        "/sitemap.xml": Answer(sitemap.encode(), "application/xml"),
+        "/robots.txt": Answer("".join(f"Sitemap: {url}\n" for url in BAD).encode(), "text/plain"),
+        **{f"/r{n}": redirect(url) for n, url in enumerate(BAD)},
+    }
+    table["/"] += links(*(f"/r{n}" for n in range(len(BAD))))
+    with PageServer(table) as server:
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--scope", "any", "--json")
+        assert (ran.json["known"], ran.json["pages"], ran.json["failed"]) == (2 + len(BAD), 2, len(BAD))
+
+
+# ---- 2: addresses
+
+
+def test_private_addresses_in_links_redirects_and_frames(crawled: Crawled) -> None:
+    """However they are written, none of them is asked for anything, not even robots.txt."""
+    assert crawled.received == 0
+    private = [row for row in crawled.urls.values() if "private address" in row["reason"]]
+    assert len({row["url"] for row in private}) >= len(crawled.faults.private) - 2  # two pairs are the same URL
+    assert all(row["state"] == "failed" and row["status"] == 0 for row in private)
+    assert any(row["url"].endswith("/private/meta-refresh") for row in private)
+    assert any(row["url"].endswith("/landing") for row in private)
+    for kind in crawled.faults.private:
+        row = crawled.urls[f"redirect-to-private/{kind}"]
+        assert (row["status"], row["state"]) == (302, "fetched")
+        assert row["redirect"] in {found["url"] for found in private}
+
+
+def test_private_addresses_when_asked_for(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with FaultServer() as faults:
+        url = faults.url("redirect-to-private/hex")
+        ran = sanderling(
+            "crawl", url, *FAST, "--scope", "any", "--max-depth", 0, "-d", tmp_path / "c", "--allow-private"
+        )
+        assert ran.code == 0
+        assert [request.path for request in faults.received] == ["/robots.txt", "/private/hex"]
+
+
+def test_robots_that_lead_inside(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with FaultServer() as inside, PageServer({"/": b"page"}) as server:
+        server.table["/robots.txt"] = redirect(f"{inside.other_origin}/robots.txt")
+        sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--retries", 0)
+        assert not inside.received
+        (row,) = sanderling("pages", tmp_path / "c", "--json").lines
+        assert row["state"] == "failed"
+        assert "robots.txt could not be read: leads to the private address 127.0.0.1" in row["reason"]
+
+
+def test_a_name_that_resolves_inside(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    name = socket.gethostname()
+    try:
+        addresses = {each[4][0] for each in socket.getaddrinfo(name, None)}
+    except OSError:
+        pytest.skip("this machine's own name does not resolve")
+    with FaultServer() as inside, PageServer({}) as server:
+        port = inside.other_origin.rpartition(":")[2]
+        server.table["/"] = links(f"http://{name}:{port}/a", f"http://{name}:{port}/b")
+        sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--scope", "any")
+        rows = sanderling("pages", tmp_path / "c", "--json", "--state", "failed").lines
+        assert not inside.received
+    assert len(rows) == 2
+    assert all(row["reason"].removeprefix("leads to the private address ") in addresses for row in rows)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1", "0.0.0.0", "169.254.169.254"])
+def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> None:
+    """Whatever a name resolved to a moment ago: the address of the connection itself is what counts."""
+    with FaultServer() as inside, _transport() as (transport, site):
+        port = inside.other_origin.rpartition(":")[2]
+        fetch = transport._new_fetch()
+        fetch.curl.setopt(pycurl.RESOLVE, [f"harmless.example:{port}:{address}"])
+        transport._idle.append(fetch)
+        assert transport.start(Task(1, f"http://harmless.example:{port}/x", 0, 0, 0), site) == ""
+        (over,) = _finished(transport)
+        assert over.hopeless
+        assert over.error.startswith("leads to the private address")
+        assert not inside.received
+
+
+@contextmanager
+def _transport(**settings: Any) -> Iterator[tuple[Transport, Site]]:
+    read, write = os.pipe()
+    chosen = Settings(**settings)
+    transport = Transport(chosen, read)
+    try:
+        yield transport, Site("http://harmless.example", False, chosen)
+    finally:
+        transport.close()
+        os.close(read)
+        os.close(write)
+
+
+def _finished(transport: Transport) -> list[Any]:
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline:
+        transport.wait(0.1)
+        if over := transport.finished():
+            return over
+    raise AssertionError("nothing finished")
+
+
+# ---- 4: redirects
+
+
+def test_redirects_that_lead_nowhere(crawled: Crawled) -> None:
+    for name in ("redirect-self", "redirect-bad", "redirect-no-location"):
+        assert crawled.urls[name]["state"] == "failed"
+        assert "redirects to" in crawled.urls[name]["reason"]
+    assert crawled.faults.requests["/redirect-loop"] == crawled.faults.requests["/redirect-loop/back"] == 1
+    assert crawled.excluded["redirect-endless/21"]["reason"] == "more than 20 redirects"
+    assert crawled.excluded["redirect/9"]["reason"] == "more than 20 redirects"
+    assert crawled.faults.requests["/redirect/9"] == 0
+    assert crawled.urls["redirect/3"]["redirect"].endswith("/redirect/2")
+
+
+def test_nothing_secret_crosses_an_origin(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Neither the credentials of the seed nor its cookies, and a body was never sent."""
+    table = {
+        "http://a.test/": Answer(
+            b"", status=307, headers=(("Location", "http://b.test/"), ("Set-Cookie", "secret=1; Path=/"))
+        ),
+        "http://b.test/": b"arrived" + links("http://a.test/again"),
+        "http://a.test/again": b"again",
+    }
+    with PageServer(table) as server:
+        ran = sanderling(
+            "crawl", "http://user:password@a.test/", "-d", tmp_path / "c", "--proxy", server.origin, "--cookies",
+            "--scope", "any", *FAST,
+        )  # fmt: skip
+        assert ran.code == 0, ran.err
+        asked = {each.url: each.headers for each in server.asked}
+    assert asked["http://a.test/again"]["cookie"] == "secret=1"
+    assert not {"cookie", "authorization", "content-length"} & asked["http://b.test/"].keys()
+    assert not any("authorization" in headers for headers in asked.values())
+    assert "password" not in (tmp_path / "c" / "sanderling.toml").read_text()
+
+
+# ---- 5: bombs
+
+
+@pytest.mark.parametrize("name", ["gzip-bomb", "deflate-bomb", "brotli-bomb", "nested-gzip-bomb"])
+def test_bombs_are_cut_at_the_cap(crawled: Crawled, name: str) -> None:
+    row = crawled.urls[name]
+    assert (row["status"], row["title"], row["truncated"], row["size"]) == (200, "Bomb", True, MIB)
+
+
+def test_compression_that_is_not_as_it_says(crawled: Crawled) -> None:
+    for name in ("broken-gzip", "not-gzip"):
+        assert crawled.urls[name]["reason"] == "the body is not encoded as it says"
+    for name in ("gzip", "nested-gzip", "gzip-trailing-garbage"):
+        assert (crawled.urls[name]["title"], crawled.urls[name]["truncated"]) == ("Compressed", False)
+    packed = crawled.urls["sitemap-bomb.xml.gz"]
+    assert (packed["status"], packed["title"]) == (200, "")
+    assert packed["size"] < MIB
+
+
+def test_memory_stays_bounded(tmp_path: Path) -> None:
+    """Bombs, endless bodies, floods and a million links, all at once: the largest process stays small."""
+    names = ["gzip-bomb", "deflate-bomb", "brotli-bomb", "nested-gzip-bomb", "endless", "endless-chunks",
+             "header-flood", "long-line", "long-attribute", "million-links", "deep-html", "xml-bomb"]  # fmt: skip
+    with FaultServer() as faults:
+        seeds = tmp_path / "seeds.txt"
+        seeds.write_text("\n".join(map(faults.url, names)))
+        arguments = command(
+            "crawl", "--seeds", seeds, "-d", tmp_path / "c", "--per-host", 12, "--delay", 0, "--clients", 1,
+            "--max-depth", 0, *IMPATIENT, "--max-body", "4MiB",
+        )  # fmt: skip
+        # In a process of its own, because the peak of a child is known only as the highest of all.
+        measure = (
+            "import resource, subprocess, sys\n"
+            "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+            "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+        )
+        done = subprocess.run([sys.executable, "-c", measure, *arguments], capture_output=True, text=True, check=True)
+    assert int(done.stdout) * 1024 < 300 * MIB
+
+
+# ---- 6: connections
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("reset", "the connection broke"),
+        ("reset-midway", "the connection broke"),
+        ("drop", "the connection was closed without an answer"),
+        ("hang", "timed out: no first byte within 2 s"),
+        ("slow-headers", "timed out"),
+        ("slow-body", "timed out: Operation too slow"),
+        ("header-flood", "the headers are too large"),
+        ("long-header", "the headers are too large"),
+        ("cookies-many", "the headers are too large"),
+        ("short", "the body ended early"),
+        ("cut-chunk", "the body ended early"),
+        ("broken-chunk", "the connection broke: chunk"),
+        ("two-lengths", "Invalid Content-Length"),
+        ("not-http", ""),
+    ],
+)
+def test_connections_that_fail(crawled: Crawled, name: str, reason: str) -> None:
+    row = crawled.urls[name]
+    assert (row["state"], row["status"]) == ("failed", 0)
+    assert row["reason"].startswith(reason)
+    assert row["reason"]
+
+
+def test_bodies_without_end(crawled: Crawled) -> None:
+    for name in ("endless", "endless-chunks"):
+        assert (crawled.urls[name]["truncated"], crawled.urls[name]["size"]) == (True, MIB)
+
+
+def test_statuses(crawled: Crawled) -> None:
+    states = {204: "fetched", 403: "failed", 410: "gone", 503: "failed", 999: "failed"}
+    for status, state in states.items():
+        row = crawled.urls[f"status/{status}"]
+        assert (row["status"], row["state"]) == (status, state)
+    assert crawled.urls["always-304"]["state"] == "failed"
+
+
+# ---- 7: markup
+
+
+@pytest.mark.parametrize(
+    ("name", "title", "truncated"),
+    [
+        ("deep-html", "Deep", True),
+        ("long-line", "", True),
+        ("long-attribute", "Long", True),
+        ("million-links", "A million links", True),
+        ("nul-bytes", "Nul\ufffds", False),
+        ("unclosed", "Unclosed", False),
+        ("empty", "", False),
+        ("xml-bomb", "", False),
+        ("xml-external-entity", "", False),
+        ("xml-deep", "", False),
+        ("not-html", "", False),
+        ("pixel-bomb.png", "", False),
+    ],
+)
+def test_markup_meant_to_break_parsers(crawled: Crawled, name: str, title: str, truncated: bool) -> None:
+    row = crawled.urls[name]
+    assert (row["status"], row["state"], row["title"], row["truncated"]) == (200, "fetched", title, truncated)
+    assert row["reason"] == ""
+
+
+def test_entities_are_not_expanded(crawled: Crawled) -> None:
+    everything = crawled.urls.keys() | crawled.excluded.keys()
+    assert not any(
+        "haha" in url or "root:" in url or "entity" in url.rpartition("/")[2]
+        for url in everything - {"xml-external-entity"}
+    )
+
+
+def test_a_long_base_does_not_multiply(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A hundred kilobytes of links on a base of eight would become 160 MB of URLs."""
+    page = f'<base href="/{"x" * 8000}/">'.encode() + b"".join(b"<a href=%d>" % n for n in range(20_000))
+    with PageServer({"/": page + links("/after"), "/after": b"fine"}) as server:
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--exclude", "/x", "--json")
+    assert ran.code == 0
+    assert ran.json["clients_replaced"] == 0
+    assert 500 < ran.json["known"] < 2000
+
+
+# ---- 9: nothing that a page says selects Python objects
+
+
+@pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "rot13", "zlib_codec", "undefined", "os"])
+def test_a_charset_is_no_codec_of_python(charset: str) -> None:
+    started = time.monotonic()
+    assert decode(rb"plain \x41 caf\u00e9", charset) == r"plain \x41 caf\u00e9"
+    assert len(decode(b"-" + b"a" * 1_000_000, charset)) == 1_000_001  # Python's punycode would take minutes
+    assert time.monotonic() - started < 1
+
+
+def test_neither_pickle_nor_eval() -> None:
+    source = Path(__file__).parent.parent / "src" / "sanderling"
+    for path in source.rglob("*.py"):
+        text = path.read_text()
+        for word in ("import pickle", "import marshal", "import shelve", "eval(", " exec(", "yaml.load", "__import__("):
+            assert word not in text.replace("re2.eval(", ""), (path, word)
+
+
+# ---- 10: file names
+
+
+def test_no_file_is_named_after_a_url(crawled: Crawled) -> None:
+    assert {path.name for path in crawled.folder.iterdir()} <= {
+        "sanderling.db", "sanderling.db-wal", "sanderling.db-shm", "sanderling.toml", "sanderling.lock", "warc", "index",
+    }  # fmt: skip
+    assert all(path.name.endswith(".warc.gz") for path in (crawled.folder / "warc").iterdir())
+    assert [path.name for path in crawled.folder.parent.iterdir() if path.name != "seeds.txt"] == ["crawl"]
+
+
+def test_dangerous_names_are_just_urls(crawled: Crawled) -> None:
+    for name in ("page/%00", "page/..%2F..%2Fetc%2Fpasswd", "page/CON", "page/-rf", "page/%0D%0ASet-Cookie:x=y"):
+        assert crawled.urls[name]["status"] == 200
+    assert crawled.urls["etc/passwd"]["status"] == 404
+
+
+@pytest.mark.parametrize(
+    "seed", ["http://[::1]:9/", "http://127.0.0.1:9/../../x", "http://-rf/", "http://a.../", "ftp://x%2e%2e/"]
+)
+def test_the_folder_named_after_a_seed_stays_here(seed: str) -> None:
+    folder = _default_folder([canonical_seed(seed)])
+    assert len(folder.parts) == 1
+    assert folder.name not in ("", ".", "..")
+    assert folder.name.isprintable()
+
+
+# ---- 12: charsets and terminals
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("bom-conflict", "Café crème, naïve façade"),
+        ("utf16", "Café crème, naïve façade"),
+        ("unknown-charset", "Café crème, naïve façade"),
+        ("latin1-labelled-utf8", "Caf\ufffd cr\ufffdme, na\ufffdve fa\ufffdade"),
+        ("utf8-labelled-latin1", "CafÃ© crÃ¨me, naÃ¯ve faÃ§ade"),
+    ],
+)
+def test_charsets_that_lie(crawled: Crawled, name: str, title: str) -> None:
+    assert crawled.urls[name]["title"] == title
+
+
+def test_invalid_utf8(crawled: Crawled) -> None:
+    assert crawled.urls["invalid-utf8"]["title"].startswith("ok \ufffd ")
+
+
+def test_nothing_from_the_web_commands_a_terminal(crawled: Crawled, sanderling) -> None:  # type: ignore[no-untyped-def]
+    assert "\x1b]0;owned" in crawled.urls["control-characters"]["title"]
+    assert "\u202e" in crawled.urls["bidi"]["title"]
+    shown = sanderling("pages", crawled.folder).out
+    assert "owned" in shown
+    assert "fdp.exe" in shown
+    dangerous = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u200b\u200e\u200f\u202a\u202e\u2066\u2069"}
+    assert not dangerous & set(shown.replace("\n", ""))
+    raw = subprocess.run(command("pages", crawled.folder, "--json"), capture_output=True).stdout
+    assert b"\x1b" not in raw
+    assert b"\x07" not in raw
+
+
+# ---- 14: robots.txt
+
+
+ROBOTS = {
+    "disallow": (set(), "disallowed by robots.txt"),
+    "500": (set(), "robots.txt answered 500"),
+    "429": (set(), "robots.txt answered 429"),
+    "timeout": (set(), "robots.txt could not be read: timed out: no first byte within 1 s"),
+    "reset": (set(), "robots.txt could not be read: the connection broke: Recv failure: Connection reset by peer"),
+    "missing": ({"/base-href", "/page/below"}, ""),
+    "html": ({"/base-href", "/page/below"}, ""),
+    "huge": ({"/base-href", "/page/below"}, ""),
+    "redirect-loop": ({"/base-href", "/page/below"}, ""),
+    "redirect": ({"/base-href"}, "disallowed by robots.txt"),
+}
+
+
+def test_robots(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with ExitStack() as stack:
+        servers = {robots: stack.enter_context(FaultServer(robots)) for robots in ROBOTS}
+        ran = sanderling(
+            "crawl", *(each.url("base-href") for each in servers.values()), "-d", tmp_path / "c", "--delay", 0,
+            "--retries", 0, "--first-byte-timeout", "1s", "--max-depth", 1,
+        )  # fmt: skip
+        assert ran.code == 0
+        states = [sanderling("pages", tmp_path / "c", "--state", state, "--json") for state in ("failed", "excluded")]
+        reasons = {row["url"]: row["reason"] for listed in states for row in listed.lines}
+        for robots, (pages, reason) in ROBOTS.items():
+            server = servers[robots]
+            assert server.requests.keys() - {"/robots.txt"} == pages, robots
+            found = {reasons[url] for url in reasons if url.startswith(server.origin + "/")}
+            assert found - {"deeper than max_depth"} == ({reason} if reason else set())
+
+
+def test_endless_robots_are_read_to_the_limit(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    rules = b"User-agent: *\nDisallow: /no\n" + b"# and so on\n" * 2_000_000
+    table = {"/robots.txt": Answer(rules, "text/plain"), "/": links("/no", "/yes"), "/yes": b"yes", "/no": b"no"}
+    with PageServer(table) as server:
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--max-body", "1KiB", "--json")
+    assert (ran.json["pages"], ran.json["excluded"]) == (2, 1)
+
+
+# ---- what users get wrong
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+    """Runs a command that has to end with exit code 2 and one sentence."""
+
+    def run(says: str, *arguments: object) -> None:
+        assert main([str(each) for each in arguments]) == 2
+        out, err = capsys.readouterr()
+        assert says in err
+        assert err.startswith("sanderling: ")
+        assert err.count("\n") == 1
+        assert err[:-1].isprintable()
+        assert out == ""
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("seed", "says"),
+    [
+        ("http://no-such-host.invalid/", "'no-such-host.invalid' cannot be a seed: the host name cannot be resolved"),
+        ("no-such-host.invalid", "cannot be resolved"),
+        ("http://" + "a" * 64 + ".invalid/", "cannot be a seed"),
+        ("http://", "'http://' cannot be a seed: it is not a valid URL"),
+        ("http://[", "not a valid URL"),
+        ("http://exa mple.org/", "not a valid URL"),
+        ("http://example.org:99999/", "not a valid URL"),
+        ("", "not a valid URL"),
+        ("   ", "not a valid URL"),
+        ("/etc/passwd", "not a valid URL"),
+        ("mailto:someone@example.org", "cannot be a seed"),
+        ("file:///etc/passwd", "the scheme 'file' is not http, https, ftp or gopher"),
+        ("dict://127.0.0.1/", "the scheme 'dict' is not"),
+        ("http://\u202e\x1b[2J/", "not a valid URL"),
+    ],
+)
+def test_bad_seeds(refused: Callable[..., None], tmp_path: Path, seed: str, says: str) -> None:
+    refused(says, "crawl", seed, "-d", tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_mistake_at_the_real_command_line(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    ran = sanderling("crawl", "file:///etc/passwd", "-d", tmp_path / "c", "--include", "(")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    ran = sanderling("crawl", "http://127.0.0.1:9", "-d", tmp_path / "c", "--include", "(")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert not (tmp_path / "c").exists()
+
+
+def test_no_seed_and_bad_seed_files(refused: Callable[..., None], tmp_path: Path) -> None:
+    folder, seeds = tmp_path / "c", tmp_path / "seeds.txt"
+    refused("nothing to crawl", "crawl", "-d", folder)
+    refused("cannot be read: No such file", "crawl", "--seeds", seeds, "-d", folder)
+    seeds.write_text("# nothing\n\n")
+    refused("names no URL", "crawl", "--seeds", seeds, "-d", folder)
+    seeds.write_bytes(b"\xff\xfe\x00nonsense \x1b[2J\n")
+    refused("not a valid URL", "crawl", "--seeds", seeds, "-d", folder)
+    assert not folder.exists()
+
+
+def test_folders_that_are_not_ours(refused: Callable[..., None], tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9/"
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (photos / "summer.jpg").write_bytes(b"")
+    file = tmp_path / "file"
+    file.write_text("")
+    refused("is not a crawl folder and not empty", "crawl", url, "-d", photos)
+    refused("is not a folder", "crawl", url, "-d", file)
+    refused("does not exist", "crawl", url, "-d", tmp_path / "a" / "b")
+    for name in ("status", "pages", "join"):
+        refused("is not a crawl folder", name, photos)
+        refused("does not exist", name, tmp_path / "nowhere")
+    assert [path.name for path in photos.iterdir()] == ["summer.jpg"]
+    assert main(["crawl", url, "-d", str(tmp_path / ("x" * 300))]) == 1
+
+
+@pytest.fixture
+def finished(crawled: Crawled, tmp_path: Path) -> Path:
+    """A crawl folder to spoil."""
+    return Path(shutil.copytree(crawled.folder, tmp_path / "crawl"))
+
+
+def test_databases_that_cannot_be_used(refused: Callable[..., None], finished: Path) -> None:
+    database = finished / "sanderling.db"
+    with sqlite3.connect(database) as db:
+        db.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
+    db.close()
+    for name in ("status", "pages"):
+        refused("was written by a newer Sanderling", name, finished)
+    refused("was written by a newer Sanderling", "crawl", "-d", finished)
+    for damage in (b"this is no database at all" * 400, b"SQLite format 3\x00" + b"\xff" * 8000):
+        for path in finished.glob("sanderling.db*"):
+            path.unlink()
+        database.write_bytes(damage)
+        for arguments in (("status", finished), ("pages", finished), ("crawl", "-d", finished)):
+            refused(f"{database} cannot be read", *arguments)
+
+
+def test_a_database_damaged_in_the_middle(capsys: pytest.CaptureFixture[str], finished: Path) -> None:
+    database = finished / "sanderling.db"
+    sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
+    content = database.read_bytes()
+    database.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
+    for arguments in (["pages", str(finished)], ["crawl", "-d", str(finished)]):
+        assert main(arguments) in (1, 2)
+        _, err = capsys.readouterr()
+        assert err.count("\n") == 1
+        assert "damaged" in err or "cannot be read" in err
+
+
+def test_archives_that_are_shorter_than_they_were(refused: Callable[..., None], finished: Path) -> None:
+    os.truncate(next((finished / "warc").iterdir()), 100)
+    refused("is shorter than the database says", "crawl", "-d", finished)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("max_page = 3", "unknown setting 'max_page'"),
+        ("[section]\nx = 1", "unknown setting 'section'"),
+        ("max_pages = -3", "max_pages = -3 is not a whole number, 0 or more"),
+        ("max_pages = 1.5", "is not a whole number"),
+        ("delay = 'soon'", "delay = 'soon' is not a duration such as 10s"),
+        ("delay = nan", "is not a duration"),
+        ("max_time = inf", "is not a duration"),
+        ("max_body = '16 parsecs'", "is not a size such as 64KiB"),
+        ("cookies = 'yes'", "is not true or false"),
+        ("scope = 'galaxy'", "is not one of host, domain, prefix, any"),
+        ("include = 'x'", "is not a list of texts"),
+        ("include = ['(']", "'(' is not a valid pattern"),
+        ("connections = 0", "has to be more than 0"),
+        ("proxy = 'carrier-pigeon://x'", "is not an http://, https://, socks5:// or socks5h:// address"),
+        ("seeds = 3", "seeds is not a list of texts"),
+        ("this is no TOML", "is not valid TOML"),
+    ],
+)
+def test_bad_settings(refused: Callable[..., None], tmp_path: Path, line: str, says: str) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "sanderling.toml").write_text(line)
+    refused(says, "crawl", "http://127.0.0.1:9/", "-d", folder)
+    assert [path.name for path in folder.iterdir()] == ["sanderling.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--max-pages", "many"), "is not a whole number"),
+        (("--exclude", "["), "is not a valid pattern"),
+        (("--first-byte-timeout", "0"), "has to be more than 0"),
+        (("--proxy", "nowhere"), "is not an http://"),
+    ],
+)
+def test_bad_flags(refused: Callable[..., None], tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    refused(says, "crawl", "http://127.0.0.1:9/", "-d", tmp_path / "c", *arguments)
+    assert not (tmp_path / "c").exists()
