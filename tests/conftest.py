@@ -1,5 +1,6 @@
 """What the tests share: the command as a user runs it, and the truth about a crawl folder."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from sanderling.testing import ServedWeb, SyntheticWeb
+from sanderling.testing.postgres import PostgresMissing, PostgresServer
 
 FAST = ("--per-host", "8", "--delay", "0")
 
@@ -53,6 +55,17 @@ def web() -> Iterator[ServedWeb]:
     """A small synthetic web on one host."""
     with SyntheticWeb(hosts=1, pages=120, seed=5).serve() as site:
         yield site
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL server for all tests."""
+    try:
+        server = PostgresServer().__enter__()
+    except PostgresMissing as error:
+        pytest.skip(str(error))
+    with contextlib.closing(server):
+        yield server
 
 
 def stored_urls(folder: Path) -> list[str]:

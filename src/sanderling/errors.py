@@ -7,7 +7,8 @@ SanderlingError
 │   └── BadFolder     a folder that is not ours, is damaged or is newer than this program
 │       └── FolderInUse   another process crawls into it right now
 └── RunFailed         a run that had to stop (exit code 1)
-    └── DiskFull      no room left; what was committed is safe
+    ├── DiskFull      no room left; what was committed is safe
+    └── StoreAway     the database cannot be reached; what was committed is safe
 """
 
 
@@ -40,4 +41,8 @@ class RunFailed(SanderlingError):
 
 
 class DiskFull(RunFailed):
+    pass
+
+
+class StoreAway(RunFailed):
     pass

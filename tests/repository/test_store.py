@@ -1,22 +1,38 @@
 """The contract of a store, run on every store there is."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sanderling.errors import BadFolder
 from sanderling.model import Commit, Counts, Found, Host, NewUrl, Outcome, Robots, Settled, State, Stored, Visit
+from sanderling.repository.address import located
+from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.sqlite import SCHEMA, SqliteStore
 from sanderling.repository.store import Store
+from sanderling.testing.postgres import PostgresServer
 from sanderling.urls import identity
 
 HOST = Host(7, "http://e.org")
 
 
+Open = Callable[..., Store]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
+    """Opens the same store again and again, on each kind there is."""
+    if request.param == "sqlite":
+        return partial(SqliteStore, tmp_path / "sanderling.db")
+    server: PostgresServer = request.getfixturevalue("postgres")
+    return partial(PostgresStore, located(server.dsn, tmp_path))
+
+
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = SqliteStore(tmp_path / "sanderling.db")
+def store(open_store: Open) -> Iterator[Store]:
+    opened = open_store()
     yield opened
     opened.close()
 
@@ -83,7 +99,7 @@ def test_a_commit_is_whole_and_counts_once(store: Store) -> None:
 def test_a_failing_commit_changes_nothing(store: Store) -> None:
     store.seed([], [url("a")], [HOST], Counts(known=1))
     broken = commit(1, [visit("a")], [url("new"), url("new")])  # the same identity twice
-    with pytest.raises(Exception, match="UNIQUE|unique|duplicate"):
+    with pytest.raises(Exception, match=r"UNIQUE|unique|duplicate"):
         store.commit(broken)
     assert list(store.pages()) == []
     assert store.counts() == Counts(known=1)
@@ -139,15 +155,59 @@ def test_many_ids_at_once(store: Store) -> None:
     assert len(store.known([url(str(n)).id for n in range(3000)])) == 2000
 
 
-def test_a_reader_sees_what_is_committed_while_another_writes(tmp_path: Path) -> None:
-    writer = SqliteStore(tmp_path / "sanderling.db")
+def test_a_reader_sees_what_is_committed_while_another_writes(open_store: Open) -> None:
+    writer = open_store()
     writer.seed([], [url("a")], [HOST], Counts(known=1))
-    reader = SqliteStore(tmp_path / "sanderling.db", readonly=True)
+    reader = open_store(readonly=True)
     assert reader.counts().known == 1
     writer.commit(commit(1, [visit("a")]))
     assert reader.counts().pages == 1
+    assert [page.url for page in reader.pages()] == ["http://e.org/a"]
     reader.close()
     writer.close()
+
+
+def test_what_is_committed_is_there_again(open_store: Open) -> None:
+    first = open_store()
+    first.seed(["http://e.org/a"], [url("a"), url("b")], [HOST], Counts(known=2))
+    assert first.unknown({url("a").id: "http://e.org/a", url("c").id: "http://e.org/c"}) == [url("c").id]
+    first.commit(commit(1, [visit("a")], [url("c", 1)]))
+    assert first.unknown({url("c").id: "http://e.org/c"}) == []
+    first.close()
+    second = open_store()
+    assert second.notices == []
+    assert not second.commit(commit(1, [visit("a")], [url("c", 1)]))
+    assert second.unknown({url("d").id: "http://e.org/d", url("c").id: "http://e.org/c"}) == [url("d").id]
+    assert second.commit(commit(2, [visit("b", 1)], [url("d", 1)], warcs={"a.warc.gz": 2000, "b.warc.gz": 5}))
+    assert second.warcs() == {"a.warc.gz": 2000, "b.warc.gz": 5}
+    assert [task.url for task in second.take(7, 9, set())] == ["http://e.org/c", "http://e.org/d"]
+    second.close()
+
+
+def test_among_equals_who_came_first_is_first(store: Store) -> None:
+    names = [f"{n}" for n in range(50)]
+    store.seed([], [url(name) for name in names[:20]], [HOST], Counts())
+    store.commit(commit(1, [], [url(name) for name in names[20:]]))
+    assert [task.url.rpartition("/")[2] for task in store.take(7, 99, set())] == names
+
+
+def test_a_page_twice_in_one_report(store: Store) -> None:
+    store.seed([], [url("a")], [HOST], Counts())
+    store.commit(commit(1, [visit("a", 0, at=1.0), visit("a", 1, at=2.0, digest=b"e" * 16)]))
+    (page,) = store.pages()
+    assert (page.visits, page.changes, page.fetched_at) == (2, 1, 2.0)
+
+
+def test_odd_texts_are_stored(store: Store) -> None:
+    odd = "zero \0 tab \t emoji \N{SNOWMAN} quote ' \" backslash \\N"
+    store.seed([], [url("a")._replace(anchor=odd), url("b")], [HOST], Counts())
+    bad = Settled(url("b").id, State.FAILED, 1, 0.0, odd)
+    store.commit(commit(1, [visit("a", title=odd, etag=odd)], [url("c")._replace(anchor=odd)]))
+    store.commit(Commit("c1", 2, [], [bad], [], [], {}, Counts()))
+    (page,) = store.pages()
+    assert page.title.replace("\N{REPLACEMENT CHARACTER}", "\0") == odd
+    (failed,) = store.unanswered(State.FAILED)
+    assert failed.reason.endswith("backslash \\N")
 
 
 def test_a_damaged_or_newer_database_is_refused(tmp_path: Path) -> None:

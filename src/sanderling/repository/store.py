@@ -1,10 +1,14 @@
 """The contract of a state store. One writer, any number of readers; a commit is whole or not at all."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
+
+# Called before each try to reach a database that went away, with the reason, and once with none when it is back. It
+# takes its time, so that the database is not asked too often, and it may raise to end the waiting.
+WhileAway = Callable[[str], None]
 
 
 class Waiting(NamedTuple):

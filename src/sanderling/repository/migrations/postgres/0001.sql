@@ -5,9 +5,10 @@ CREATE TABLE hosts (
     learned bytea NOT NULL);
 CREATE TABLE urls (
     id bigint PRIMARY KEY, number bigint GENERATED ALWAYS AS IDENTITY (CACHE 1000), host bigint NOT NULL,
-    via bigint NOT NULL, alias bigint NOT NULL, rank float8 NOT NULL, due float8 NOT NULL, modified float8 NOT NULL,
-    priority float8 NOT NULL, depth int NOT NULL, attempts int NOT NULL, hops int NOT NULL, state int NOT NULL,
-    kind int NOT NULL, url text NOT NULL, anchor text NOT NULL, reason text NOT NULL);
+    via bigint NOT NULL, alias bigint NOT NULL, rank float8 NOT NULL, due float8 NOT NULL DEFAULT 0,
+    modified float8 NOT NULL, priority float8 NOT NULL, depth int NOT NULL, attempts int NOT NULL DEFAULT 0,
+    hops int NOT NULL, state int NOT NULL, kind int NOT NULL, url text NOT NULL, anchor text NOT NULL,
+    reason text NOT NULL);
 CREATE INDEX queue ON urls (host, rank DESC, number) WHERE state = 1 AND due = 0;
 CREATE INDEX retries ON urls (due) WHERE state = 1 AND due > 0;
 CREATE INDEX aliases ON urls (alias) WHERE alias <> 0;

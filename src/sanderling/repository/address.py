@@ -1,0 +1,63 @@
+"""Where a crawl's state lives when it is not in the folder: a database address, and the namespace of the crawl in it.
+
+One database may hold many crawls: each has its own schema, in PostgreSQL's sense of the word. Its name is what the
+address gives as search path (`postgresql://host/db?options=-csearch_path%3Dnews`), or else it is made up from the
+folder's name when the crawl is made. The address in `sanderling.toml` carries it from then on, so that the folder can
+be moved and renamed.
+"""
+
+import re
+import secrets
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from sanderling.errors import BadSetting
+
+_SCHEMES = ("postgresql", "postgres")
+_SEARCH_PATH = re.compile(r"-c\s*search_path=(\S+)")
+
+
+def check(store: str) -> None:
+    """Refuses a setting that is no address of a store."""
+    if store and urlsplit(store).scheme not in _SCHEMES:
+        raise BadSetting(f"store = {store!r} is neither empty nor an address such as postgresql://user@host/database")
+
+
+def namespace(store: str) -> str:
+    """The namespace that an address names; empty when it names none."""
+    found = _SEARCH_PATH.search(dict(parse_qsl(urlsplit(store).query)).get("options", ""))
+    name = found[1] if found else ""
+    if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,47}", name):
+        raise BadSetting(f"the search path {name!r} in the address of the store is not one plain name")
+    return name
+
+
+def located(store: str, folder: Path) -> str:
+    """An address with the namespace of a new crawl in it."""
+    check(store)
+    if not store or namespace(store):
+        return store
+    readable = re.sub(r"[^a-z0-9]+", "_", folder.absolute().name.lower()).strip("_")[:30]
+    name = f"crawl_{readable}_{secrets.token_hex(4)}"
+    parts = urlsplit(store)
+    query = dict(parse_qsl(parts.query))
+    query["options"] = f"{query.get('options', '')} -csearch_path={name}".strip()
+    return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote, safe="/")))
+
+
+def same(store: str, other: str) -> bool:
+    """Whether two addresses mean one place; what only one of them says about the namespace does not count."""
+    names = {name for name in (namespace(store), namespace(other)) if name}
+    return len(names) < 2 and _without_options(store) == _without_options(other)
+
+
+def shown(store: str) -> str:
+    """An address for people to read: without its password."""
+    parts = urlsplit(store)
+    return urlunsplit(parts._replace(netloc=re.sub(r":[^@]*@", "@", parts.netloc), query=""))
+
+
+def _without_options(store: str) -> tuple[str, str, frozenset[tuple[str, str]]]:
+    parts = urlsplit(store)
+    rest = frozenset((key, value) for key, value in parse_qsl(parts.query) if key != "options")
+    return re.sub(r".*@", "", parts.netloc), parts.path, rest
