@@ -138,16 +138,28 @@ def _spend(visits: Visits, cost: Floats, budget: float, part: Part, mu: float) -
 def _hold(
     visits: Visits, part: Part, threshold: Floats, hosts: Groups, load: Floats, caps: Floats
 ) -> tuple[Floats, Floats]:
-    """Raises the thresholds of hosts over their cap, all at once, each until it fits; then scales what is left over."""
-    planned = visits(threshold, part)
+    """Raises the thresholds of hosts over their cap, all at once, each by its own secant steps until it fits."""
+    held = np.zeros(len(caps), bool)
+    held[hosts] = True
+    fits = held & (caps > 0)
+    log_cap = np.log(np.where(fits, caps, 1.0))
+    raised, slope = np.zeros(len(caps)), np.full(len(caps), -1.0)
+    log_load = np.log(np.where(fits, load, 1.0))
+    planned = np.zeros(len(hosts))
     for _ in range(_STEPS):
-        ratio = np.divide(load, caps, out=np.ones(len(caps)), where=(caps > 0) & (load > caps))
-        if ratio.max() < 1.001:
-            break
-        threshold = threshold * (ratio**1.6)[hosts]
-        planned = visits(threshold, part)
+        step = np.clip((log_cap - log_load) / slope, -4.0, 4.0)
+        raised = raised + step
+        planned = visits(threshold * np.exp(raised)[hosts], part)
         load = np.asarray(np.bincount(hosts, planned, minlength=len(caps)), np.float64)
-    return threshold, planned * np.minimum(1.0, np.divide(caps, load, out=np.ones(len(caps)), where=load > 0))[hosts]
+        before, log_load = log_load, np.log(np.where(fits, np.maximum(load, 1e-12), 1.0))
+        moved = np.abs(step) > 1e-6
+        slope = np.where(moved, (log_load - before) / np.where(moved, step, 1.0), slope)
+        slope = np.clip(slope, -20.0, -0.1)
+        if np.abs(log_load - log_cap).max() < 1e-3:
+            break
+    # What the steps left over, and hosts that may not be visited at all.
+    scale = np.divide(caps, load, out=np.ones(len(caps)), where=load > 0)
+    return threshold * np.exp(raised)[hosts], planned * np.minimum(scale, 1.0)[hosts]
 
 
 def expected_freshness(rates: ArrayLike, visits: ArrayLike, weights: ArrayLike = 1.0) -> float:

@@ -140,6 +140,6 @@ PICKERS: dict[str, Callable[[Site], Picker]] = {
     "top-levels": TopLevels,
     "all": All,
     "one-prior": OnePrior,
-    "optimal": Optimal,
     "oracle": Oracle,
+    "optimal": Optimal,
 }

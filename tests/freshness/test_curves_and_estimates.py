@@ -1,0 +1,136 @@
+"""Formulas against published values, and estimators against simulated truth."""
+
+import numpy as np
+import pytest
+
+from sanderling.freshness import belief
+from sanderling.freshness.curves import (
+    even_age,
+    even_freshness,
+    gain,
+    inverse_gain,
+    poisson_freshness,
+    random_order_freshness,
+)
+from sanderling.freshness.estimate import (
+    Interval,
+    bayesian,
+    bias_reduced,
+    from_last_modified,
+    most_likely,
+    naive,
+)
+from sanderling.freshness.worth import Objective, wait, worth
+
+
+def test_freshness_of_the_three_orders_at_one_change_per_visit() -> None:
+    assert even_freshness(1.0) == pytest.approx(0.6321, abs=5e-5)
+    assert random_order_freshness(1.0) == pytest.approx(0.6004, abs=5e-5)
+    assert poisson_freshness(1.0) == 0.5
+
+
+def test_even_freshness_and_age_at_the_ends() -> None:
+    assert even_freshness([0.0, np.inf]).tolist() == [1.0, 0.0]
+    times = np.linspace(0, 3, 300001)[:-1]
+    measured = np.mean(times - (1 - np.exp(-0.7 * times)) / 0.7)  # mean age at `t` after a visit
+    assert even_age(0.7, 3.0) == pytest.approx(measured, rel=1e-4)
+    assert even_age(1e-6, 1.0) == pytest.approx(1e-6 / 6, rel=1e-3)
+
+
+def test_gain_and_its_inverse() -> None:
+    x = np.geomspace(1e-4, 25, 200)
+    assert np.allclose(inverse_gain(gain(x)), x, rtol=1e-6)
+    assert inverse_gain(1.0) == np.inf
+    assert inverse_gain(-1.0) == inverse_gain(0.0) == 0
+
+
+@pytest.mark.parametrize("objective", list(Objective))
+def test_worth_without_doubt_is_the_formula(objective: Objective) -> None:
+    rate, age = np.array([0.01, 0.5, 3.0]), np.array([40.0, 3.0, 0.2])
+    exact = gain(rate * age) / rate**objective.power
+    assert np.allclose(worth(age, np.log(rate), 0.0, objective, drift=0.0), exact, rtol=2e-3)
+
+
+def test_wait_inverts_worth_and_doubt_keeps_every_page_in_play() -> None:
+    rng = np.random.default_rng(3)
+    log_rate, spread = rng.normal(-4, 1.5, 500), rng.uniform(0, 2, 500)
+    ages = wait(5.0, log_rate, spread, 5000.0)
+    inside = ages < 4999
+    assert np.allclose(worth(ages, log_rate, spread)[inside], 5.0, rtol=1e-2)
+    hopeless = wait(1.0, np.log(5.0), np.array([0.0, 1.0]), 20000.0)
+    assert hopeless[1] < hopeless[0] < 20000
+
+
+def test_bias_reduced_estimator() -> None:
+    """At one change expected per visit the naive count finds 0.63 of the rate, EP nearly all."""
+    rng = np.random.default_rng(5)
+    seen = rng.binomial(20, 1 - np.exp(-1.0), 20000)
+    assert np.mean([naive(20, int(x), 1.0) for x in seen]) == pytest.approx(0.632, abs=0.005)
+    assert np.mean([bias_reduced(20, int(x), 1.0) for x in seen]) == pytest.approx(1.0, abs=0.03)
+    assert bias_reduced(10, 0, 2.0) == 0.0
+    with pytest.raises(ValueError, match="between"):
+        bias_reduced(3, 4, 1.0)
+
+
+def test_most_likely_rate_of_irregular_intervals() -> None:
+    rng = np.random.default_rng(6)
+    lengths = rng.exponential(3.0, 4000)
+    found = most_likely([Interval(t, bool(rng.random() < 1 - np.exp(-0.4 * t))) for t in lengths])
+    assert found == pytest.approx(0.4, rel=0.05)
+    assert 0 < most_likely([Interval(2.0, False)]) < most_likely([Interval(2.0, True)]) < 10
+    # Even intervals have a closed form: the root is -ln(unchanged share), both fakes included.
+    even = most_likely([Interval(1.0, True)] * 3 + [Interval(1.0, False)] * 5)
+    assert even == pytest.approx(-np.log(6 / 10), rel=1e-9)
+
+
+def test_last_modified_estimator_uses_when_not_only_whether() -> None:
+    rng = np.random.default_rng(7)
+    rates = []
+    for _ in range(300):
+        age = rng.exponential(1 / 0.8, 60)  # time back from each visit to the last change
+        seen = age < 2.0
+        rates.append(from_last_modified(60, int(seen.sum()), 120.0, float(np.minimum(age, 2.0).sum())))
+    assert np.mean(rates) == pytest.approx(0.8, rel=0.05)
+    assert from_last_modified(5, 0, 10.0, 10.0) == 0.0
+
+
+def test_bayesian_classes() -> None:
+    weekly_or_monthly = [1 / 7, 1 / 30]
+    after = bayesian([Interval(30, False)], weekly_or_monthly, [0.5, 0.5])
+    assert after[1] > 0.95
+    assert bayesian([Interval(7, True)] * 3, weekly_or_monthly, [0.5, 0.5])[0] > 0.9
+
+
+def test_evidence_equals_bayes_when_nothing_fades() -> None:
+    visits = [Interval(3.0, True), Interval(9.0, False), Interval(5.0, True)]
+    evidence = belief.no_evidence(1)[0]
+    for length, changed in visits:
+        evidence = belief.weigh(evidence, length, length, changed, memory=1e12)
+    expected = bayesian(visits, belief.RATES, belief.COMMON)
+    assert np.allclose(belief.posterior(belief.COMMON, evidence), expected, atol=1e-9)
+
+
+def test_packed_evidence_is_one_byte_a_class() -> None:
+    evidence = belief.weigh(belief.no_evidence(1)[0], 20.0, 20.0, True)
+    packed = belief.pack(evidence)
+    assert len(packed) == belief.CLASSES <= 16
+    assert np.allclose(belief.unpack(packed), np.maximum(evidence, -31.9), atol=0.07)
+    assert not belief.unpack(b"old").any()
+
+
+def test_a_prior_backs_off_from_folder_to_crawl() -> None:
+    slow, fast = np.eye(belief.CLASSES)[2], np.eye(belief.CLASSES)[12]
+    believed = np.array([slow] * 40 + [fast] * 40 + [belief.COMMON] * 2)
+    trust = np.array([1.0] * 80 + [0.0] * 2)
+    folder = np.array([0] * 40 + [1] * 40 + [0, 1])
+    crawl = np.zeros(82, np.intp)
+    prior = belief.learn_prior(believed, trust, [crawl, folder])
+    assert prior[80] @ slow > 0.8 and prior[81] @ fast > 0.8
+    assert np.allclose(prior.sum(axis=1), 1)
+
+
+def test_dated_changes_are_sharper() -> None:
+    told = belief.weigh_dated(belief.no_evidence(1)[0], 50.0, 0.5)
+    only_changed = belief.weigh(belief.no_evidence(1)[0], 50.0, 50.0, True)
+    spread = [belief.mean_and_spread(belief.posterior(belief.COMMON, e)[None])[1][0] for e in (told, only_changed)]
+    assert spread[0] < spread[1]
