@@ -4,7 +4,7 @@ A page's life in these types: a `Task` is leased to a client inside a `Lease`; t
 inside a `Report`; the server turns the report into one `Commit`, which the store writes in one transaction.
 """
 
-from enum import IntEnum
+from enum import IntEnum, IntFlag
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -35,6 +35,7 @@ class Outcome(IntEnum):
     RETRY = 4  # time-out, broken connection, 429, 5xx: worth another try
     EXCLUDED = 5  # robots rules or a filter of the user
     SOURCE = 6  # a sitemap was read
+    UNCHANGED = 7  # as it was at the last visit: 304, or the same bytes
 
 
 # The only ways from a lease to a settled state; a RETRY without tries left is settled as FAILED.
@@ -46,6 +47,7 @@ SETTLED = {
     Outcome.RETRY: State.QUEUED,
     Outcome.EXCLUDED: State.EXCLUDED,
     Outcome.SOURCE: State.FETCHED,
+    Outcome.UNCHANGED: State.FETCHED,
 }
 
 
@@ -65,6 +67,10 @@ class Task(NamedTuple):
     attempts: int
     hops: int  # redirects (or nested sitemaps) that led here
     kind: int = Kind.PAGE
+    # What the last visit brought, for a page that is visited again.
+    etag: str = ""
+    modified: str = ""
+    digest: bytes = b""
 
 
 class Robots(Struct, frozen=True, array_like=True):
@@ -158,11 +164,13 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     digest: bytes = b""
     text_digest: bytes = b""
     simhash: int = 0  # of the text; near-duplicates differ in few bits
-    canonical: int = 0  # the identity that the page says it stands for
+    gist: int = 0  # hash of the text without digits: equal for pages that differ in numbers only
+    canonical: int = 0  # the identity that the page says it stands for, or that it moved to for good
     truncated: bool = False
     noindex: bool = False
     permanent: bool = False  # a redirect that will not change
     retry_after: float = 0.0
+    parameters: bytes = b""  # the change parameters, in the encoding of the change detector
     links: bytes = b""  # packed 64-bit ids, each once
     found: list[Found] = []
     stored: Stored | None = None
@@ -220,6 +228,65 @@ class NewUrl(NamedTuple):
     alias: int = 0  # the URL that this one is only another name of
 
 
+class ChangeKind(IntFlag):
+    """What a new version differs in from the one before."""
+
+    STRUCTURE = 1
+    PRESENTATION = 2
+    TEXT = 4
+    IMAGE = 8
+    NEW = 16  # the first version
+    GONE = 32  # the page has left: the version is a tombstone
+
+    @property
+    def names(self) -> list[str]:
+        return [each.name.lower() for each in ChangeKind if each in self and each.name]
+
+
+class Change(Struct, frozen=True, array_like=True):
+    """What the change detector says of a new version."""
+
+    kinds: ChangeKind
+    significance: float
+    degree: str
+    summary: str
+    news: bool = True  # worth telling: not only what changes on every visit
+
+
+class Before(NamedTuple):
+    """What is kept of a page's last version to compare the next one with."""
+
+    parameters: bytes
+    noise: bytes
+    state: int
+    status: int
+    stored: "Stored | None"
+
+
+class VersionRow(Struct, frozen=True, kw_only=True):
+    """One version of a page, as `history` and `changes` show it."""
+
+    number: int
+    url: str
+    at: float
+    status: int
+    kinds: ChangeKind
+    significance: float
+    degree: str
+    summary: str
+    news: bool
+    digest: str
+    size: int
+    mime: str
+    warc: str
+    offset: int
+    length: int
+
+    @property
+    def stored(self) -> "Stored":
+        return Stored(self.warc, self.offset, self.length)
+
+
 class Settled(NamedTuple):
     """The state a visit leaves its URL in; `due` is when to try again, 0 for never or at once."""
 
@@ -251,12 +318,17 @@ class Counts(Struct):
     failed: int = 0
     gone: int = 0
     excluded: int = 0
+    held: int = 0  # known, and visited only once more like them bring something new
     pages: int = 0
     redirects: int = 0
     versions: int = 0
     bytes: int = 0
     retried: int = 0
     truncated: int = 0
+    visits: int = 0  # answered visits, first and later ones
+    changed: int = 0  # later visits that found a change worth telling
+    not_modified: int = 0  # later visits answered with 304
+    same: int = 0  # later visits that brought the same bytes
 
 
 class Commit(Struct):
@@ -271,6 +343,10 @@ class Commit(Struct):
     warcs: dict[str, int]
     counts: Counts
     homes: list[str] | None = None  # all URLs that scope is measured from, when there are new ones
+    changes: dict[int, Change] = {}  # of the visits that brought a new version
+    noise: dict[int, bytes] = {}  # what is known about the noise of the pages visited again
+    aliases: list[tuple[int, int]] = []  # URLs that turned out to be only other names, and of which
+    dated: list[tuple[int, float, float]] = []  # known URLs with the date and priority that a sitemap or feed gives
 
 
 class PageRow(Struct, frozen=True, kw_only=True):

@@ -5,17 +5,33 @@ from typing import Any
 
 import msgspec
 
-from sanderling.model import Commit, Host, Outcome, PageRow, Robots, State, Visit
+from sanderling.model import (
+    Before,
+    Change,
+    ChangeKind,
+    Commit,
+    Host,
+    Outcome,
+    PageRow,
+    Robots,
+    State,
+    Stored,
+    VersionRow,
+    Visit,
+)
+
+FIRST = Change(ChangeKind.NEW, 1.0, "", "new")
 
 _TRUNCATED, _NOINDEX, _PERMANENT = 1, 2, 4
 
 PAGE_COLUMNS = (
     "id", "status", "fetched_at", "changed_at", "visits", "changes", "importance", "size", "digest", "text_digest",
     "mime", "charset", "language", "title", "etag", "modified", "flags", "redirect", "canonical", "simhash", "warc",
-    "offset", "length",
+    "offset", "length", "parameters", "noise",
 )  # fmt: skip
 VERSION_COLUMNS = (
-    "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length",
+    "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length", "kinds",
+    "significance", "degree", "summary", "news",
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
 
@@ -27,30 +43,73 @@ PAGES = """SELECT u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at,
     LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0 LEFT JOIN warcs w ON w.number = p.warc"""
 
 
+# What a new version leaves of a page's row; `changes` of the new row says whether it is a change worth telling.
+RENEWED = (
+    "status", "fetched_at", "size", "digest", "text_digest", "mime", "charset", "language", "title", "etag", "modified",
+    "flags", "redirect", "canonical", "simhash", "warc", "offset", "length", "parameters", "noise",
+)  # fmt: skip
+# What a visit that brought no content leaves of it: the copy we have stands.
+TOUCHED = ("status", "fetched_at", "redirect")
+
+# A version, with the page's URL and the WARC file's name, for both dialects.
+VERSIONS = """SELECT v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
+    v.size, v.mime, w.name, v."offset", v.length
+    FROM versions v JOIN urls u ON u.id = v.page JOIN warcs w ON w.number = v.warc"""
+
+
 def answered(commit: Commit) -> list[Visit]:
-    return [visit for visit in commit.visits if visit.status]
+    return [visit for visit in commit.visits if visit.status and visit.outcome is not Outcome.UNCHANGED]
 
 
-def page_row(v: Visit, warcs: Mapping[str, int]) -> tuple[Any, ...]:
+def unchanged(commit: Commit) -> list[tuple[Any, ...]]:
+    """What visits that found nothing new add to their pages: (at, 304s, same bytes, etag, modified, noise, id)."""
+    return [
+        (
+            v.at, v.status == 304, v.status != 304, v.etag, v.etag, v.modified, v.modified,
+            commit.noise.get(v.id, b""), commit.noise.get(v.id, b""), v.id,
+        )
+        for v in commit.visits
+        if v.outcome is Outcome.UNCHANGED
+    ]  # fmt: skip
+
+
+def page_row(v: Visit, warcs: Mapping[str, int], commit: Commit) -> tuple[Any, ...]:
     """A row of `pages` as the first visit leaves it."""
+    change = commit.changes.get(v.id)
+    changed = change is not None and change.news and not change.kinds & ChangeKind.NEW
     place = (warcs[v.stored.warc], v.stored.offset, v.stored.length) if v.stored else (None, 0, 0)
     redirect = int.from_bytes(v.links[:8], "little", signed=True) if v.outcome is Outcome.REDIRECT and v.links else None
     flags = v.truncated * _TRUNCATED | v.noindex * _NOINDEX | v.permanent * _PERMANENT
     return (
-        v.id, v.status, v.at, v.at, 1, 0, 0.0, v.size, v.digest, v.text_digest, v.mime, v.charset, v.language, v.title,
-        v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place,
+        v.id, v.status, v.at, v.at, 1, int(changed), 0.0, v.size, v.digest, v.text_digest, v.mime, v.charset,
+        v.language, v.title, v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place, v.parameters,
+        commit.noise.get(v.id, b""),
     )  # fmt: skip
 
 
-def version_rows(visits: list[Visit], warcs: Mapping[str, int]) -> list[tuple[Any, ...]]:
+def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) -> list[tuple[Any, ...]]:
     return [
         (
             v.id, v.at, v.status, v.digest, v.text_digest, v.size, v.mime,
             warcs[v.stored.warc], v.stored.offset, v.stored.length,
+            int(change.kinds), change.significance, change.degree, change.summary, int(change.news),
         )
         for v in visits
-        if v.outcome is Outcome.PAGE and v.stored
+        if (v.outcome is Outcome.PAGE or v.id in commit.changes) and v.stored
+        for change in [commit.changes.get(v.id, FIRST)]
     ]  # fmt: skip
+
+
+def version(r: tuple[Any, ...]) -> VersionRow:
+    return VersionRow(
+        number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],
+        summary=r[7], news=bool(r[8]), digest=r[9].hex(), size=r[10], mime=r[11], warc=r[12], offset=r[13], length=r[14],
+    )  # fmt: skip
+
+
+def before(r: tuple[Any, ...]) -> Before:
+    """From (parameters, noise, state, status, warc, offset, length)."""
+    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], Stored(r[4], r[5], r[6]) if r[4] else None)
 
 
 def host_row(host: Host) -> tuple[Any, ...]:

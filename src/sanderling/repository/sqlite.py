@@ -14,11 +14,12 @@ import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from sanderling.errors import BadFolder, DiskFull
-from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
+from sanderling.model import Before, Commit, Counts, Host, NewUrl, Outcome, PageRow, State, Task, VersionRow
 from sanderling.repository import migrations, rows
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.store import UrlFacts, Waiting
@@ -41,19 +42,21 @@ def _insert(table: str, columns: Iterable[str]) -> str:
 _NEW_URL = """INSERT INTO urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, priority,
     alias, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
 _SETTLE = "UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ? WHERE id = ?"
-_PAGE = f"""{_insert("pages", rows.PAGE_COLUMNS)}
-    ON CONFLICT (id) DO UPDATE SET status = excluded.status, fetched_at = excluded.fetched_at,
-    visits = visits + 1, changes = changes + (digest != excluded.digest),
-    changed_at = iif(digest != excluded.digest, excluded.changed_at, changed_at), size = excluded.size,
-    digest = excluded.digest, text_digest = excluded.text_digest, mime = excluded.mime, charset = excluded.charset,
-    language = excluded.language, title = excluded.title, etag = excluded.etag, modified = excluded.modified,
-    flags = excluded.flags, redirect = excluded.redirect, canonical = excluded.canonical, simhash = excluded.simhash,
-    warc = excluded.warc, offset = excluded.offset, length = excluded.length"""
+_AGAIN = "ON CONFLICT (id) DO UPDATE SET visits = visits + 1"
+_PAGE = f"""{_insert("pages", rows.PAGE_COLUMNS)} {_AGAIN}, changes = changes + excluded.changes,
+    changed_at = iif(excluded.changes, excluded.changed_at, changed_at),
+    {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)}"""
+_ANSWER = f"""{_insert("pages", rows.PAGE_COLUMNS)} {_AGAIN},
+    {", ".join(f"{name} = excluded.{name}" for name in rows.TOUCHED)}"""
+_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?, not_modified = not_modified + ?, same = same + ?,
+    etag = iif(? = '', etag, ?), modified = iif(? = '', modified, ?), noise = iif(? = x'', noise, ?) WHERE id = ?"""
 _VERSION = _insert("versions", rows.VERSION_COLUMNS)
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{_insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
     not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
 _HOSTS = f"SELECT {', '.join(rows.HOST_COLUMNS)} FROM hosts"
+# As the index of revisits has it.
+_VISITED = "state IN (3, 5) AND due > 0"
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 
@@ -152,8 +155,11 @@ class SqliteStore:
             db.executemany(_SETTLE, [(s.state, s.attempts, s.due, s.reason, s.id) for s in commit.settled])
             numbers = self._warc_numbers | {name: self._put_warc(name, size) for name, size in commit.warcs.items()}
             answered = rows.answered(commit)
-            db.executemany(_PAGE, [rows.page_row(visit, numbers) for visit in answered])
-            db.executemany(_VERSION, rows.version_rows(answered, numbers))
+            for outcome_is_page, statement in ((True, _PAGE), (False, _ANSWER)):
+                some = [v for v in answered if (v.outcome is Outcome.PAGE) is outcome_is_page]
+                db.executemany(statement, [rows.page_row(visit, numbers, commit) for visit in some])
+            db.executemany(_UNCHANGED, rows.unchanged(commit))
+            db.executemany(_VERSION, rows.version_rows(answered, numbers, commit))
             db.executemany(_LINKS, [(v.id, v.links) for v in answered if v.links])
             self._put_counts(commit.counts)
             if commit.homes is not None:
@@ -181,6 +187,10 @@ class SqliteStore:
             woken = self._db.execute(f"SELECT host, count(*) FROM urls WHERE {due} GROUP BY host", (now,)).fetchall()
             self._db.execute(f"UPDATE urls SET due = 0 WHERE {due}", (now,))
         return woken
+
+    def revisit_all(self, now: float) -> None:
+        with _Transaction(self._db):
+            self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         with _Transaction(self._db):
@@ -247,6 +257,30 @@ class SqliteStore:
         )
         return list(islice((Task(*row) for row in best if row[0] not in leased), count))
 
+    def due(self, after: float, until: float) -> list[tuple[int, int]]:
+        query = f"SELECT host, count(*) FROM urls WHERE {_VISITED} AND due > ? AND due <= ? GROUP BY host"
+        return self._db.execute(query, (after, until)).fetchall()
+
+    def next_due(self, after: float) -> float | None:
+        row = self._db.execute(f"SELECT min(due) FROM urls WHERE {_VISITED} AND due > ?", (after,)).fetchone()
+        return None if row[0] is None else float(row[0])
+
+    def take_due(self, host: int, count: int, leased: Collection[int], now: float) -> list[Task]:
+        first = self._db.execute(
+            f"""SELECT id, url, depth, attempts, hops, kind FROM urls WHERE {_VISITED} AND host = ? AND due <= ?
+            ORDER BY due LIMIT ?""",
+            (host, now, count + len(leased)),
+        )
+        tasks = list(islice((Task(*row) for row in first if row[0] not in leased), count))
+        query = "SELECT id, etag, modified, digest FROM pages WHERE id IN"
+        kept = {row[0]: row[1:] for row in self._by_ids(query, [task.id for task in tasks])}
+        return [Task(*task[:6], *kept.get(task.id, ("", "", b""))) for task in tasks]
+
+    def before(self, ids: list[int]) -> dict[int, Before]:
+        query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p.offset, p.length FROM pages p
+            JOIN urls u ON u.id = p.id LEFT JOIN warcs w ON w.number = p.warc WHERE p.id IN"""
+        return {row[0]: rows.before(row[1:]) for row in self._by_ids(query, ids)}
+
     def ranks(self, most: int) -> list[float]:
         query = "SELECT rank FROM urls WHERE state = 1 AND due = 0 LIMIT ?"
         found = self._db.execute(query, (most + 1,)).fetchall()
@@ -266,14 +300,15 @@ class SqliteStore:
         return self._known.unknown(urls)
 
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
-        found: dict[int, tuple[str, int]] = {}
+        rows_ = self._by_ids("SELECT id, url, state FROM urls WHERE id IN", ids)
+        return {id: (url, state) for id, url, state in rows_}
+
+    def _by_ids(self, query: str, ids: list[int]) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(ids), 512):
             part = ids[start : start + 512]
             # Few lengths, so that the statement is prepared already: the last id is asked for several times.
             part += part[-1:] * ((8 if len(part) <= 8 else 64 if len(part) <= 64 else 512) - len(part))
-            query = f"SELECT id, url, state FROM urls WHERE id IN ({','.join('?' * len(part))})"
-            found.update((id, (url, state)) for id, url, state in self._db.execute(query, part))
-        return found
+            yield from self._db.execute(f"{query} ({','.join('?' * len(part))})", part)
 
     def host(self, id: int) -> Host | None:
         row = self._db.execute(f"{_HOSTS} WHERE id = ?", (id,)).fetchone()
@@ -308,6 +343,14 @@ class SqliteStore:
         )
         for url, depth, reason in self._db.execute(query, (state,)):
             yield PageRow(url=url, state=state.name.lower(), depth=depth, reason=reason)
+
+    def versions(self, page: int) -> list[VersionRow]:
+        found = self._db.execute(f"{rows.VERSIONS} WHERE v.page = ? ORDER BY v.number", (page,))
+        return [*map(rows.version, found)]
+
+    def changes(self, before: int | None = None) -> Iterator[VersionRow]:
+        newest_first = f"{rows.VERSIONS} WHERE v.number < ? ORDER BY v.number DESC"
+        yield from map(rows.version, self._db.execute(newest_first, ((1 << 62) if before is None else before,)))
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._db.execute("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):

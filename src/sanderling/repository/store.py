@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, State, Task
+from sanderling.model import Before, Commit, Counts, Host, NewUrl, PageRow, State, Task, VersionRow
 
 # Called before each try to reach a database that went away, with the reason, and once with none when it is back. It
 # takes its time, so that the database is not asked too often, and it may raise to end the waiting.
@@ -53,6 +53,9 @@ class Store(Protocol):
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         """Gives queued URLs (by id) another rank; what is no longer queued stays as it is."""
 
+    def revisit_all(self, now: float) -> None:
+        """Makes every visited URL due."""
+
     # reading for the server
     def counts(self) -> Counts: ...
 
@@ -85,6 +88,17 @@ class Store(Protocol):
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         """Text and state of those ids that are known."""
 
+    def due(self, after: float, until: float) -> list[tuple[int, int]]:
+        """(host, how many) of the visited URLs that are to be visited again, by when they are due."""
+
+    def next_due(self, after: float) -> float | None: ...
+
+    def take_due(self, host: int, count: int, leased: Collection[int], now: float) -> list[Task]:
+        """The URLs of a host that are longest overdue for another visit, with what the last one brought."""
+
+    def before(self, ids: list[int]) -> dict[int, Before]:
+        """What is kept of each page's last version."""
+
     def host(self, id: int) -> Host | None: ...
 
     def warcs(self) -> dict[str, int]:
@@ -109,6 +123,12 @@ class Store(Protocol):
 
     def unanswered(self, state: State) -> Iterator[PageRow]:
         """The URLs in a state that never answered, with the reason."""
+
+    def versions(self, page: int) -> list[VersionRow]:
+        """All versions of a page, the first one first."""
+
+    def changes(self, before: int | None = None) -> Iterator[VersionRow]:
+        """Versions of all pages, the newest first, from before a number on."""
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         """Each page with the pages it links to."""
