@@ -7,7 +7,21 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import BadFolder
-from sanderling.model import Commit, Counts, Found, Host, NewUrl, Outcome, Robots, Settled, State, Stored, Visit
+from sanderling.model import (
+    Change,
+    ChangeKind,
+    Commit,
+    Counts,
+    Found,
+    Host,
+    NewUrl,
+    Outcome,
+    Robots,
+    Settled,
+    State,
+    Stored,
+    Visit,
+)
 from sanderling.repository.address import located
 from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.sqlite import SCHEMA, SqliteStore
@@ -106,13 +120,56 @@ def test_a_failing_commit_changes_nothing(store: Store) -> None:
     assert [task.url for task in store.take(7, 9, set())] == ["http://e.org/a"]
 
 
-def test_a_second_visit_counts_changes(store: Store) -> None:
+def test_a_second_visit_counts_changes_that_are_news(store: Store) -> None:
     store.seed([], [url("a")], [HOST], Counts())
-    store.commit(commit(1, [visit("a", 0, at=1.0)]))
-    store.commit(commit(2, [visit("a", 1, at=2.0)]))
-    store.commit(commit(3, [visit("a", 2, at=3.0, digest=b"e" * 16)]))
+    id = url("a").id
+    text = Change(ChangeKind.TEXT, 0.4, "small", "1 of 3 paragraphs changed")
+    noise = Change(ChangeKind.TEXT, 0.1, "small", "a counter", news=False)
+    store.commit(commit(1, [visit("a", 0, at=1.0, parameters=b"p1")]))
+    store.commit(commit(2, [visit("a", 0, outcome=Outcome.UNCHANGED, status=304, at=2.0, etag="e2")]))
+    store.commit(commit(3, [visit("a", 0, outcome=Outcome.UNCHANGED, at=3.0)], noise={id: b"n"}))
+    store.commit(commit(4, [visit("a", 1, at=4.0, digest=b"e" * 16, parameters=b"p2")], changes={id: text}))
+    store.commit(commit(5, [visit("a", 2, at=5.0, digest=b"f" * 16)], changes={id: noise}, noise={id: b"m"}))
     (page,) = store.pages()
-    assert (page.visits, page.changes, page.fetched_at, page.changed_at) == (3, 1, 3.0, 3.0)
+    assert (page.visits, page.changes, page.fetched_at, page.changed_at) == (5, 1, 5.0, 4.0)
+    kept = store.before([id])[id]
+    assert (kept.noise, kept.status, kept.stored) == (b"m", 200, Stored("a.warc.gz", 200, 100))
+    first, second, third = store.versions(id)
+    assert [row.kinds for row in (first, second, third)] == [ChangeKind.NEW, ChangeKind.TEXT, ChangeKind.TEXT]
+    assert (second.significance, second.summary, second.news, third.news) == (0.4, text.summary, True, False)
+    assert [row.number for row in store.changes()] == [third.number, second.number, first.number]
+    assert [row.number for row in store.changes(before=third.number)] == [second.number, first.number]
+
+
+def test_a_page_that_left_keeps_its_copy(store: Store) -> None:
+    store.seed([], [url("a")], [HOST], Counts())
+    gone = Change(ChangeKind.GONE, 1.0, "", "gone (404)")
+    store.commit(commit(1, [visit("a", 0, at=1.0, parameters=b"p1")]))
+    left = commit(2, [visit("a", 1, outcome=Outcome.GONE, status=404, at=2.0, title="")], changes={url("a").id: gone})
+    left.settled[0] = left.settled[0]._replace(state=State.GONE)
+    store.commit(left)
+    (page,) = store.pages()
+    assert (page.status, page.state, page.title, page.visits) == (404, "gone", "T", 2)
+    assert store.before([url("a").id])[url("a").id].parameters == b"p1"
+    assert [row.kinds for row in store.versions(url("a").id)] == [ChangeKind.NEW, ChangeKind.GONE]
+
+
+def test_what_is_due_again_is_taken_with_what_the_last_visit_brought(store: Store) -> None:
+    store.seed([], [url("a"), url("b"), url("c")], [HOST], Counts())
+    store.commit(commit(1, [visit("a", 0, etag="e", modified="m"), visit("b", 1)]))
+    assert store.due(0.0, 99.0) == []
+    assert store.next_due(0.0) is None
+    store.revisit_all(50.0)
+    assert store.due(0.0, 99.0) == [(7, 2)]
+    assert store.due(50.0, 99.0) == []
+    assert store.next_due(0.0) == 50.0
+    assert store.take_due(7, 9, set(), 49.0) == []
+    tasks = {task.url: task for task in store.take_due(7, 9, set(), 51.0)}
+    assert tasks.keys() == {"http://e.org/a", "http://e.org/b"}
+    assert (tasks["http://e.org/a"].etag, tasks["http://e.org/a"].modified) == ("e", "m")
+    assert tasks["http://e.org/a"].digest == b"d" * 16
+    assert [t.url for t in store.take_due(7, 9, {url("a").id}, 51.0)] == ["http://e.org/b"]
+    assert [task.url for task in store.take(7, 9, set())] == ["http://e.org/c"]
 
 
 def test_another_try_waits_for_its_time(store: Store) -> None:
@@ -195,7 +252,7 @@ def test_a_page_twice_in_one_report(store: Store) -> None:
     store.seed([], [url("a")], [HOST], Counts())
     store.commit(commit(1, [visit("a", 0, at=1.0), visit("a", 1, at=2.0, digest=b"e" * 16)]))
     (page,) = store.pages()
-    assert (page.visits, page.changes, page.fetched_at) == (2, 1, 2.0)
+    assert (page.visits, page.fetched_at) == (2, 2.0)
 
 
 def test_odd_texts_are_stored(store: Store) -> None:
