@@ -11,6 +11,7 @@ ours          the same server leases pages in batches; a report brings a whole b
 """
 
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -26,6 +27,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """What a team of crawlers achieved."""
 
     team: str
+    turns: int  # in each of which a crawler visits one page at most
     downloads: int
     repeated: int
     distinct: int
@@ -34,6 +36,13 @@ class Outcome(msgspec.Struct, frozen=True):
     quality: float
     messages: int
     urls_sent: int
+
+
+class Work(NamedTuple):
+    visits: list[int]
+    turns: int
+    messages: int = 0
+    urls_sent: int = 0
 
 
 class Queue:
@@ -62,22 +71,23 @@ class Queue:
 
 def compare(web: Web, crawlers: int) -> list[Outcome]:
     return [
-        _judge("independent", web, *_apart(web, crawlers, own_sites_only=False)),
-        _judge("firewall", web, *_apart(web, crawlers, own_sites_only=True)),
-        _judge("seed-server", web, *_served(web, crawlers, 1)),
-        _judge("ours", web, *_served(web, crawlers, BATCH)),
+        _judge("independent", web, _apart(web, crawlers, own_sites_only=False)),
+        _judge("firewall", web, _apart(web, crawlers, own_sites_only=True)),
+        _judge("seed-server", web, _served(web, crawlers, 1)),
+        _judge("ours", web, _served(web, crawlers, BATCH)),
     ]
 
 
-def _apart(web: Web, crawlers: int, own_sites_only: bool) -> tuple[list[int], int, int]:
+def _apart(web: Web, crawlers: int, own_sites_only: bool) -> Work:
     """Crawlers that never speak. Start pages are dealt out; with own sites, each goes to its owner."""
     queues = [Queue() for _ in range(crawlers)]
     owner = (np.unique(web.site, return_inverse=True)[1] * 2654435761 % 2**32 % crawlers).tolist()
     for number, start in enumerate(_starts(web, crawlers)):
         queues[owner[start] if own_sites_only else number % crawlers].add(start)
     visits: list[int] = []
-    resting = 0
+    turns = resting = 0
     while len(visits) < len(web.graph.ids) and resting < crawlers:
+        turns += 1
         resting = 0
         for number, queue in enumerate(queues):
             if (page := queue.next()) is None:
@@ -87,21 +97,22 @@ def _apart(web: Web, crawlers: int, own_sites_only: bool) -> tuple[list[int], in
             for target in web.graph.links_of(page).tolist():
                 if not own_sites_only or owner[target] == number:
                     queue.add(target)
-    return visits[: len(web.graph.ids)], 0, 0
+    return Work(visits[: len(web.graph.ids)], turns)
 
 
-def _served(web: Web, crawlers: int, batch: int) -> tuple[list[int], int, int]:
+def _served(web: Web, crawlers: int, batch: int) -> Work:
     """Crawlers that get their pages from a server: `batch` at a time, reported when all are fetched."""
     queue = Queue()
     for page in web.seeds:
         queue.add(page)
     met: list[set[int]] = [set() for _ in range(crawlers)]
     visits: list[int] = []
-    messages = urls = 0
+    turns = messages = urls = 0
     while True:
         leases = [_lease(queue, batch) for _ in range(crawlers)]
         if not any(leases):
-            return visits, messages, urls
+            return Work(visits, turns, messages, urls)
+        turns += max(map(len, leases))
         for turn in range(batch):
             visits += [lease[turn] for lease in leases if turn < len(lease)]
         for number, lease in enumerate(leases):
@@ -131,19 +142,21 @@ def _starts(web: Web, wanted: int) -> list[int]:
     return list(found)
 
 
-def _judge(team: str, web: Web, visits: list[int], messages: int, urls: int) -> Outcome:
+def _judge(team: str, web: Web, work: Work) -> Outcome:
+    visits = work.visits
     worth = pagerank(web.graph)
     times = np.bincount(visits, minlength=len(worth))
     early = np.unique(visits[: round(len(worth) * EARLY)])
     distinct = int((times > 0).sum())
     return Outcome(
         team=team,
+        turns=work.turns,
         downloads=len(visits),
         repeated=len(visits) - distinct,
         distinct=distinct,
         most_for_one_page=int(times.max()),
         early_quality=float(worth[early].sum()),
         quality=float(worth[times > 0].sum()),
-        messages=messages,
-        urls_sent=urls,
+        messages=work.messages,
+        urls_sent=work.urls_sent,
     )

@@ -27,7 +27,7 @@ class Web(NamedTuple):
     name: str
     graph: Graph
     seeds: list[int]
-    site: Ids  # the unit that one crawler gets: a host, or a folder where there is only one host
+    site: Ids  # the unit that one crawler gets: a host, or a folder at the top of the only one
     host: Ids
     shape: Ids
     urls: list[str]  # empty where nobody gave them any
@@ -85,29 +85,46 @@ def of_folder(path: Path, name: str = "") -> Web:
     folder = Folder(path)
     folder.require()
     store = open_store(folder, readonly=True)
-    facts = np.array(list(store.url_facts()), np.float64).reshape(-1, 6)  # small numbers, but for ids and hosts
-    ids = np.fromiter((fact.id for fact in store.url_facts()), np.int64)
+    facts = list(store.url_facts())
+    ids = np.fromiter((fact.id for fact in facts), np.int64, len(facts))
     graph = pack(ids, store.packed_links())
     texts = dict(store.url_texts())
     store.close()
-    pages = (facts[:, 3] == State.FETCHED) & (facts[:, 5] == 0)
-    seeds = np.flatnonzero(pages & (facts[:, 2] == 0))
-    if not len(seeds):
+    pages = np.array([fact.state == State.FETCHED and not fact.alias for fact in facts], np.bool_)
+    seeds = np.array([fact.depth == 0 for fact in facts], np.bool_) & pages
+    if not seeds.any():
         raise UsageError(f"no seed of {path} has been visited yet")
-    reached = _reachable(part(graph, pages, pages), np.isin(np.flatnonzero(pages), seeds))
-    pages[pages] = reached
-    urls = [texts[int(id)] for id in ids[pages]]
+    pages[pages] = _reachable(part(graph, pages, pages), seeds[pages])
+    urls = [texts[id] for id in ids[pages].tolist()]
+    graph, by_path = _in_order_of(part(graph, pages, pages), [url.split("/", 3)[3] for url in urls])
+    urls = [urls[position] for position in by_path]
     host = np.array([identity(origin(url)) for url in urls])
-    site = host if len(np.unique(host)) > 1 else np.array([identity("/".join(url.split("/")[:6])) for url in urls])
+    single = len(np.unique(host)) == 1
     return Web(
         name or str(path),
-        part(graph, pages, pages),
-        np.flatnonzero(np.isin(np.flatnonzero(pages), seeds)).tolist(),
-        site,
+        graph,
+        np.flatnonzero(seeds[pages][by_path]).tolist(),
+        np.array([identity(url.split("/")[3]) for url in urls]) if single else host,
         host,
         np.array([identity(shape(url)) for url in urls]),
         urls,
     )
+
+
+def _in_order_of(graph: Graph, keys: list[str]) -> tuple[Graph, list[int]]:
+    """The same graph in another order, so that a site gives the same figures on whatever port it was served."""
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    source = np.repeat(np.arange(len(order)), graph.out_degree)
+    return _of_edges(place[source], place[graph.targets], len(order)), order
+
+
+def _of_edges(source: Ids, target: Ids, count: int) -> Graph:
+    edges = np.unique((source << 32 | target)[source != target])
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(np.bincount(edges >> 32, minlength=count), out=starts[1:])
+    return Graph(np.arange(count), starts, (edges & 0xFFFFFFFF).astype(np.int32))
 
 
 def documentation() -> Web:
@@ -153,10 +170,7 @@ def synthetic(pages: int = 20_000, hosts: int = 50, links: float = 12.0, skew: f
     parent = first[host[inner]] + (local[inner] * chance.random(len(inner)) ** 2).astype(np.int64)
     ring = first[(np.arange(hosts) + 1) % hosts]
     source, target = np.concatenate([source, parent, first]), np.concatenate([target, inner, ring])
-    edges = np.unique((source << 32 | target)[source != target])
-    starts = np.zeros(count + 1, np.int64)
-    np.cumsum(np.bincount(edges >> 32, minlength=count), out=starts[1:])
-    graph = Graph(np.arange(count), starts, (edges & 0xFFFFFFFF).astype(np.int32))
+    graph = _of_edges(source, target, count)
     return Web("synthetic", graph, first[:3].tolist(), host, host, host * 5 + section, [])
 
 
