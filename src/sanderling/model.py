@@ -143,6 +143,7 @@ class Exchange(NamedTuple):
     truncated: bool
     protocol: str  # "" for HTTP/1.x
     notes: bytes  # WARC fields that describe the fetch
+    revisit: str = ""  # the content is as it was: "304" by the server's word, "same" by ours
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):

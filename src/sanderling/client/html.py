@@ -22,6 +22,7 @@ class Head(NamedTuple):
     nofollow: bool
     noindex: bool
     refresh: str | None
+    canonical: str
 
 
 class HtmlPage:
@@ -54,13 +55,15 @@ class HtmlPage:
 
     def head(self) -> Head:
         """Base, link elements, frames, image maps and robots directives, in one walk."""
-        base, hrefs, directives, refresh = self.url, [], "", None
+        base, hrefs, directives, refresh, canonical = self.url, [], "", None, ""
         for element in self.document.iter_elements(_BESIDE_ANCHORS):
             tag = element.tag
             if tag == "link":
                 rel = (element.attr("rel") or "").lower()
                 if rel and rel != "stylesheet" and not _LINK_RELS.isdisjoint(rel.split()):
                     hrefs.append(element.attr("href") or "")
+                    if not canonical and "canonical" in rel.split():
+                        canonical = hrefs[-1]
             elif tag == "meta":
                 if (element.attr("name") or "").lower() in ("robots", "sanderling"):
                     directives += "," + (element.attr("content") or "").lower()
@@ -73,7 +76,7 @@ class HtmlPage:
             else:
                 hrefs.append(element.attr("href" if tag == "area" else "src") or "")
         words = {word.strip() for word in directives.split(",")}
-        return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), refresh)
+        return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), refresh, canonical)
 
     def anchors(self, follow_nofollow: bool) -> "Anchors":
         elements = self.document.find_all("a")

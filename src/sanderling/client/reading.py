@@ -1,19 +1,22 @@
 """From a finished fetch to the visit that is reported: what was it, what does it say, where does it lead."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple, Protocol
 
+import turbohtml
 from xxhash import xxh3_128_digest
 
+from sanderling.client import sitemaps
 from sanderling.client.documents import Text, decode, kind_of, read_docx, read_pdf, read_xml
 from sanderling.client.html import HtmlPage, directives
 from sanderling.client.links import LinkTable, pack
-from sanderling.client.transport import Fetch, agent, skipped_types
-from sanderling.model import Exchange, Found, Outcome, Stored, Visit
+from sanderling.client.sketch import Sketch, sketch
+from sanderling.client.transport import Fetch, agent, conditions_of, skipped_types
+from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
 from sanderling.settings import Settings
-from sanderling.urls import identity, origin, redirected
+from sanderling.urls import identity, join, origin, redirected
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
@@ -26,6 +29,9 @@ LONGEST_RETRY_AFTER = 3600.0
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
+# From a parsed page, its URL and its packed links to its change parameters, and the digest of its text.
+Fingerprint = Callable[[turbohtml.Document, str, bytes], tuple[bytes, bytes]]
+
 
 class Archive(Protocol):
     def add(self, exchange: Exchange) -> Stored: ...
@@ -37,11 +43,12 @@ class Read(NamedTuple):
     charset: str = ""
     language: str = ""
     title: str = ""
-    text_digest: bytes = b""
+    sketch: Sketch = Sketch()
     links: bytes = b""
     found: Sequence[Found] = ()
     noindex: bool = False
     reason: str = ""
+    canonical: int = 0
 
 
 class Reader:
@@ -51,6 +58,7 @@ class Reader:
         self._settings = settings
         self._archive = archive
         self._mark = mark
+        self._fingerprint = fingerprint
         self._links = LinkTable()
         self._skip = skipped_types(settings) or ("\0",)
         self._request = (
@@ -77,14 +85,23 @@ class Reader:
                 reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
         body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
+        if task.kind == Kind.SOURCE:
+            return self._source(fetch, body, known.get(b"location", ""))
         mime, charset = _media_type(known.get(b"content-type", ""))
+        digest = xxh3_128_digest(body)
+        if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
+            return Visit(
+                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=fetch.started, seconds=fetch.seconds,
+                size=fetch.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
+                stored=self._store(fetch, headers, body, mime, "304" if status == 304 else "same"),
+            )  # fmt: skip
         if 200 <= status < 300:
             if mime.startswith(self._skip):
                 return Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.time(), reason=f"skips type {mime}")
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             outcome, read = Outcome.PAGE, self._content(task.url, body, mime, charset, directives(said))
         elif status in REDIRECTS:
-            outcome, read = self._redirect(task.url, known.get(b"location", ""))
+            outcome, read = self._redirect(task.url, known.get(b"location", ""), status in PERMANENT)
         elif status in (404, 410):
             outcome, read = Outcome.GONE, Read()
         else:
@@ -103,11 +120,15 @@ class Reader:
             title=read.title,
             etag=known.get(b"etag", ""),
             modified=known.get(b"last-modified", ""),
-            digest=xxh3_128_digest(body),
-            text_digest=read.text_digest,
+            digest=digest,
+            text_digest=read.sketch.digest,
+            simhash=read.sketch.simhash,
+            gist=read.sketch.gist,
+            canonical=read.canonical,
             truncated=fetch.truncated,
             noindex=read.noindex,
             permanent=status in PERMANENT,
+            parameters=read.parameters,
             links=read.links,
             found=list(read.found),
             stored=self._store(fetch, headers, body, mime),
@@ -123,14 +144,14 @@ class Reader:
             if kind == "bytes":
                 return Read(noindex=noindex)
             if kind == "text":
-                return Read(text_digest=_text_digest(decode(body, charset)), noindex=noindex)
+                return Read(sketch=sketch(decode(body, charset)), noindex=noindex)
             text = _READERS[kind](body, charset)
             ids, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
-                text_digest=_text_digest(text.text),
+                sketch=sketch(text.text),
                 links=pack(ids),
-                found=[found for _, found in new],
+                found=(_dated(body, ids) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
             )
         except (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError) as error:
@@ -152,9 +173,40 @@ class Reader:
             ids, new = self._links.resolve(head.base, hrefs)
             texts = anchors.texts([href for href, _ in new])
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
-        return Read(page.charset, page.language(), page.title(), _text_digest(page.text()), pack(ids), found, noindex)
+        stands_for = join(head.base, head.canonical) if head.canonical else None
+        return Read(
+            page.charset, page.language(), page.title(), sketch(page.text()), pack(ids), found, noindex,
+            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
+        )  # fmt: skip
 
-    def _redirect(self, url: str, location: str) -> tuple[Outcome, Read]:
+    def _source(self, fetch: Fetch, body: bytes, location: str) -> Visit:
+        """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
+        found: list[Found] = []
+        roughly, reason = Sketch(), ""
+        if fetch.status in REDIRECTS:
+            target = redirected(fetch.task.url, location)
+            outcome = Outcome.SOURCE
+            if target and target != fetch.task.url:
+                found = [Found(identity(target), target, "", Kind.SOURCE)]
+        elif 200 <= fetch.status < 300:
+            outcome = Outcome.SOURCE
+            try:
+                for url, kind, modified, priority in sitemaps.read(body):
+                    self._links.meet(url)
+                    found.append(Found(identity(url), url, "", kind, modified, priority))
+            except sitemaps.NotASitemap as error:
+                # What a host says when it has no such thing is worth knowing: it may say it of pages as well.
+                read = self._content(fetch.task.url, body, "text/html", None, (True, True))
+                outcome, roughly, reason = Outcome.GONE, read.sketch, f"not a sitemap: {error}"
+        else:
+            outcome, reason = Outcome.GONE, f"answered {fetch.status}"
+        return Visit(
+            id=fetch.task.id, outcome=outcome, at=fetch.started, seconds=fetch.seconds, size=fetch.size, reason=reason,
+            text_digest=roughly.digest, simhash=roughly.simhash, gist=roughly.gist, found=found,
+            truncated=fetch.truncated,
+        )  # fmt: skip
+
+    def _redirect(self, url: str, location: str, permanent: bool) -> tuple[Outcome, Read]:
         target = redirected(url, location) if location else None
         if target is None:
             why = (
@@ -164,16 +216,22 @@ class Reader:
         if target == url:
             return Outcome.FAILED, Read(reason="redirects to itself")
         found = self._links.meet(target)
-        return Outcome.REDIRECT, Read(links=pack([identity(target)]), found=[found] if found else [])
+        id = identity(target)
+        return Outcome.REDIRECT, Read(
+            links=pack([id]), found=[found] if found else [], canonical=id if permanent else 0
+        )
 
-    def _store(self, fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str) -> Stored:
+    def _store(
+        self, fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str, revisit: str = ""
+    ) -> Stored:
         url = fetch.task.url
         request = head = b""
         if fetch.lines:
             home = origin(url)
             path = url[len(home) :].encode()
             host = home.partition("://")[2].encode()
-            request = b"GET %b HTTP/1.1\r\nHost: %b\r\n%b" % (path or b"/", host, self._request)
+            conditions = "".join(f"{name}: {value}\r\n" for name, value in conditions_of(fetch.task)).encode()
+            request = b"GET %b HTTP/1.1\r\nHost: %b\r\n%b%b" % (path or b"/", host, conditions, self._request)
             head = _archived_head(fetch.status, fetch.lines[0], headers, len(body))
         notes = b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (fetch.seconds * 1000, fetch.task.depth)
         return self._archive.add(
@@ -188,6 +246,7 @@ class Reader:
                 fetch.truncated,
                 fetch.protocol,
                 notes,
+                revisit,
             )
         )
 
@@ -246,5 +305,7 @@ _READERS: dict[str, Callable[[bytes, str | None], Text]] = {
 }
 
 
-def _text_digest(text: str) -> bytes:
-    return xxh3_128_digest(text.encode("utf-8", "surrogatepass"))
+def _dated(body: bytes, linked: Container[int]) -> list[Found]:
+    """The entries of a feed that say when they were changed."""
+    entries = ((identity(url), url, modified) for url, modified in sitemaps.dates(body).items())
+    return [Found(id, url, "", Kind.PAGE, modified) for id, url, modified in entries if id in linked]

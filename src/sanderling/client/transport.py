@@ -22,6 +22,7 @@ _INTEREST = {
     pycurl.POLL_OUT: select.EPOLLOUT,
     pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
 }
+_HEADERS = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"]
 _LOW_SPEED = 100  # bytes a second
 _LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
 _TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
@@ -47,6 +48,7 @@ class Fetch:
         "_skip",
         "address",
         "chunks",
+        "conditional",
         "curl",
         "error",
         "hopeless",
@@ -67,6 +69,7 @@ class Fetch:
 
     def __init__(self, curl: pycurl.Curl, settings: Settings) -> None:
         self.curl = curl
+        self.conditional = False
         self._max_body = settings.max_body
         self._skip = skipped_types(settings)
         self.lines: list[bytes] = []
@@ -157,6 +160,10 @@ class Transport:
             self._idle.append(fetch)
             return f"leads to the private address {hostname(task.url)}"
         fetch.curl.setopt(pycurl.URL, task.url.encode())
+        conditions = [f"{name}: {value}" for name, value in conditions_of(task)]
+        if conditions or fetch.conditional:
+            fetch.curl.setopt(pycurl.HTTPHEADER, [*_HEADERS, *conditions])
+            fetch.conditional = bool(conditions)
         self.active[fetch.curl] = fetch
         self._multi.add_handle(fetch.curl)
         return ""
@@ -246,7 +253,7 @@ class Transport:
         set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
         set_(pycurl.FOLLOWLOCATION, 0)
         set_(pycurl.USERAGENT, self._agent)
-        set_(pycurl.HTTPHEADER, ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"])
+        set_(pycurl.HTTPHEADER, _HEADERS)
         set_(pycurl.ACCEPT_ENCODING, "")
         set_(pycurl.HEADERFUNCTION, fetch.lines.append)
         set_(pycurl.WRITEFUNCTION, fetch.write_if_wanted if settings.skip_types else fetch.write)
@@ -281,6 +288,12 @@ class Transport:
 
     def _on_timer(self, milliseconds: int) -> None:
         self._timer = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+
+
+def conditions_of(task: Task) -> list[tuple[str, str]]:
+    """The headers that spare a body which has not changed; control characters in what a server sent are not sent back."""
+    said = (("If-None-Match", task.etag), ("If-Modified-Since", task.modified))
+    return [(name, value) for name, value in said if value and value.isprintable() and value.isascii()]
 
 
 def agent(settings: Settings) -> str:

@@ -1,0 +1,71 @@
+"""A page's text in a few bytes: two numbers by which the server tells repeated content from new.
+
+The gist is a hash of the text without digits: the months of a calendar have few gists. The simhash says how alike two
+texts are by how many of its 64 bits differ: each word of the text (with the start of the next) votes on every bit.
+Together they cost 14 us for a page of 8 kB of text, of which the half is Python's `translate`.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from xxhash import xxh3_64_digest, xxh3_128_digest
+
+# Of a longer text the beginning and the end are looked at; what is alike in both is hardly different between.
+MOST_START = 8 * 1024
+MOST_END = 2 * 1024
+
+# About so many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words from 5 %.
+_ENOUGH_BYTES = 900
+_LETTERS = b"oxkdzbqpuyvlhjtnagrwiescmf"  # common and rare ones mixed: a cut anywhere takes its share of the words
+_FIRST = 64
+
+
+def _codes() -> bytes:
+    codes = bytearray(256)
+    for byte in range(256):
+        # Space and control characters separate words; other signs are never as high as a letter.
+        codes[byte] = 0 if byte < 33 else byte if byte >= 128 else 1 + byte % 32
+    for rank, letter in enumerate(_LETTERS):
+        codes[letter] = codes[letter - 32] = _FIRST + rank
+    return bytes(codes)
+
+
+_CODES = _codes()
+_DIGITS = b"0123456789"
+_AFTER = bytes(9)
+_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(32))
+
+
+class Sketch(NamedTuple):
+    digest: bytes = b""  # equal for equal texts only
+    simhash: int = 0
+    gist: int = 0
+
+
+def sketch(text: str) -> Sketch:
+    """What identifies a text, exactly and roughly."""
+    data = text.encode("utf-8", "surrogatepass")
+    digest = xxh3_128_digest(data)
+    if len(data) > MOST_START + MOST_END:
+        data = data[:MOST_START] + data[-MOST_END:]
+    coded = data.translate(_CODES, _DIGITS)
+    packed = coded.translate(None, b"\0")  # runs of numbers leave runs of gaps
+    if not packed:
+        return Sketch(digest)
+    return Sketch(digest, _simhash(coded), int.from_bytes(xxh3_64_digest(packed), "big", signed=True))
+
+
+def _simhash(coded: bytes) -> int:
+    padded = b"".join((b"\0", coded, _AFTER))
+    size = len(padded)
+    codes = np.frombuffer(padded, np.uint8)
+    # In a long text only words with certain first letters vote: choosing them costs less than hashing them all.
+    lowest = _FIRST + int(26 - 26 * _ENOUGH_BYTES / size) if size > _ENOUGH_BYTES else 1
+    starts = ((codes[:-9] == 0) & (codes[1:-8] >= lowest)).nonzero()[0]
+    words = np.ndarray((size - 8,), "<u8", padded, 1, (1,))[starts]
+    words *= _MIX[0]
+    words ^= words >> _MIX[2]
+    words *= _MIX[1]
+    bits = np.unpackbits(words[:255].view(np.uint8)).reshape(-1, 64)
+    votes = np.add.reduce(bits, 0, np.uint8)
+    return int.from_bytes(np.packbits(votes > len(bits) >> 1).tobytes(), "big", signed=True)
