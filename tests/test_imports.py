@@ -20,7 +20,7 @@ ROOMS = {
     "render",
 }
 STAGES = {"dispatcher", "ranking", "distributor", "allocator", "intake"}
-FREE = {"wiring", "library", "cli", "testing", "lab", "__main__", "__init__"}
+FREE = {"wiring", "judging", "library", "cli", "testing", "lab", "__main__", "__init__"}
 
 
 def imported(path: Path) -> set[str]:

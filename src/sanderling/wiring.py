@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from sanderling.errors import DiskFull
+from sanderling.errors import DiskFull, StoreAway, UsageError
 from sanderling.model import (
     PROTOCOL,
     Commit,
@@ -33,17 +33,17 @@ from sanderling.model import (
 )
 
 from sanderling.model import Stop, Visit, Welcome  # isort: skip
-from sanderling.repository import export, warc
+from sanderling.repository import address, export, warc
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.sqlite import SqliteStore
-from sanderling.repository.store import Store
+from sanderling.repository.store import Store, WhileAway
 from sanderling.server import intake, ranking
 from sanderling.server.allocator import Allocator
 from sanderling.server.crew import Crew
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
 from sanderling.server.marker import Marker
 from sanderling.server.switchboard import Line, Switchboard
-from sanderling.settings import Settings
+from sanderling.settings import Settings, dump, load, overlay
 from sanderling.urls import identity, origin
 
 _log = logging.getLogger("sanderling")
@@ -51,6 +51,8 @@ _log = logging.getLogger("sanderling")
 # A client that says nothing for so long hangs in a parser; it is ended and replaced.
 LONGEST_SILENCE = 60.0
 LAST_WORDS = 1.5
+# How often a database that went away is looked for.
+AWAY_PAUSE = 0.3
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -69,8 +71,31 @@ OnProgress = Callable[[Progress], None]
 OnVisits = Callable[[list[tuple[str, Visit]]], None]
 
 
-def open_store(folder: Folder, readonly: bool) -> Store:
-    return SqliteStore(folder.database, readonly)
+def open_store(folder: Folder, readonly: bool, store: str | None = None, while_away: WhileAway | None = None) -> Store:
+    """The state of a crawl, in its folder or where `store` (or else the folder's settings) says."""
+    if store is None:
+        store = load(folder.settings)[0].store if folder.settings.exists() else ""
+    address.check(store)
+    if not store:
+        return SqliteStore(folder.database, readonly)
+    try:
+        from sanderling.repository.postgres import PostgresStore
+    except ImportError as error:
+        raise UsageError(f"a store in PostgreSQL needs `pip install 'sanderling[postgresql]'` ({error})") from None
+    return PostgresStore(store, readonly, while_away)
+
+
+def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, list[str]]:
+    """What is chosen now on top of what the folder was made with, and the seeds it was made with."""
+    kept, seeds = load(folder.settings) if folder.settings.exists() else (Settings(), ())
+    settings = overlay(kept, chosen)
+    if folder.exists() and settings.store != kept.store:
+        if not address.same(settings.store, kept.store):
+            raise UsageError(
+                f"the state of {folder.path} is in {address.shown(kept.store or "") or 'the folder'}, and stays there"
+            )
+        settings = msgspec.structs.replace(settings, store=kept.store)
+    return settings, list(seeds)
 
 
 class CrawlServer:
@@ -78,19 +103,30 @@ class CrawlServer:
 
     def __init__(self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int) -> None:
         self._folder = folder
-        self._settings = settings
+        self._stopping = False
+        self._asked_to_stop: Callable[[], bool] = lambda: False
+        self._away_since = 0.0
+        self._back_since = -LONGEST_SILENCE
+        self.on_notice: Callable[[str], None] = _log.warning
+        fresh = not folder.exists()
         folder.path.mkdir(exist_ok=True)
         folder.warcs.mkdir(exist_ok=True)
-        with contextlib.ExitStack() as undo:
+        with contextlib.ExitStack() as undo, contextlib.ExitStack() as failed:
             self._lock = undo.enter_context(hold(folder))
-            self._store = open_store(folder, readonly=False)
+            if fresh:
+                failed.callback(folder.abandon)
+                settings = msgspec.structs.replace(settings, store=address.located(settings.store or "", folder.path) or None)
+                folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
+            self._settings = settings
+            self._store = open_store(folder, False, settings.store, self._while_away)
             undo.callback(self._store.close)
-            self.repaired = warc.repair(folder.warcs, self._store.warcs())
+            self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
             self._run_folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-")))
             (folder.path / "sanderling.socket").unlink(missing_ok=True)
             (folder.path / "sanderling.socket").symlink_to(self._run_folder / "socket")
             undo.callback((folder.path / "sanderling.socket").unlink, missing_ok=True)
             self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
+            failed.pop_all()
             self._undo = undo.pop_all()
         self._crew = Crew(crew_size, self._run_folder / "socket")
         self._counts = self._store.counts()
@@ -104,7 +140,6 @@ class CrawlServer:
         self._wants: dict[Line, int] = {}
         self._next_wake = self._store.next_wake()
         self._started = time.monotonic()
-        self._stopping = False
         self.set_aside: list[int] = []
         self.on_visits: OnVisits | None = None
         self._load_queue()
@@ -115,6 +150,7 @@ class CrawlServer:
     def run(self, on_progress: OnProgress, asked_to_stop: Callable[[], bool]) -> Progress:
         """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""
         ticked = 0.0
+        self._asked_to_stop = asked_to_stop
         try:
             if not self._finished():
                 self._crew.fill()
@@ -160,14 +196,15 @@ class CrawlServer:
                 self._add_work(host, count)
             self._next_wake = self._store.next_wake()
         for line in list(self._switchboard.lines):
-            if line.client and line.heard < time.monotonic() - LONGEST_SILENCE:
+            if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
                 self._lose(line)
         known = {line.pid for line in self._switchboard.lines}
         for pid in self._crew.died_silently():
             if pid not in known:
                 self._crew.bury(pid)
         self._crew.fill()
-        self._allocator.expire(time.monotonic())
+        if self._back_since < time.monotonic() - LONGEST_SILENCE:
+            self._allocator.expire(time.monotonic())
         if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
             raise DiskFull(
                 f"stopped with less than {self._settings.min_free >> 20} MiB free on the disk; nothing is lost: "
@@ -195,11 +232,26 @@ class CrawlServer:
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
         deadline = time.monotonic() + LAST_WORDS
-        with contextlib.suppress(DiskFull):
+        with contextlib.suppress(DiskFull, StoreAway):
             while self._wants and time.monotonic() < deadline:
                 self._serve(0.05)
         self._crew.disband(max(0.0, deadline - time.monotonic()))
-        warc.repair(self._folder.warcs, self._store.warcs())
+        with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
+            warc.repair(self._folder.warcs, self._store.warcs())
+
+    def _while_away(self, reason: str) -> None:
+        """Waits for a database that went away; clients go on with what they hold, and what they say is kept for later."""
+        now = time.monotonic()
+        if not reason:
+            self.on_notice(f"the database is back after {now - self._away_since:.1f} s; the crawl goes on")
+            self._away_since, self._back_since = 0.0, now
+            return
+        if not self._away_since:
+            self._away_since = now
+            self.on_notice(f"the database went away ({reason}); the crawl waits for it")
+        if self._stopping or self._asked_to_stop():
+            raise StoreAway("stopped while the database was away; nothing committed is lost: run it again to go on")
+        time.sleep(AWAY_PAUSE)
 
     # ---- clients
 
@@ -211,7 +263,7 @@ class CrawlServer:
         self._allocator.join(hello.client)
         marker = self._markers[hello.client] = Marker.create(self._run_folder / f"marker-{hello.client}")
         self._wants[line] = 0
-        settings = msgspec.json.encode(self._settings)
+        settings = msgspec.json.encode(msgspec.structs.replace(self._settings, store=""))  # no business of clients
         self._switchboard.send(line, Welcome(settings, str(self._folder.warcs.absolute()), str(marker.path)))
 
     def _feed(self, line: Line, want: int) -> None:
@@ -255,20 +307,18 @@ class CrawlServer:
         settings = self._settings
         settled = [intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait) for v in visits]
         seen = intake.first_seen(visits)
-        known = self._store.known(list(seen))
-        _watch_for_collisions(seen, known)
         homes, again = self._follow_seeds(
             [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
         )
         urls: list[NewUrl] = []
-        for id, (found, visit) in seen.items():
-            if id not in known:
-                task = tasks[visit.id]
-                redirected = visit.outcome is Outcome.REDIRECT
-                urls += admit(
-                    [found], visit.id, task.depth + (not redirected), task.hops + 1 if redirected else 0,
-                    self._scope, settings.max_depth, ranking.breadth_first,
-                )  # fmt: skip
+        for id in self._store.unknown({id: found.url for id, (found, _) in seen.items()}):
+            found, visit = seen[id]
+            task = tasks[visit.id]
+            redirected = visit.outcome is Outcome.REDIRECT
+            urls += admit(
+                [found], visit.id, task.depth + (not redirected), task.hops + 1 if redirected else 0,
+                self._scope, settings.max_depth, ranking.breadth_first,
+            )  # fmt: skip
         fresh = self._hosts_of(urls)
         for settlement in settled:
             self._allocator.settle(settlement.id, settlement.state is State.QUEUED)
@@ -344,13 +394,6 @@ class CrawlServer:
         self._queue(urls, fresh)
 
 
-def _watch_for_collisions(seen: dict[int, tuple[Found, Visit]], known: dict[int, tuple[str, int]]) -> None:
-    """Two URLs with one identity are to be expected once in billions; then the second is not visited, and we say so."""
-    for id, (text, _) in known.items():
-        if seen[id][0].url != text:
-            _log.warning("%s has the same 64-bit identity as %s and is not visited", seen[id][0].url, text)
-
-
 def text_of(archived: warc.Archived) -> str:
     """The visible text of an archived document."""
     from sanderling.client.reading import visible_text
@@ -377,6 +420,7 @@ def client(path: str) -> None:
     from sanderling.client.crawler import Crawler, own_name
     from sanderling.client.line import ServerLine
     from sanderling.client.reading import Reader
+    from sanderling.judging import fingerprint
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -389,7 +433,7 @@ def client(path: str) -> None:
         return
     settings = msgspec.json.decode(welcome.settings, type=Settings)
     archive = warc.WarcWriter(Path(welcome.warc_folder), name)
-    reader = Reader(settings, archive, Marker.open(Path(welcome.marker)).write)
+    reader = Reader(settings, archive, Marker.open(Path(welcome.marker)).write, fingerprint)
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server is gone: so are we
         Crawler(name, settings, line, reader, archive).run()
 

@@ -29,8 +29,8 @@ LONGEST_RETRY_AFTER = 3600.0
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
-# From a parsed page, its URL and its packed links to its change parameters, and the digest of its text.
-Fingerprint = Callable[[turbohtml.Document, str, bytes], tuple[bytes, bytes]]
+# From a parsed page, its URL and its packed links to its change parameters, and the text they were made from.
+Fingerprint = Callable[[turbohtml.Document, str, bytes], tuple[bytes, str]]
 
 
 class Archive(Protocol):
@@ -49,12 +49,13 @@ class Read(NamedTuple):
     noindex: bool = False
     reason: str = ""
     canonical: int = 0
+    parameters: bytes = b""
 
 
 class Reader:
     """Reads and archives what was fetched."""
 
-    def __init__(self, settings: Settings, archive: Archive, mark: Mark) -> None:
+    def __init__(self, settings: Settings, archive: Archive, mark: Mark, fingerprint: Fingerprint) -> None:
         self._settings = settings
         self._archive = archive
         self._mark = mark
@@ -144,12 +145,15 @@ class Reader:
             if kind == "bytes":
                 return Read(noindex=noindex)
             if kind == "text":
-                return Read(sketch=sketch(decode(body, charset)), noindex=noindex)
+                parameters, words = self._fingerprint(_as_document(decode(body, charset)), url, b"")
+                return Read(sketch=sketch(words), noindex=noindex, parameters=parameters)
             text = _READERS[kind](body, charset)
             ids, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
+            parameters, words = self._fingerprint(_as_document(text.text), url, pack(ids))
             return Read(
                 title=text.title,
-                sketch=sketch(text.text),
+                sketch=sketch(words),
+                parameters=parameters,
                 links=pack(ids),
                 found=(_dated(body, ids) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
@@ -174,8 +178,10 @@ class Reader:
             texts = anchors.texts([href for href, _ in new])
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
         stands_for = join(head.base, head.canonical) if head.canonical else None
+        links = pack(ids)
+        parameters, words = self._fingerprint(page.document, url, links)
         return Read(
-            page.charset, page.language(), page.title(), sketch(page.text()), pack(ids), found, noindex,
+            page.charset, page.language(), page.title(), sketch(words), links, found, noindex, parameters=parameters,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
         )  # fmt: skip
 
@@ -284,6 +290,11 @@ def _retry_after(value: str) -> float:
         return min(max(0.0, parsedate_to_datetime(value[:100]).timestamp() - time.time()), LONGEST_RETRY_AFTER)
     except (ValueError, TypeError, OverflowError, IndexError, OSError):
         return 0.0
+
+
+def _as_document(text: str) -> turbohtml.Document:
+    """Plain text as a page of it: the tag says that whatever follows is no markup."""
+    return turbohtml.parse("<plaintext>" + text, positions=False)
 
 
 def visible_text(url: str, body: bytes, content_type: str) -> str:
