@@ -1,15 +1,12 @@
 """Crawling from Python."""
 
 import asyncio
-import logging
 from pathlib import Path
 
 import pytest
 
 import sanderling
-from sanderling import wiring
 from sanderling.errors import BadSeed, BadSetting, FolderInUse
-from sanderling.model import Found, Outcome, Visit
 from sanderling.testing import ServedWeb, SyntheticWeb
 
 FAST = {"delay": 0, "per_host": 4, "clients": 1}
@@ -60,13 +57,3 @@ def test_mistakes_are_exceptions_of_ours(tmp_path: Path, web: ServedWeb) -> None
                 await pages(tmp_path / "c", web.url)
 
     asyncio.run(run())
-
-
-def test_two_urls_with_one_identity_are_told(caplog: pytest.LogCaptureFixture) -> None:
-    found = Found(5, "http://e.org/b", "")
-    visit = Visit(id=1, outcome=Outcome.PAGE)
-    with caplog.at_level(logging.WARNING, "sanderling"):
-        wiring._watch_for_collisions({5: (found, visit)}, {5: ("http://e.org/b", 1)})
-        assert not caplog.records
-        wiring._watch_for_collisions({5: (found, visit)}, {5: ("http://e.org/a", 1)})
-    assert "same 64-bit identity" in caplog.text

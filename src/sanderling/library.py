@@ -20,8 +20,7 @@ from sanderling.model import Counts, Outcome, Stored, Visit
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import canonical_seed
-from sanderling.settings import Settings, dump, load, overlay
-from sanderling.wiring import CrawlServer, Progress, text_of
+from sanderling.wiring import CrawlServer, Progress, settings_for, text_of
 
 # A reader that falls behind by so many pages makes the crawl wait for it.
 MOST_UNREAD = 10_000
@@ -110,13 +109,9 @@ class Crawl:
 
     def _open(self) -> CrawlServer:
         self._folder.check_usable()
-        fresh = not self._folder.exists()
-        base = load(self._folder.settings)[0] if self._folder.settings.exists() else Settings()
-        settings = overlay(base, self._chosen)
-        server = CrawlServer(self._folder, settings, self._seeds, settings.clients or os.cpu_count() or 1)
-        if fresh:
-            self._folder.settings.write_text(dump(settings, tuple(self._seeds)), "utf-8")
-        return server
+        settings, planted = settings_for(self._folder, self._chosen)
+        seeds = [*planted, *self._seeds]
+        return CrawlServer(self._folder, settings, seeds, settings.clients or os.cpu_count() or 1)
 
     def _hand_over(self, visits: list[tuple[str, Visit]]) -> None:
         for url, visit in visits:

@@ -7,6 +7,7 @@ seeds ─► dispatcher ─► ranking ─► store ─► allocator ═lease═
 
 import contextlib
 import logging
+import math
 import shutil
 import tempfile
 import time
@@ -71,11 +72,9 @@ OnProgress = Callable[[Progress], None]
 OnVisits = Callable[[list[tuple[str, Visit]]], None]
 
 
-def open_store(folder: Folder, readonly: bool, store: str | None = None, while_away: WhileAway | None = None) -> Store:
-    """The state of a crawl, in its folder or where `store` (or else the folder's settings) says."""
-    if store is None:
-        store = load(folder.settings)[0].store if folder.settings.exists() else ""
-    address.check(store)
+def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
+    """The state of a crawl, in its folder or where the folder's settings say."""
+    store = load(folder.settings)[0].store if folder.settings.exists() else None
     if not store:
         return SqliteStore(folder.database, readonly)
     try:
@@ -91,9 +90,8 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
     settings = overlay(kept, chosen)
     if folder.exists() and settings.store != kept.store:
         if not address.same(settings.store, kept.store):
-            raise UsageError(
-                f"the state of {folder.path} is in {address.shown(kept.store or "") or 'the folder'}, and stays there"
-            )
+            where = address.shown(kept.store) or "the folder"
+            raise UsageError(f"the state of {folder.path} is in {where}, and stays there")
         settings = msgspec.structs.replace(settings, store=kept.store)
     return settings, list(seeds)
 
@@ -106,7 +104,7 @@ class CrawlServer:
         self._stopping = False
         self._asked_to_stop: Callable[[], bool] = lambda: False
         self._away_since = 0.0
-        self._back_since = -LONGEST_SILENCE
+        self._back_since = -math.inf
         self.on_notice: Callable[[str], None] = _log.warning
         fresh = not folder.exists()
         folder.path.mkdir(exist_ok=True)
@@ -115,10 +113,10 @@ class CrawlServer:
             self._lock = undo.enter_context(hold(folder))
             if fresh:
                 failed.callback(folder.abandon)
-                settings = msgspec.structs.replace(settings, store=address.located(settings.store or "", folder.path) or None)
+                settings = msgspec.structs.replace(settings, store=address.located(settings.store, folder.path))
                 folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
             self._settings = settings
-            self._store = open_store(folder, False, settings.store, self._while_away)
+            self._store = open_store(folder, readonly=False, while_away=self._while_away)
             undo.callback(self._store.close)
             self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
             self._run_folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-")))

@@ -41,7 +41,7 @@ def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
     if request.param == "sqlite":
         return partial(SqliteStore, tmp_path / "sanderling.db")
     server: PostgresServer = request.getfixturevalue("postgres")
-    return partial(PostgresStore, located(server.dsn, tmp_path))
+    return partial(PostgresStore, located(server.dsn, tmp_path) or "")
 
 
 @pytest.fixture

@@ -20,9 +20,9 @@ from sanderling.cli.screen import duration, size
 from sanderling.errors import BadSeed, UsageError
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import Scope, canonical_seed
-from sanderling.settings import DECLARED, Settings, dump, load, overlay
+from sanderling.settings import DECLARED, Settings
 from sanderling.urls import hostname
-from sanderling.wiring import CrawlServer, Progress
+from sanderling.wiring import CrawlServer, Progress, settings_for
 
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
 
@@ -70,15 +70,13 @@ def run(options: argparse.Namespace) -> int:
     chosen = {each.name: getattr(options, each.name) for each in DECLARED if getattr(options, each.name) is not None}
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
-    if folder.exists():
-        kept, _ = load(folder.settings) if folder.settings.exists() else (Settings(), ())
-        settings = overlay(kept, chosen)
-    else:
+    settings, planted = settings_for(folder, chosen)
+    if not folder.exists():
         if not seeds:
             raise UsageError("nothing to crawl: name a URL, for example `sanderling crawl https://example.org/`")
-        settings = overlay(Settings(), chosen)
         if not settings.proxy:
             _check_resolvable([canonical_seed(url) for url in options.url])
+    seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
     with _server(folder, settings, seeds) as server:
         for line in server.repaired:
@@ -90,11 +88,8 @@ def run(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _server(folder: Folder, settings: Settings, seeds: list[str]) -> Iterator[CrawlServer]:
-    fresh = not folder.exists()
     server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1)
     try:
-        if fresh:
-            folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
         yield server
     finally:
         server.close()
@@ -104,6 +99,7 @@ def _watch(server: CrawlServer) -> Progress:
     """Runs a crawl under a display, until it ends or the user has had enough."""
     asked = threading.Event()
     display = Display()
+    server.on_notice = display.say
     before = {each: signal.signal(each, lambda *_: asked.set()) for each in (signal.SIGINT, signal.SIGTERM)}
     try:
         progress = server.run(display.show, asked.is_set)

@@ -38,6 +38,14 @@ class Display:
             self._stream.write(self._line(progress) + "\n")
             self._stream.flush()
 
+    def say(self, line: str) -> None:
+        """A line that stays."""
+        if self._live is not None:
+            self._live.console.print(f"sanderling: {line}", markup=False, highlight=False)
+        else:
+            self._stream.write(f"sanderling: {line}\n")
+            self._stream.flush()
+
     def close(self) -> None:
         if self._live is not None:
             self._live.stop()

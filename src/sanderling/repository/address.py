@@ -17,12 +17,6 @@ _SCHEMES = ("postgresql", "postgres")
 _SEARCH_PATH = re.compile(r"-c\s*search_path=(\S+)")
 
 
-def check(store: str) -> None:
-    """Refuses a setting that is no address of a store."""
-    if store and urlsplit(store).scheme not in _SCHEMES:
-        raise BadSetting(f"store = {store!r} is neither empty nor an address such as postgresql://user@host/database")
-
-
 def namespace(store: str) -> str:
     """The namespace that an address names; empty when it names none."""
     found = _SEARCH_PATH.search(dict(parse_qsl(urlsplit(store).query)).get("options", ""))
@@ -32,10 +26,13 @@ def namespace(store: str) -> str:
     return name
 
 
-def located(store: str, folder: Path) -> str:
-    """An address with the namespace of a new crawl in it."""
-    check(store)
-    if not store or namespace(store):
+def located(store: str | None, folder: Path) -> str | None:
+    """An address with the namespace of a new crawl in it; None when the state lives in the folder."""
+    if not store:
+        return None
+    if urlsplit(store).scheme not in _SCHEMES:
+        raise BadSetting(f"store = {store!r} is neither empty nor an address such as postgresql://user@host/database")
+    if namespace(store):
         return store
     readable = re.sub(r"[^a-z0-9]+", "_", folder.absolute().name.lower()).strip("_")[:30]
     name = f"crawl_{readable}_{secrets.token_hex(4)}"
@@ -45,15 +42,17 @@ def located(store: str, folder: Path) -> str:
     return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote, safe="/")))
 
 
-def same(store: str, other: str) -> bool:
+def same(store: str | None, other: str | None) -> bool:
     """Whether two addresses mean one place; what only one of them says about the namespace does not count."""
+    if not store or not other:
+        return not store and not other
     names = {name for name in (namespace(store), namespace(other)) if name}
     return len(names) < 2 and _without_options(store) == _without_options(other)
 
 
-def shown(store: str) -> str:
+def shown(store: str | None) -> str:
     """An address for people to read: without its password."""
-    parts = urlsplit(store)
+    parts = urlsplit(store or "")
     return urlunsplit(parts._replace(netloc=re.sub(r":[^@]*@", "@", parts.netloc), query=""))
 
 

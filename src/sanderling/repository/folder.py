@@ -1,5 +1,6 @@
 """A crawl folder: what is ours in it, who works in it, and how it is opened."""
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -45,6 +46,16 @@ class Folder:
             raise BadFolder(f"{self.path} is not a crawl folder and not empty; choose another one")
         if not self.path.parent.is_dir():
             raise BadFolder(f"{self.path.parent} does not exist")
+
+    def abandon(self) -> None:
+        """Removes what a crawl that could not even begin has made, and nothing else."""
+        if self.database.exists():
+            return
+        for path in (self.settings, self.lock):
+            path.unlink(missing_ok=True)
+        for path in (self.warcs, self.path):
+            with contextlib.suppress(OSError):  # something is in it
+                path.rmdir()
 
 
 def hold(folder: Folder) -> IO[str]:
