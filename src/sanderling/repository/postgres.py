@@ -19,7 +19,19 @@ import msgspec
 from psycopg import errors, sql
 
 from sanderling.errors import BadFolder
-from sanderling.model import Commit, Counts, Host, NewUrl, PageRow, Settled, State, Task
+from sanderling.model import (
+    Before,
+    Commit,
+    Counts,
+    Host,
+    NewUrl,
+    Outcome,
+    PageRow,
+    Settled,
+    State,
+    Task,
+    VersionRow,
+)
 from sanderling.repository import migrations, rows
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.session import META, Connection, Session, reason
@@ -45,23 +57,32 @@ def _quoted(column: str) -> str:
     return f'"{column}"'
 
 
+def _from_new(columns: Iterable[str]) -> str:
+    return ", ".join(f"{_quoted(column)} = excluded.{_quoted(column)}" for column in columns)
+
+
 _SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due, reason = v.reason
     FROM unnest(%b::int8[], %b::int4[], %b::int4[], %b::float8[], %b::text[]) AS v (id, state, attempts, due, reason)
     WHERE urls.id = v.id"""
-_PAGES_TYPES = (
+_NEW_PAGES = _insert(
+    "pages AS p",
+    rows.PAGE_COLUMNS,
     "int8 int4 float8 float8 int4 int4 float8 int8 bytea bytea text text text text text text int4 int8 int8 int8 int4 "
-    "int8 int8"
+    "int8 int8 bytea bytea",
 )
-_PAGES = f"""{_insert("pages AS p", rows.PAGE_COLUMNS, _PAGES_TYPES)}
-    ON CONFLICT (id) DO UPDATE SET status = excluded.status, fetched_at = excluded.fetched_at,
-    visits = p.visits + 1, changes = p.changes + (p.digest <> excluded.digest)::int,
-    changed_at = CASE WHEN p.digest <> excluded.digest THEN excluded.changed_at ELSE p.changed_at END,
-    size = excluded.size, digest = excluded.digest, text_digest = excluded.text_digest, mime = excluded.mime,
-    charset = excluded.charset, language = excluded.language, title = excluded.title, etag = excluded.etag,
-    modified = excluded.modified, flags = excluded.flags, redirect = excluded.redirect,
-    canonical = excluded.canonical, simhash = excluded.simhash, warc = excluded.warc, "offset" = excluded."offset",
-    length = excluded.length"""
-_VERSIONS = _insert("versions", rows.VERSION_COLUMNS, "int8 float8 int4 bytea bytea int8 text int4 int8 int8")
+_PAGES = f"""{_NEW_PAGES}
+    ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, changes = p.changes + excluded.changes,
+    changed_at = CASE WHEN excluded.changes > 0 THEN excluded.changed_at ELSE p.changed_at END,
+    {_from_new(rows.RENEWED)}"""
+_ANSWERS = f"{_NEW_PAGES} ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, {_from_new(rows.TOUCHED)}"
+_UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at, not_modified = p.not_modified + v.not_modified,
+    same = p.same + v.same, etag = coalesce(nullif(v.etag, ''), p.etag),
+    modified = coalesce(nullif(v.modified, ''), p.modified), noise = coalesce(nullif(v.noise, ''), p.noise)
+    FROM unnest(%b::int8[], %b::float8[], %b::int4[], %b::int4[], %b::text[], %b::text[], %b::bytea[])
+    AS v (id, at, not_modified, same, etag, modified, noise) WHERE p.id = v.id"""
+_VERSIONS = _insert(
+    "versions", rows.VERSION_COLUMNS, "int8 float8 int4 bytea bytea int8 text int4 int8 int8 int4 float8 text text int4"
+)
 _LINKS = f"""{_insert("links", ("page", "targets"), "int8 bytea")}
     ON CONFLICT (page) DO UPDATE SET targets = excluded.targets"""
 _HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8 bytea")}
@@ -69,6 +90,8 @@ _HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8
     interval = excluded.interval, learned = excluded.learned"""
 _WARCS = f"""{_insert("warcs", ("name", "bytes"), "text int8")}
     ON CONFLICT (name) DO UPDATE SET bytes = greatest(warcs.bytes, excluded.bytes) RETURNING name, number"""
+# As the index of revisits has it.
+_VISITED = "state IN (3, 5) AND due > 0"
 _HOST_COLUMNS = ", ".join(map(_quoted, rows.HOST_COLUMNS))
 
 
@@ -174,8 +197,11 @@ class PostgresStore:
             _apply(db, _SETTLE, map(_settled, commit.settled))
             numbers = self._warc_numbers | dict(_apply(db, _WARCS, commit.warcs.items()))
             answered = rows.answered(commit)
-            _apply(db, _PAGES, [rows.page_row(visit, numbers) for visit in answered])
-            _apply(db, _VERSIONS, rows.version_rows(answered, numbers), distinct=False)
+            for is_page, statement in ((True, _PAGES), (False, _ANSWERS)):
+                some = [v for v in answered if (v.outcome is Outcome.PAGE) is is_page]
+                _apply(db, statement, [rows.page_row(visit, numbers, commit) for visit in some])
+            _apply(db, _UNCHANGED, rows.unchanged(commit))
+            _apply(db, _VERSIONS, rows.version_rows(answered, numbers, commit), distinct=False)
             _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
             _put_counts(db, commit.counts)
             if commit.homes is not None:
@@ -211,6 +237,10 @@ class PostgresStore:
             (UPDATE urls SET due = 0 WHERE state = 1 AND due > 0 AND due <= %s RETURNING host)
             SELECT host, count(*) FROM woken GROUP BY host"""
         return self._session.write(lambda db: [(host, count) for host, count in db.execute(query, (now,))])
+
+    def revisit_all(self, now: float) -> None:
+        query = "UPDATE urls SET due = %s, attempts = 0 WHERE state IN (3, 5) AND kind = 0"
+        self._session.write(lambda db: db.execute(query, (now,)))
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         query = """UPDATE urls SET rank = v.rank FROM unnest(%b::int8[], %b::float8[]) AS v (id, rank)
@@ -272,6 +302,30 @@ class PostgresStore:
         )  # fmt: skip
         return list(islice((Task(*row) for row in best if row[0] not in leased), count))
 
+    def due(self, after: float, until: float) -> list[tuple[int, int]]:
+        query = f"SELECT host, count(*) FROM urls WHERE {_VISITED} AND due > %s AND due <= %s GROUP BY host"
+        return [(row[0], row[1]) for row in self._session.read(query, after, until)]
+
+    def next_due(self, after: float) -> float | None:
+        due: float | None = self._session.read(f"SELECT min(due) FROM urls WHERE {_VISITED} AND due > %s", after)[0][0]
+        return due
+
+    def take_due(self, host: int, count: int, leased: Collection[int], now: float) -> list[Task]:
+        first = self._session.read(
+            f"""SELECT id, url, depth, attempts, hops, kind FROM urls WHERE {_VISITED} AND host = %s AND due <= %s
+            ORDER BY due LIMIT %s""",
+            host, now, count + len(leased),
+        )  # fmt: skip
+        tasks = list(islice((Task(*row) for row in first if row[0] not in leased), count))
+        query = "SELECT id, etag, modified, digest FROM pages WHERE id = ANY(%b::int8[])"
+        kept = {row[0]: row[1:] for row in self._session.read(query, [task.id for task in tasks])}
+        return [Task(*task[:6], *kept.get(task.id, ("", "", b""))) for task in tasks]
+
+    def before(self, ids: list[int]) -> dict[int, Before]:
+        query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length FROM pages p
+            JOIN urls u ON u.id = p.id LEFT JOIN warcs w ON w.number = p.warc WHERE p.id = ANY(%b::int8[])"""
+        return {row[0]: rows.before(row[1:]) for row in self._session.read(query, ids)}
+
     def ranks(self, most: int) -> list[float]:
         found = self._session.read("SELECT rank FROM urls WHERE state = 1 AND due = 0 LIMIT %s", most + 1)
         if len(found) > most:
@@ -325,6 +379,14 @@ class PostgresStore:
             WHERE state = %s AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"""
         for row in self._session.stream(query, int(state)):
             yield PageRow(url=row[0], state=state.name.lower(), depth=row[1], reason=row[2])
+
+    def versions(self, page: int) -> list[VersionRow]:
+        found = self._session.read(f"{rows.VERSIONS} WHERE v.page = %s ORDER BY v.number", page)
+        return [*map(rows.version, found)]
+
+    def changes(self, before: int | None = None) -> Iterator[VersionRow]:
+        newest_first = f"{rows.VERSIONS} WHERE v.number < %s ORDER BY v.number DESC"
+        yield from map(rows.version, self._session.stream(newest_first, (1 << 62) if before is None else before))
 
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._session.stream("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):

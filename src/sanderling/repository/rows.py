@@ -62,12 +62,9 @@ def answered(commit: Commit) -> list[Visit]:
 
 
 def unchanged(commit: Commit) -> list[tuple[Any, ...]]:
-    """What visits that found nothing new add to their pages: (at, 304s, same bytes, etag, modified, noise, id)."""
+    """What visits that found nothing new add to their pages: (id, at, 304s, same bytes, etag, modified, noise)."""
     return [
-        (
-            v.at, v.status == 304, v.status != 304, v.etag, v.etag, v.modified, v.modified,
-            commit.noise.get(v.id, b""), commit.noise.get(v.id, b""), v.id,
-        )
+        (v.id, v.at, int(v.status == 304), int(v.status != 304), v.etag, v.modified, commit.noise.get(v.id, b""))
         for v in commit.visits
         if v.outcome is Outcome.UNCHANGED
     ]  # fmt: skip

@@ -48,8 +48,9 @@ _PAGE = f"""{_insert("pages", rows.PAGE_COLUMNS)} {_AGAIN}, changes = changes + 
     {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)}"""
 _ANSWER = f"""{_insert("pages", rows.PAGE_COLUMNS)} {_AGAIN},
     {", ".join(f"{name} = excluded.{name}" for name in rows.TOUCHED)}"""
-_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?, not_modified = not_modified + ?, same = same + ?,
-    etag = iif(? = '', etag, ?), modified = iif(? = '', modified, ?), noise = iif(? = x'', noise, ?) WHERE id = ?"""
+_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?2, not_modified = not_modified + ?3, same = same + ?4,
+    etag = iif(?5 = '', etag, ?5), modified = iif(?6 = '', modified, ?6), noise = iif(?7 = x'', noise, ?7)
+    WHERE id = ?1"""
 _VERSION = _insert("versions", rows.VERSION_COLUMNS)
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{_insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,

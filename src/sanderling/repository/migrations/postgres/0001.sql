@@ -11,6 +11,7 @@ CREATE TABLE urls (
     reason text NOT NULL);
 CREATE INDEX queue ON urls (host, rank DESC, number) WHERE state = 1 AND due = 0;
 CREATE INDEX retries ON urls (due) WHERE state = 1 AND due > 0;
+CREATE INDEX revisits ON urls (host, due) WHERE state IN (3, 5) AND due > 0;
 CREATE INDEX aliases ON urls (alias) WHERE alias <> 0;
 CREATE TABLE warcs (
     number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, bytes bigint NOT NULL);
@@ -20,11 +21,14 @@ CREATE TABLE pages (
     digest bytea NOT NULL, text_digest bytea NOT NULL, mime text NOT NULL, charset text NOT NULL,
     language text NOT NULL, title text NOT NULL, etag text NOT NULL, modified text NOT NULL, flags int NOT NULL,
     redirect bigint, canonical bigint NOT NULL, simhash bigint NOT NULL, warc int, "offset" bigint NOT NULL,
-    length bigint NOT NULL);
+    length bigint NOT NULL, parameters bytea NOT NULL DEFAULT '', noise bytea NOT NULL DEFAULT '',
+    not_modified int NOT NULL DEFAULT 0, same int NOT NULL DEFAULT 0);
 CREATE TABLE versions (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, page bigint NOT NULL, at float8 NOT NULL,
     status int NOT NULL, digest bytea NOT NULL, text_digest bytea NOT NULL, size bigint NOT NULL, mime text NOT NULL,
-    warc int NOT NULL, "offset" bigint NOT NULL, length bigint NOT NULL);
+    warc int NOT NULL, "offset" bigint NOT NULL, length bigint NOT NULL, kinds int NOT NULL DEFAULT 16,
+    significance float8 NOT NULL DEFAULT 1, degree text NOT NULL DEFAULT '', summary text NOT NULL DEFAULT 'new',
+    news int NOT NULL DEFAULT 1);
 CREATE UNIQUE INDEX version_place ON versions (warc, "offset");
 CREATE INDEX version_page ON versions (page);
 -- Packed identities are hashes: trying to compress them is wasted.
