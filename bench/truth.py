@@ -59,7 +59,9 @@ def truth(root: Path) -> Truth:
         return Truth(**{name: frozenset(paths) for name, paths in stored.items()})
     say("Working out the true set of pages from the files (once, about a minute) ...")
     walked = _walk(root)
-    cached.write_text(json.dumps({name: sorted(paths) for name, paths in vars(walked).items()}))
+    fresh = cached.with_suffix(f".{os.getpid()}")
+    fresh.write_text(json.dumps({name: sorted(paths) for name, paths in vars(walked).items()}))
+    fresh.replace(cached)
     return walked
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import os
 import socket
 import subprocess
 import tempfile
@@ -105,11 +106,9 @@ def build() -> Path:
     root.mkdir(parents=True, exist_ok=True)
     entries = []
     for tree in TREES:
-        here = root / tree.name
-        here.unlink(missing_ok=True)
-        here.symlink_to(_home(tree))
+        _point(root / tree.name, _home(tree))
         entries.append(f'<li><a href="{tree.name}/{tree.entry}">{tree.package}</a></li>')
-    (root / "index.html").write_text(INDEX_PAGE.format("\n".join(entries)))
+    _write(root / "index.html", INDEX_PAGE.format("\n".join(entries)))
     return root
 
 
@@ -153,6 +152,23 @@ def _home(tree: Tree) -> str:
     if not found:
         raise BenchError(f"The package {tree.package} holds no {tree.entry}; its layout is not the one expected.")
     return min(found, key=len).removesuffix(tail)
+
+
+# Another run may be serving this root: what is right stays untouched, what is not is replaced in one step.
+
+
+def _point(link: Path, home: str) -> None:
+    if not link.is_symlink() or str(link.readlink()) != home:
+        fresh = link.with_name(f".{link.name}-{os.getpid()}")
+        fresh.symlink_to(home)
+        fresh.replace(link)
+
+
+def _write(file: Path, text: str) -> None:
+    if not file.exists() or file.read_text() != text:
+        fresh = file.with_name(f".{file.name}-{os.getpid()}")
+        fresh.write_text(text)
+        fresh.replace(file)
 
 
 def _await(web: Web, nginx: subprocess.Popen[bytes], log: Path) -> None:
