@@ -87,7 +87,8 @@ class PostgresServer:
 
     def stop(self, how: Literal["fast", "immediate"] = "immediate") -> None:
         """Ends every connection; `immediate` is what a crash looks like."""
-        self._run("pg_ctl", "stop", "-w", "-s", "-D", self._data, "-m", how)
+        if (self._data / "postmaster.pid").exists():
+            self._run("pg_ctl", "stop", "-w", "-s", "-D", self._data, "-m", how)
 
     def _run(self, program: str, *arguments: object) -> None:
         # No pipes: the server would keep them open for as long as it lives.

@@ -1,0 +1,154 @@
+"""Whole crawls with their state in PostgreSQL: as a user runs them, while the database restarts, and while all is killed."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST, Ran, command, stored_urls
+
+from sanderling.settings import load
+from sanderling.testing import ServedWeb, SyntheticWeb
+from sanderling.testing.postgres import PostgresServer
+
+Run = Callable[..., Ran]
+
+
+def test_a_crawl_from_start_to_export(
+    tmp_path: Path, web: ServedWeb, postgres: PostgresServer, sanderling: Run
+) -> None:
+    folder = tmp_path / "My Crawl"
+    crawl = ("crawl", web.url, "-d", folder, *FAST, "--clients", 1, "--json")
+    first = sanderling(*crawl, "--store", postgres.dsn, "--max-pages", 40)
+    assert first.code == 0, first.err
+    assert first.json["pages"] == 40
+    assert not (folder / "sanderling.db").exists()
+    assert "search_path%3Dcrawl_my_crawl_" in (load(folder / "sanderling.toml")[0].store or "")
+    moved = folder.rename(tmp_path / "moved")
+    second = sanderling("crawl", "-d", moved, *FAST, "--json", "--store", postgres.dsn, "--max-pages", 9999)
+    expected = web.direct.reachable(0)
+    assert second.json["pages"] == len(expected)
+    assert Counter(stored_urls(moved)) == Counter(expected)
+    assert sanderling("status", moved, "--json").json["pages"] == len(expected)
+    assert {page["url"] for page in sanderling("pages", moved, "--json").lines} == set(expected)
+    edges = sanderling("export", moved, "--format", "links", "-o", "-").out.splitlines()
+    assert {line.split("\t")[0] for line in edges} <= set(expected)
+    assert len(edges) > len(expected)
+
+
+def test_two_crawls_in_one_database(tmp_path: Path, web: ServedWeb, postgres: PostgresServer, sanderling: Run) -> None:
+    for name, pages in (("a", 10), ("b", 20)):
+        sanderling("crawl", web.url, "-d", tmp_path / name, *FAST, "--store", postgres.dsn, "--max-pages", pages)
+    assert sanderling("status", tmp_path / "a", "--json").json["pages"] == 10
+    assert sanderling("status", tmp_path / "b", "--json").json["pages"] == 20
+
+
+def test_what_cannot_be_is_said_in_a_sentence(
+    tmp_path: Path, web: ServedWeb, postgres: PostgresServer, sanderling: Run
+) -> None:
+    folder = tmp_path / "crawl"
+    crawl = ("crawl", web.url, "-d", folder, *FAST, "--max-pages", 5)
+    for store, code, words in (
+        ("mysql://localhost/db", 2, "neither empty nor an address"),
+        ("postgresql://me:secret@127.0.0.1:1/db", 1, "cannot be reached"),
+        (postgres.dsn + "&options=-csearch_path%3Da,b", 2, "not one plain name"),
+        (postgres.dsn + "&nonsense=1", 2, "is not valid"),
+    ):
+        ran = sanderling(*crawl, "--store", store)
+        assert (ran.code, words in ran.err, "secret" in ran.err) == (code, True, False), ran.err
+        assert not folder.exists()
+    assert sanderling(*crawl).code == 0
+    elsewhere = sanderling(*crawl, "--store", postgres.dsn)
+    assert elsewhere.code == 2
+    assert "stays there" in elsewhere.err
+
+
+def test_without_the_driver(tmp_path: Path, web: ServedWeb, sanderling: Run) -> None:
+    (tmp_path / "psycopg.py").write_text("raise ImportError('No module named psycopg')")
+    ran = sanderling(
+        "crawl", web.url, "-d", tmp_path / "crawl", "--store", "postgresql:///x", env={"PYTHONPATH": str(tmp_path)}
+    )
+    assert ran.code == 2
+    assert "pip install 'sanderling[postgresql]'" in ran.err
+
+
+def start(folder: Path, site: ServedWeb, server: PostgresServer, errors: Path) -> "subprocess.Popen[bytes]":
+    with errors.open("ab") as file:
+        return subprocess.Popen(
+            command("crawl", site.url, "-d", folder, *FAST, "--clients", 2, "--store", server.dsn),
+            stdout=subprocess.DEVNULL, stderr=file, start_new_session=True,
+        )  # fmt: skip
+
+
+def wait_for_pages(site: ServedWeb, count: int, process: "subprocess.Popen[bytes]") -> None:
+    while sum(site.requests.values()) < count:
+        assert process.poll() is None, "ended too early to be disturbed"
+        time.sleep(0.01)
+
+
+def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
+    """Restarted three times, once long enough for every client to run out of work."""
+    folder, errors = tmp_path / "crawl", tmp_path / "errors"
+    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=1500, seed=6, latency=0.01).serve() as site:
+        process = start(folder, site, server, errors)
+        for pages, pause in ((200, 0.0), (500, 3.0), (900, 0.3)):
+            wait_for_pages(site, pages, process)
+            server.stop("fast" if pause else "immediate")
+            time.sleep(pause)
+            server.start()
+        assert process.wait(60) == 0
+        expected = site.direct.reachable(0)
+        requests = site.requests
+    said = errors.read_text()
+    assert "Traceback" not in said
+    assert said.count("the database went away") == said.count("the database is back") == 3
+    assert Counter(stored_urls(folder)) == Counter(expected)
+    assert max(count for url, count in requests.items() if not url.endswith("robots.txt")) == 1
+
+
+def test_stopping_while_the_database_is_away(tmp_path: Path) -> None:
+    folder, errors = tmp_path / "crawl", tmp_path / "errors"
+    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=600, seed=6, latency=0.01).serve() as site:
+        process = start(folder, site, server, errors)
+        wait_for_pages(site, 100, process)
+        server.stop()
+        while "the database went away" not in errors.read_text():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 1
+        assert "stopped while the database was away" in errors.read_text()
+        server.start()
+        assert start(folder, site, server, errors).wait(60) == 0
+        expected = site.direct.reachable(0)
+    assert "Traceback" not in errors.read_text()
+    assert Counter(stored_urls(folder)) == Counter(expected)
+
+
+@pytest.mark.timeout(240)
+def test_killing_everything_loses_nothing(tmp_path: Path, postgres: PostgresServer) -> None:
+    folder, errors = tmp_path / "crawl", tmp_path / "errors"
+    chance = random.Random(5)
+    kills = 0
+    with SyntheticWeb(hosts=1, pages=2000, seed=3, latency=0.006).serve() as site:
+        expected = site.direct.reachable(0)
+        while True:
+            process = start(folder, site, postgres, errors)
+            try:
+                process.wait(0.9 + chance.random() * 0.9 if kills < 8 else None)
+                break
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                kills += 1
+        assert process.returncode == 0
+        requests = sum(site.requests.values())
+    assert kills == 8
+    assert "Traceback" not in errors.read_text()
+    assert Counter(stored_urls(folder)) == Counter(expected)
+    # Two clients hold at most a full stock each.
+    assert requests <= len(expected) + kills * 2 * 200
