@@ -298,6 +298,25 @@ class Settled(NamedTuple):
     reason: str
 
 
+class Reworked(NamedTuple):
+    """A URL that was not visited and is seen in another light: held back, let go, or another name of `alias`."""
+
+    id: int
+    state: State
+    reason: str
+    alias: int = 0
+
+
+class PageFacts(NamedTuple):
+    """What tells whether two URLs are one page; no status and digest for one that never answered."""
+
+    state: int
+    alias: int
+    status: int
+    text_digest: bytes
+    simhash: int
+
+
 class Host(Struct):
     """What the store knows about an origin."""
 
@@ -373,6 +392,8 @@ class PageRow(Struct, frozen=True, kw_only=True):
     redirect: str | None = None
     permanent: bool = False  # a redirect that will not change
     same_as: str | None = None  # the URL that this one is only another name of
+    simhash: str = ""  # 64 bits in hexadecimal; near-duplicates differ in 3 of them or fewer
+    near: str | None = None  # a page with almost the same text, when one was looked for
     reason: str
     warc: str | None = None
     offset: int = 0

@@ -16,6 +16,7 @@ from sanderling.model import (
     Host,
     NewUrl,
     Outcome,
+    Reworked,
     Robots,
     Settled,
     State,
@@ -330,3 +331,38 @@ def test_links_in_both_directions(store: Store) -> None:
     # eight bytes that begin in one identity and end in the next are not a link
     split = int.from_bytes(packed("b", "c")[3:11], "little", signed=True)
     assert store.linking(split) == []
+
+
+def test_one_page_under_several_names(store: Store) -> None:
+    store.seed(["http://e.org/"], [url("a"), url("b"), url("c")], [Host(7, "http://e.org")], Counts())
+    a, b, c = (identity(f"http://e.org/{path}") for path in "abc")
+    both = [visit("a", 0, simhash=-5, text_digest=b"t", canonical=b), visit("b", 1, simhash=-5, text_digest=b"t")]
+    store.commit(commit(1, both, aliases=[(a, b)], dated=[(c, 17.0, 0.5)]))
+    assert store.claims([b, c]) == [(a, b)]
+    facts = store.page_facts([a, c])
+    assert facts[a] == (State.FETCHED, b, 200, b"t", -5)
+    assert facts[c] == (State.QUEUED, 0, 0, b"", 0)
+    assert {page.url: page.same_as for page in store.pages()} == {
+        "http://e.org/a": "http://e.org/b",
+        "http://e.org/b": None,
+    }
+    assert {page.simhash for page in store.pages()} == {"fffffffffffffffb"}
+    assert sorted(row[:2] for row in store.simhashes()) == sorted([(a, -5), (b, -5)])
+
+
+def test_what_is_held_back_is_listed_and_let_go(store: Store) -> None:
+    store.seed([], [url("a"), url("b"), url("c")], [Host(7, "http://e.org")], Counts())
+    a, b, c = (identity(f"http://e.org/{path}") for path in "abc")
+    learned = Host(7, "http://e.org", learned=b"x")
+    changes = [Reworked(a, State.KNOWN, "held: why"), Reworked(b, State.EXCLUDED, "merged: why", c)]
+    store.rework(changes, [url("d", state=State.KNOWN)], [learned], Counts(held=2))
+    assert [task.id for task in store.take(7, 9, set())] == [c]
+    assert store.held(7, "held: why", 5) == [(a, 0)]
+    assert {row[0] for row in store.all_held(10)} == {a, identity("http://e.org/d")}
+    assert store.merged(7, "merged: why", 5) == [(b, 0)]
+    assert [host.learned for host in store.hosts()] == [b"x"]
+    assert store.host_states() == {7: {State.KNOWN: 2, State.QUEUED: 1, State.EXCLUDED: 1}}
+    store.rework([Reworked(a, State.QUEUED, "")], [], [], Counts(queued=2))
+    assert {task.id for task in store.take(7, 9, set())} == {a, c}
+    assert store.counts().queued == 2
+    assert [page.url for page in store.unanswered(State.KNOWN)] == ["http://e.org/d"]

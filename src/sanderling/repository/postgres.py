@@ -26,7 +26,9 @@ from sanderling.model import (
     Host,
     NewUrl,
     Outcome,
+    PageFacts,
     PageRow,
+    Reworked,
     Settled,
     State,
     Task,
@@ -64,6 +66,11 @@ def _from_new(columns: Iterable[str]) -> str:
 _SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due, reason = v.reason
     FROM unnest(%b::int8[], %b::int4[], %b::int4[], %b::float8[], %b::text[]) AS v (id, state, attempts, due, reason)
     WHERE urls.id = v.id"""
+_ALIASES = "UPDATE urls SET alias = v.alias FROM unnest(%b::int8[], %b::int8[]) AS v (id, alias) WHERE urls.id = v.id"
+_DATED = """UPDATE urls SET modified = v.modified, priority = v.priority
+    FROM unnest(%b::int8[], %b::float8[], %b::float8[]) AS v (id, modified, priority) WHERE urls.id = v.id"""
+_REWORK = """UPDATE urls SET state = v.state, due = 0, reason = v.reason, alias = v.alias
+    FROM unnest(%b::int8[], %b::int4[], %b::text[], %b::int8[]) AS v (id, state, reason, alias) WHERE urls.id = v.id"""
 _NEW_PAGES = _insert(
     "pages AS p",
     rows.PAGE_COLUMNS,
@@ -203,6 +210,8 @@ class PostgresStore:
             _apply(db, _UNCHANGED, rows.unchanged(commit))
             _apply(db, _VERSIONS, rows.version_rows(answered, numbers, commit), distinct=False)
             _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
+            _apply(db, _ALIASES, commit.aliases)
+            _apply(db, _DATED, commit.dated)
             _put_counts(db, commit.counts)
             if commit.homes is not None:
                 db.execute(META, ("homes", json.dumps(commit.homes)))
@@ -244,7 +253,7 @@ class PostgresStore:
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         query = """UPDATE urls SET rank = v.rank FROM unnest(%b::int8[], %b::float8[]) AS v (id, rank)
-            WHERE urls.id = v.id AND state = 1"""
+            WHERE urls.id = v.id AND state = 1 AND kind = 0"""
         chosen = list(ranks)
         self._session.write(lambda db: _apply(db, query, chosen))
 
@@ -376,7 +385,7 @@ class PostgresStore:
 
     def unanswered(self, state: State) -> Iterator[PageRow]:
         query = """SELECT url, depth, reason FROM urls u
-            WHERE state = %s AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"""
+            WHERE state = %s AND kind = 0 AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"""
         for row in self._session.stream(query, int(state)):
             yield PageRow(url=row[0], state=state.name.lower(), depth=row[1], reason=row[2])
 
@@ -409,6 +418,54 @@ class PostgresStore:
             )
             found.update(page for page, targets in near if name in memoryview(targets).cast("q"))
         return sorted(found)
+
+    # ---- one page, several names; and what is held back
+
+    def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        def work(db: Connection) -> None:
+            _apply(db, _HOSTS, map(rows.host_row, hosts))
+            _copy(db, urls)
+            _apply(db, _REWORK, [(each.id, int(each.state), each.reason, each.alias) for each in changes])
+            _put_counts(db, counts)
+
+        self._session.write(work)
+        self._learn(urls)
+
+    def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
+        query = """SELECT u.id, u.state, u.alias, coalesce(p.status, 0), coalesce(p.text_digest, ''),
+            coalesce(p.simhash, 0) FROM urls u LEFT JOIN pages p ON p.id = u.id WHERE u.id = ANY(%b::int8[])"""
+        return {
+            row[0]: PageFacts(row[1], row[2], row[3], bytes(row[4]), row[5]) for row in self._session.read(query, ids)
+        }
+
+    def claims(self, ids: list[int]) -> list[tuple[int, int]]:
+        query = "SELECT id, canonical FROM pages WHERE canonical <> 0 AND canonical = ANY(%b::int8[])"
+        return [(row[0], row[1]) for row in self._session.read(query, ids)]
+
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        query = "SELECT id, depth FROM urls WHERE state = 0 AND host = %s AND reason = %s ORDER BY number LIMIT %s"
+        return [(row[0], row[1]) for row in self._session.read(query, host, reason, most)]
+
+    def all_held(self, most: int) -> list[tuple[int, int, str]]:
+        query = "SELECT id, host, reason FROM urls WHERE state = 0 LIMIT %s"
+        return [(row[0], row[1], row[2]) for row in self._session.read(query, most)]
+
+    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        query = "SELECT id, depth FROM urls WHERE alias <> 0 AND state = 6 AND host = %s AND reason = %s LIMIT %s"
+        return [(row[0], row[1]) for row in self._session.read(query, host, reason, most)]
+
+    def hosts(self) -> Iterator[Host]:
+        yield from map(rows.host, self._session.stream(f"SELECT {_HOST_COLUMNS} FROM hosts ORDER BY origin"))
+
+    def host_states(self) -> dict[int, dict[int, int]]:
+        found: dict[int, dict[int, int]] = {}
+        for row in self._session.read("SELECT host, state, count(*) FROM urls GROUP BY host, state"):
+            found.setdefault(row[0], {})[row[1]] = row[2]
+        return found
+
+    def simhashes(self) -> Iterator[tuple[int, int, float]]:
+        query = "SELECT id, simhash, fetched_at FROM pages WHERE simhash <> 0"
+        yield from ((row[0], row[1], row[2]) for row in self._session.stream(query))
 
 
 def _apply(

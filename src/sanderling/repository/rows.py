@@ -38,7 +38,7 @@ HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
 # The columns that `page` turns into a `PageRow`, for both dialects.
 PAGES = """SELECT u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
     p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, t.url, u.reason, w.name, p."offset", p.length,
-    a.url
+    a.url, p.simhash
     FROM pages p JOIN urls u ON u.id = p.id LEFT JOIN urls t ON t.id = p.redirect
     LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0 LEFT JOIN warcs w ON w.number = p.warc"""
 
@@ -125,4 +125,5 @@ def page(r: tuple[Any, ...]) -> PageRow:
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
         language=r[13], size=r[14], truncated=bool(r[15] & _TRUNCATED), noindex=bool(r[15] & _NOINDEX), redirect=r[16],
         permanent=bool(r[15] & _PERMANENT), reason=r[17], warc=r[18], offset=r[19], length=r[20], same_as=r[21],
+        simhash=f"{r[22] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[22] else "",
     )  # fmt: skip

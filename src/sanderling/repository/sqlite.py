@@ -19,7 +19,20 @@ from typing import Any
 import msgspec
 
 from sanderling.errors import BadFolder, DiskFull
-from sanderling.model import Before, Commit, Counts, Host, NewUrl, Outcome, PageRow, State, Task, VersionRow
+from sanderling.model import (
+    Before,
+    Commit,
+    Counts,
+    Host,
+    NewUrl,
+    Outcome,
+    PageFacts,
+    PageRow,
+    Reworked,
+    State,
+    Task,
+    VersionRow,
+)
 from sanderling.repository import migrations, rows
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.store import UrlFacts, Waiting
@@ -162,6 +175,8 @@ class SqliteStore:
             db.executemany(_UNCHANGED, rows.unchanged(commit))
             db.executemany(_VERSION, rows.version_rows(answered, numbers, commit))
             db.executemany(_LINKS, [(v.id, v.links) for v in answered if v.links])
+            db.executemany("UPDATE urls SET alias = ?2 WHERE id = ?1", commit.aliases)
+            db.executemany("UPDATE urls SET modified = ?2, priority = ?3 WHERE id = ?1", commit.dated)
             self._put_counts(commit.counts)
             if commit.homes is not None:
                 self._set("homes", json.dumps(commit.homes))
@@ -195,7 +210,7 @@ class SqliteStore:
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         with _Transaction(self._db):
-            self._db.executemany("UPDATE urls SET rank = ?2 WHERE id = ?1 AND state = 1", ranks)
+            self._db.executemany("UPDATE urls SET rank = ?2 WHERE id = ?1 AND state = 1 AND kind = 0", ranks)
 
     def _learn(self, urls: list[NewUrl]) -> None:
         if self._known is not None:
@@ -340,7 +355,8 @@ class SqliteStore:
 
     def unanswered(self, state: State) -> Iterator[PageRow]:
         query = (
-            "SELECT url, depth, reason FROM urls u WHERE state = ? AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"
+            "SELECT url, depth, reason FROM urls u WHERE state = ? AND kind = 0 "
+            "AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"
         )
         for url, depth, reason in self._db.execute(query, (state,)):
             yield PageRow(url=url, state=state.name.lower(), depth=depth, reason=reason)
@@ -372,6 +388,49 @@ class SqliteStore:
             near = self._db.execute("SELECT page, targets FROM links WHERE instr(targets, ?)", (packed,))
             found.update(page for page, targets in near if name in memoryview(targets).cast("q"))
         return sorted(found)
+
+    # ---- one page, several names; and what is held back
+
+    def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        with _Transaction(self._db):
+            self._put_hosts(hosts)
+            self._db.executemany(_NEW_URL, urls)
+            update = "UPDATE urls SET state = ?2, due = 0, reason = ?3, alias = ?4 WHERE id = ?1"
+            self._db.executemany(update, changes)
+            self._put_counts(counts)
+        self._learn(urls)
+
+    def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
+        query = """SELECT u.id, u.state, u.alias, coalesce(p.status, 0), coalesce(p.text_digest, x''),
+            coalesce(p.simhash, 0) FROM urls u LEFT JOIN pages p ON p.id = u.id WHERE u.id IN"""
+        return {row[0]: PageFacts(*row[1:]) for row in self._by_ids(query, ids)}
+
+    def claims(self, ids: list[int]) -> list[tuple[int, int]]:
+        query = "SELECT id, canonical FROM pages WHERE canonical != 0 AND canonical IN"
+        return list(dict.fromkeys((row[0], row[1]) for row in self._by_ids(query, ids)))
+
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        query = "SELECT id, depth FROM urls WHERE state = 0 AND host = ? AND reason = ? ORDER BY number LIMIT ?"
+        return self._db.execute(query, (host, reason, most)).fetchall()
+
+    def all_held(self, most: int) -> list[tuple[int, int, str]]:
+        return self._db.execute("SELECT id, host, reason FROM urls WHERE state = 0 LIMIT ?", (most,)).fetchall()
+
+    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        query = "SELECT id, depth FROM urls WHERE alias != 0 AND state = 6 AND host = ? AND reason = ? LIMIT ?"
+        return self._db.execute(query, (host, reason, most)).fetchall()
+
+    def hosts(self) -> Iterator[Host]:
+        yield from map(rows.host, self._db.execute(f"{_HOSTS} ORDER BY origin"))
+
+    def host_states(self) -> dict[int, dict[int, int]]:
+        found: dict[int, dict[int, int]] = {}
+        for host, state, count in self._db.execute("SELECT host, state, count(*) FROM urls GROUP BY host, state"):
+            found.setdefault(host, {})[state] = count
+        return found
+
+    def simhashes(self) -> Iterator[tuple[int, int, float]]:
+        yield from self._db.execute("SELECT id, simhash, fetched_at FROM pages WHERE simhash != 0")
 
 
 class _Transaction:

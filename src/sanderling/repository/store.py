@@ -4,7 +4,19 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
-from sanderling.model import Before, Commit, Counts, Host, NewUrl, PageRow, State, Task, VersionRow
+from sanderling.model import (
+    Before,
+    Commit,
+    Counts,
+    Host,
+    NewUrl,
+    PageFacts,
+    PageRow,
+    Reworked,
+    State,
+    Task,
+    VersionRow,
+)
 
 # Called before each try to reach a database that went away, with the reason, and once with none when it is back. It
 # takes its time, so that the database is not asked too often, and it may raise to end the waiting.
@@ -138,3 +150,31 @@ class Store(Protocol):
 
     def linking(self, id: int) -> list[int]:
         """The pages that link to a URL or to another name of it."""
+
+    # one page, several names; and what is held back
+    def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        """Changes URLs that are not leased, admits others and keeps what was learned, in one transaction."""
+
+    def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
+        """What is known about the content of those URLs that are known."""
+
+    def claims(self, ids: list[int]) -> list[tuple[int, int]]:
+        """(page, URL) for the pages that say that they stand for one of these URLs, or moved there for good."""
+
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        """(id, depth) of URLs of a host that are held back for a reason."""
+
+    def all_held(self, most: int) -> list[tuple[int, int, str]]:
+        """(id, host, reason) of what is held back."""
+
+    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        """(id, depth) of unvisited URLs of a host that were merged into others for a reason; looks at every URL."""
+
+    def hosts(self) -> Iterator[Host]:
+        """Every host."""
+
+    def host_states(self) -> dict[int, dict[int, int]]:
+        """How many URLs of every host are in which state; looks at every URL."""
+
+    def simhashes(self) -> Iterator[tuple[int, int, float]]:
+        """(id, simhash, first seen) of every page that has one."""

@@ -13,6 +13,7 @@ CREATE INDEX queue ON urls (host, rank DESC, number) WHERE state = 1 AND due = 0
 CREATE INDEX retries ON urls (due) WHERE state = 1 AND due > 0;
 CREATE INDEX revisits ON urls (host, due) WHERE state IN (3, 5) AND due > 0;
 CREATE INDEX aliases ON urls (alias) WHERE alias <> 0;
+CREATE INDEX held ON urls (host) WHERE state = 0;
 CREATE TABLE warcs (
     number int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, bytes bigint NOT NULL);
 CREATE TABLE pages (
@@ -23,6 +24,7 @@ CREATE TABLE pages (
     redirect bigint, canonical bigint NOT NULL, simhash bigint NOT NULL, warc int, "offset" bigint NOT NULL,
     length bigint NOT NULL, parameters bytea NOT NULL DEFAULT '', noise bytea NOT NULL DEFAULT '',
     not_modified int NOT NULL DEFAULT 0, same int NOT NULL DEFAULT 0);
+CREATE INDEX claims ON pages (canonical) WHERE canonical <> 0;
 CREATE TABLE versions (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, page bigint NOT NULL, at float8 NOT NULL,
     status int NOT NULL, digest bytea NOT NULL, text_digest bytea NOT NULL, size bigint NOT NULL, mime text NOT NULL,

@@ -1,0 +1,296 @@
+"""Where a site goes on for ever without saying anything new: calendars, growing paths and queries, endless subdomains.
+
+No depth is too deep and no number of pages too many by itself. What counts is what visits bring. URLs of one pattern
+(the URL with its numbers, ids and query values masked) may be visited while they do: a pattern is closed after a run
+of visits that repeat what it has shown before, and the longer it was worth its visits, the longer the run it is given.
+A link on a page with new content is followed. Links on pages that repeat others are followed for a few steps, and as
+far as the host's budget for that goes, which grows with what the host has said that was new. Hosts of one domain are
+treated as the URLs of a pattern are.
+
+What is held back stays known, with the reason, and is visited when the budget has grown, when a page with something
+new links to it, or as one of the probes that a closed pattern gets now and then.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import msgspec
+
+# A pattern is closed after so many visits in a row without anything new, plus one for every FAITH that were new.
+LONGEST_RUN = 15
+FAITH = 4
+# A near-duplicate is neither new nor a mere repetition: it counts for so much of one.
+NEAR = 0.25
+NEAR_BITS = 3
+# How far pages that repeat others are followed, and how many links from such pages, beside a share of the new pages.
+LONGEST_WAY = 8
+FIRST_LINKS = 50
+SHARE = 0.25
+# A closed pattern is tried again after so many new pages on its host.
+PROBE_EVERY = 50
+# Hosts of a domain that may be tried in a row, or wait for their first visit, without anything new on them.
+MOST_HOSTS = 10
+# As many different patterns that say exactly the same raise the suspicion of an error page that answers 200.
+SUSPICIOUS = 8
+
+# What is remembered: patterns of a host, contents of a pattern, links from repeating pages, held URLs, hosts a domain.
+MOST_PATTERNS = 2000
+MOST_GISTS = 64
+MOST_RECENT = 16
+MOST_WAYS = 200_000
+MOST_HELD = 200_000
+MOST_WAITING = 10_000
+
+_MASK = (1 << 64) - 1
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9])(?:(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}|(?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{16,}"
+    r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?![A-Za-z0-9]))(?![A-Za-z0-9])|\d+"
+)
+_DEEP = 10
+
+
+def pattern(url: str) -> str:
+    """A URL with what counts up in it masked: numbers, months and ids as 0, queries by their names, and of segments
+    that repeat, or of very many, only which ones there are."""
+    path, question, query = url.partition("?")
+    start = path.find("/", path.find("://") + 3)
+    segments = _TOKEN.sub("0", path[start + 1 :]).split("/")
+    folders = set(segments[:-1])
+    if len(folders) < len(segments) - 1 or len(segments) > _DEEP:
+        path = "/".join([*sorted(folders), "...", segments[-1] if segments[-1] not in folders else ""])
+    else:
+        path = "/".join(segments)
+    if not question:
+        return "/" + path
+    names = sorted({part.partition("=")[0] for part in query.split("&")})
+    return f"/{path}?{'&'.join(_TOKEN.sub('0', name) for name in names)}"
+
+
+class Seen:
+    """A set of 64-bit numbers in about two bytes each, wrong about one in a thousand that are not in it."""
+
+    def __init__(self) -> None:
+        self._exact: set[int] = set()
+        self._filters: list[bytearray] = []
+        self._room = 0
+
+    def add(self, number: int) -> bool:
+        """Whether it was there already."""
+        if number in self._exact:
+            return True
+        places = [(number >> shift) & _MASK for shift in (0, 13, 27, 41)]
+        for bits in self._filters:
+            size = len(bits) * 8
+            if all(bits[place % size >> 3] >> (place % size & 7) & 1 for place in places):
+                return True
+        if not self._filters and len(self._exact) < 1024:
+            self._exact.add(number)
+            return False
+        if not self._room:
+            # 16 bits and 4 hashes a number: 1 in 400 in a full filter, much less on the way there.
+            self._room = 8192 << len(self._filters)
+            self._filters.append(bytearray(self._room * 2))
+        self._room -= 1
+        bits, size = self._filters[-1], len(self._filters[-1]) * 8
+        for place in places:
+            bits[place % size >> 3] |= 1 << (place % size & 7)
+        return False
+
+
+class Pattern(msgspec.Struct, array_like=True):
+    """What visits to the URLs of one pattern brought."""
+
+    text: str
+    tried: int = 0
+    new: int = 0
+    run: float = 0.0  # visits without anything new since the last that brought something
+    closed: bool = False
+    probe_at: int = 0  # when the host has shown so much that is new
+    gists: list[int] = []
+    recent: list[int] = []
+
+    def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
+        """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for the same."""
+        self.tried += 1
+        full = len(self.gists) >= MOST_GISTS
+        if gist in self.gists or (full and seen_before):
+            self.run += 1
+            return 0.0
+        if not full:
+            self.gists.append(gist)
+        near = simhash != 0 and any(((simhash ^ one) & _MASK).bit_count() <= NEAR_BITS for one in self.recent)
+        self.recent.append(simhash)
+        del self.recent[:-MOST_RECENT]
+        if near:
+            self.run += NEAR
+            return NEAR
+        self.new += 1
+        self.run = 0.0
+        return 1.0
+
+    @property
+    def exhausted(self) -> bool:
+        return self.run > LONGEST_RUN + self.new / FAITH
+
+
+class Kept(msgspec.Struct, array_like=True):
+    """What is kept of a host between two runs."""
+
+    new: int = 0
+    spent: float = 0.0
+    patterns: list[Pattern] = []
+    soft: list[int] = []
+
+
+class Judged(NamedTuple):
+    """What a visit means."""
+
+    newness: float
+    soft: bool  # an error page that answers 200
+    opened: str = ""  # patterns that changed with it
+    closed: str = ""
+
+
+class HostBudget:
+    """The patterns of one host and what it may still spend on pages that repeat others."""
+
+    def __init__(self, kept: Kept) -> None:
+        self.new = kept.new
+        self.spent = kept.spent
+        self.patterns = {each.text: each for each in kept.patterns}
+        self.closed = {each.text for each in kept.patterns if each.closed}
+        self.soft = set(kept.soft)
+        self.suspect = 0  # a content that looks like an error page and was not compared with one
+        self.held = 0
+        self._seen = Seen()
+        self._repeated: dict[int, set[str]] = {}
+
+    def keep(self) -> Kept:
+        telling = [each for each in self.patterns.values() if each.closed or each.tried > LONGEST_RUN]
+        return Kept(self.new, self.spent, telling[-100:], sorted(self.soft))
+
+    def judge(self, url: str, gist: int, simhash: int) -> Judged:
+        """Counts a page that was visited."""
+        text = pattern(url)
+        seen_before = self._seen.add(gist)
+        found = self.patterns.get(text)
+        if found is None:
+            found = self.patterns[text] = Pattern(text)
+            if len(self.patterns) > MOST_PATTERNS:
+                self._forget_one()
+        newness = found.judge(gist, simhash, seen_before)
+        soft = gist in self.soft
+        if seen_before or soft:
+            newness = 0.0
+            self._suspect(gist, text)
+        if newness == 1.0:
+            self.new += 1
+        if not found.closed and found.exhausted:
+            found.closed = True
+            found.probe_at = self.new + PROBE_EVERY
+            self.closed.add(text)
+            return Judged(newness, soft, closed=text)
+        if found.closed and not found.exhausted:
+            found.closed = False
+            self.closed.discard(text)
+            return Judged(newness, soft, opened=text)
+        return Judged(newness, soft)
+
+    @property
+    def allowance(self) -> int:
+        """How many more links from pages that repeat others may be followed now."""
+        return max(0, int(FIRST_LINKS + self.new * SHARE - self.spent))
+
+    def probes(self) -> list[str]:
+        """Closed patterns whose turn it is to be tried again."""
+        due = [self.patterns[text] for text in self.closed if self.patterns[text].probe_at <= self.new]
+        for each in due:
+            each.probe_at = self.new + PROBE_EVERY
+        return [each.text for each in due]
+
+    def _suspect(self, gist: int, text: str) -> None:
+        """Many addresses with nothing in common that say the same: perhaps that there is no such page."""
+        if gist in self.soft or len(self._repeated) > MOST_GISTS:
+            return
+        where = self._repeated.setdefault(gist, set())
+        if len(where) <= SUSPICIOUS:
+            where.add(text)
+            if len(where) == SUSPICIOUS:
+                self.suspect = gist
+
+    def _forget_one(self) -> None:
+        for text, each in self.patterns.items():
+            if not each.closed:
+                del self.patterns[text]
+                return
+
+
+class DomainBudget:
+    """The hosts of one domain, tried one after the other."""
+
+    def __init__(self) -> None:
+        self.run = 0
+        self.yielded = 0
+        self.pending: set[int] = set()
+        self.waiting: dict[int, None] = {}
+        self._tried: dict[int, bool] = {}
+        self._seen = Seen()
+        self._recent: list[int] = []
+
+    def admits(self, host: int) -> bool:
+        """Whether a host may be visited; it then counts as pending."""
+        if host in self._tried or host in self.pending:
+            return True
+        if host in self.waiting or self.run + len(self.pending) >= MOST_HOSTS + self.yielded:
+            if len(self.waiting) < MOST_WAITING:
+                self.waiting[host] = None
+            return False
+        self.pending.add(host)
+        return True
+
+    def judge(self, host: int, gist: int, simhash: int) -> None:
+        """Counts a visit on a host; no gist for one that brought no page."""
+        self.pending.discard(host)
+        if host not in self._tried:
+            self._tried[host] = False
+            self.run += 1
+            if len(self._tried) > MOST_WAITING:
+                del self._tried[next(iter(self._tried))]
+        if not gist or self._seen.add(gist) or self._tried[host]:
+            return
+        if any(((simhash ^ one) & _MASK).bit_count() <= NEAR_BITS for one in self._recent):
+            return
+        self._recent.append(simhash)
+        del self._recent[:-MOST_RECENT]
+        self._tried[host] = True
+        self.yielded += 1
+        self.run = 0
+
+    def released(self) -> list[int]:
+        """Waiting hosts that may be visited now."""
+        room = MOST_HOSTS + self.yielded - self.run - len(self.pending)
+        chosen = [host for host, _ in zip(self.waiting, range(max(0, room)), strict=False)]
+        for host in chosen:
+            del self.waiting[host]
+            self.pending.add(host)
+        return chosen
+
+
+class Ways:
+    """For URLs found on pages that repeat others: how many such pages lead to them in a row."""
+
+    def __init__(self) -> None:
+        self._steps: dict[int, float] = {}
+
+    def beyond(self, page: int, newness: float) -> float:
+        """How far the links of a page are from something new; 0 for those on a page that is new."""
+        before = self._steps.pop(page, 0.0)
+        return 0.0 if newness == 1.0 else before + 1.0 - newness
+
+    def of(self, page: int) -> float:
+        return self._steps.get(page, 0.0)
+
+    def note(self, urls: Iterable[int], steps: float) -> None:
+        if steps and len(self._steps) < MOST_WAYS:
+            self._steps |= dict.fromkeys(urls, steps)
