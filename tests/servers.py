@@ -6,8 +6,9 @@ import socketserver
 import ssl
 import struct
 import threading
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
@@ -21,12 +22,15 @@ class Answer(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-Table = Mapping[str, bytes | Answer]
+# A page, an answer, or what makes the answer to the first, second, ... request.
+Entry = bytes | Answer | Callable[[int], bytes | Answer]
+Table = Mapping[str, Entry]
 
 
 class Asked(NamedTuple):
     url: str
     headers: dict[str, str]
+    at: float
 
 
 class PageServer:
@@ -42,8 +46,10 @@ class PageServer:
 
             def do_GET(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                server.asked.append(Asked(self.path, headers))
+                server.asked.append(Asked(self.path, headers, time.monotonic()))
                 found = server.table.get(self.path, Answer(b"not here", status=404))
+                if callable(found):
+                    found = found(server.requests[self.path])
                 body, kind, status, more = found if isinstance(found, Answer) else Answer(found)
                 self.send_response(status)
                 for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), *more):

@@ -237,8 +237,8 @@ class Transport:
             fetch.error = fetch.refused or _said(code, message)
             fetch.hopeless = bool(fetch.refused) or code in _HOPELESS
             fetch.host_is_dead = code in _HOST_IS_DEAD or (
-                # No connection within the time for it: the next request would wait for nothing, too.
-                code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.PRETRANSFER_TIME)
+                # No connection over which to ask: the next request would wait for nothing, too.
+                code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.REQUEST_SIZE)
             )
         fetch.seconds = curl.getinfo(pycurl.TOTAL_TIME)
         fetch.address = curl.getinfo(pycurl.PRIMARY_IP)
