@@ -33,6 +33,9 @@ def judge(visit: Visit, before: Before, anew: Anew) -> tuple[Change | None, byte
     """What a visit to a known page found, None when that is no new version; and the noise known after it."""
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return _left(visit, before), before.noise
+    if visit.outcome is Outcome.UNCHANGED and before.noise and before.parameters:
+        same = _decode_parameters(before.parameters)
+        return None, _encode(learn(_decode_noise(before.noise), same, same))
     if visit.outcome is not Outcome.PAGE:
         return None, before.noise
     if before.state == State.GONE or not 200 <= before.status < 300:

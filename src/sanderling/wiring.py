@@ -12,14 +12,18 @@ import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import msgspec
+import turbohtml
 
 from sanderling.errors import DiskFull, StoreAway, UsageError
+from sanderling.judging import fingerprint, judge
 from sanderling.model import (
     PROTOCOL,
+    Before,
+    Change,
     Commit,
     Counts,
     Found,
@@ -31,9 +35,11 @@ from sanderling.model import (
     Report,
     Settled,
     State,
+    Stop,
+    Task,
+    Visit,
+    Welcome,
 )
-
-from sanderling.model import Stop, Visit, Welcome  # isort: skip
 from sanderling.repository import address, export, warc
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.sqlite import SqliteStore
@@ -99,8 +105,12 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
 class CrawlServer:
     """One crawl: owns the store and the clients from start to end."""
 
-    def __init__(self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int) -> None:
+    def __init__(
+        self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False
+    ) -> None:
+        """`again` visits every known page once more, and asks only for what has changed."""
         self._folder = folder
+        self._again = again
         self._stopping = False
         self._asked_to_stop: Callable[[], bool] = lambda: False
         self._away_since = 0.0
@@ -132,11 +142,13 @@ class CrawlServer:
         self._homes = self._store.homes()
         self._trusted = {origin(seed) for seed in self._seeds}
         self._scope = Scope([*self._seeds, *self._homes], settings)
-        self._allocator = Allocator(settings, self._store.take)
+        self._allocator = Allocator(settings, self._take)
         self._markers: dict[str, Marker] = {}
         self._blamed: Counter[int] = Counter()
         self._wants: dict[Line, int] = {}
         self._next_wake = self._store.next_wake()
+        self._due_until = 0.0  # visits that are due by then have been handed to the allocator
+        self._next_due: float | None = None
         self._started = time.monotonic()
         self.set_aside: list[int] = []
         self.on_visits: OnVisits | None = None
@@ -152,7 +164,7 @@ class CrawlServer:
         try:
             if not self._finished():
                 self._crew.fill()
-            while not self._finished() and not asked_to_stop():
+            while not self._finished() and not self._time_is_up() and not asked_to_stop():
                 self._serve(0.1)
                 now = time.monotonic()
                 if now - ticked >= 0.2:
@@ -193,6 +205,8 @@ class CrawlServer:
             for host, count in self._store.wake(now):
                 self._add_work(host, count)
             self._next_wake = self._store.next_wake()
+        if self._next_due is not None and self._next_due <= now:
+            self._add_due(now)
         for line in list(self._switchboard.lines):
             if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
                 self._lose(line)
@@ -212,18 +226,30 @@ class CrawlServer:
     def _finished(self) -> bool:
         if self._allocator.leased:
             return False
-        return self._room() <= 0 or (self._allocator.nothing_left() and self._next_wake is None)
+        waiting = self._next_wake is not None or self._next_due is not None
+        return self._room() <= 0 or (self._allocator.nothing_left() and not waiting)
+
+    def _time_is_up(self) -> bool:
+        return self._settings.max_time is not None and time.monotonic() - self._started >= self._settings.max_time
 
     def _room(self) -> int:
         """How many more leases the limits allow."""
         settings, counts = self._settings, self._counts
-        if settings.max_time is not None and time.monotonic() - self._started >= settings.max_time:
-            return 0
         if settings.max_bytes is not None and counts.bytes >= settings.max_bytes:
             return 0
-        if settings.max_pages is not None:
-            return settings.max_pages - counts.pages - self._allocator.leased
-        return 1 << 30
+        return 1 << 30 if self._again else self._pages_left() - self._allocator.leased
+
+    def _pages_left(self) -> int:
+        limit = self._settings.max_pages
+        return 1 << 30 if limit is None else limit - self._counts.pages
+
+    def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """What to visit next on a host: URLs that are new first, then those that are due again."""
+        if not self._again:
+            return self._store.take(host, count, leased)
+        room = min(count, self._pages_left() - self._allocator.leased)
+        tasks = self._store.take(host, room, leased) if room > 0 else []
+        return tasks + self._store.take_due(host, count - len(tasks), leased, time.time())
 
     def _stop(self) -> None:
         self._stopping = True
@@ -283,11 +309,12 @@ class CrawlServer:
         warc.repair(self._folder.warcs, self._store.warcs(), line.client)
         suspect = self._markers.pop(line.client).read()
         doomed = 0
-        if suspect and self._allocator.held(line.client, suspect):
+        if suspect and (task := self._allocator.held(line.client, suspect)):
             self._blamed[suspect] += 1
             if self._blamed[suspect] >= 2:
                 doomed = suspect
-                self._counts.queued -= 1
+                self._counts.queued -= not task.digest
+                self._counts.fetched -= bool(task.digest)
                 self._counts.failed += 1
                 self._store.set_aside(doomed, "set aside: it ended a client process twice", self._counts)
                 self.set_aside.append(doomed)
@@ -303,7 +330,11 @@ class CrawlServer:
         if not visits and not hosts:
             return
         settings = self._settings
-        settled = [intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait) for v in visits]
+        before = self._store.before([id for id, task in tasks.items() if task.digest])
+        settled = [
+            intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id)) for v in visits
+        ]
+        changes, noise = self._judge(visits, before)
         seen = intake.first_seen(visits)
         homes, again = self._follow_seeds(
             [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
@@ -320,20 +351,37 @@ class CrawlServer:
         fresh = self._hosts_of(urls)
         for settlement in settled:
             self._allocator.settle(settlement.id, settlement.state is State.QUEUED)
-            if settlement.due:
+            if settlement.due and settlement.state is State.QUEUED:
                 self._next_wake = min(self._next_wake or settlement.due, settlement.due)
-        intake.count(self._counts, urls, settled, visits)
+            elif settlement.due:
+                self._next_due = min(self._next_due or settlement.due, settlement.due)
+        intake.count(self._counts, urls, settled, visits, before, changes)
         self._counts.leased = self._allocator.leased
         self._store.commit(
             Commit(
                 report.client, report.number, urls, settled + again, visits, [*hosts, *fresh.values()], report.warcs,
-                self._counts, homes,
+                self._counts, homes, changes, noise,
             )
         )  # fmt: skip
         self._queue(urls, fresh)
         self._crew.went_well()
         if self.on_visits is not None:
             self.on_visits([(tasks[v.id].url, v) for v in visits])
+
+    def _judge(self, visits: list[Visit], before: dict[int, Before]) -> tuple[dict[int, Change], dict[int, bytes]]:
+        """What the pages that were visited again have become."""
+        changes: dict[int, Change] = {}
+        noise: dict[int, bytes] = {}
+        for visit in visits:
+            if visit.id in before:
+                change, noise[visit.id] = judge(visit, before[visit.id], self._parameters_anew)
+                if change is not None:
+                    changes[visit.id] = change
+        return changes, noise
+
+    def _parameters_anew(self, before: Before) -> bytes:
+        """Parameters of a version that is in the archive, made the way they are made now."""
+        return b"" if before.stored is None else parameters_of(warc.read(self._folder.warcs, before.stored))
 
     def _follow_seeds(
         self, redirects: list[Visit], seen: dict[int, tuple[Found, Visit]]
@@ -380,6 +428,15 @@ class CrawlServer:
             self._allocator.add(host, queued, host.origin in self._trusted)
         if self._settings.max_depth is not None:
             self._allocator.add_depths(self._store.depths())
+        if self._again:
+            self._store.revisit_all(time.time())
+            self._add_due(time.time())
+
+    def _add_due(self, now: float) -> None:
+        for host, count in self._store.due(self._due_until, now):
+            self._add_work(host, count)
+        self._due_until = now
+        self._next_due = self._store.next_due(now)
 
     def _plant_seeds(self) -> None:
         ids = {identity(url): url for url in self._seeds}
@@ -400,6 +457,20 @@ def text_of(archived: warc.Archived) -> str:
     return visible_text(archived.url, archived.body, types[0] if types else "")
 
 
+def document_in(archived: warc.Archived) -> turbohtml.Document | None:
+    """An archived document as a page of text; None for one that says nothing."""
+    from sanderling.client.reading import document_of
+
+    types = [value for name, value in archived.headers if name.lower() == "content-type"]
+    return document_of(archived.url, archived.body, types[0] if types else "")
+
+
+def parameters_of(archived: warc.Archived) -> bytes:
+    """The change parameters of an archived document."""
+    document = document_in(archived)
+    return fingerprint(document, archived.url, b"")[0] if document is not None else b""
+
+
 FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
     "warc": export.warcs,
     "cdxj": export.cdxj,
@@ -418,7 +489,6 @@ def client(path: str) -> None:
     from sanderling.client.crawler import Crawler, own_name
     from sanderling.client.line import ServerLine
     from sanderling.client.reading import Reader
-    from sanderling.judging import fingerprint
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

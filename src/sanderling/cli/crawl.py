@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import turbohtml
 
 from sanderling.cli.progress import Display
 from sanderling.cli.screen import duration, size
 from sanderling.errors import BadSeed, UsageError
+from sanderling.model import Counts
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Settings
@@ -44,6 +46,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("-d", "--dir", type=Path, help="the crawl folder (default: named after the first seed's host)")
     parser.add_argument(
         "--seeds", type=Path, metavar="FILE", help="more seeds: one a line, or a browser's bookmark file"
+    )
+    parser.add_argument(
+        "--again", action="store_true", help="visit every known page once more; fetch only what changed"
     )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     groups: dict[str, Any] = {}
@@ -78,17 +83,30 @@ def run(options: argparse.Namespace) -> int:
             _check_resolvable([canonical_seed(url) for url in options.url])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
-    with _server(folder, settings, seeds) as server:
+    with _server(folder, settings, seeds, options.again) as server:
         for line in server.repaired:
             _say(line)
+        started_with = msgspec.structs.replace(server.progress().counts)
         progress = _watch(server)
         _summarise(folder, settings, server, progress, options.json)
+        if options.again and not options.json:
+            sys.stdout.write(_what_was_found(started_with, progress.counts, folder.path))
     return 0
 
 
+def _what_was_found(before: Counts, after: Counts, folder: Path) -> str:
+    """What another round of visits brought."""
+    same, spared = after.same - before.same, after.not_modified - before.not_modified
+    return (
+        f"visited {after.visits - before.visits:,} again or for the first time: {after.changed - before.changed:,} changed, "
+        f"{after.pages - before.pages:,} new, {after.gone - before.gone:,} gone, {spared:,} not modified (304), "
+        f"{same:,} the same bytes\nsee: `sanderling changes {folder}`\n"
+    )
+
+
 @contextmanager
-def _server(folder: Folder, settings: Settings, seeds: list[str]) -> Iterator[CrawlServer]:
-    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1)
+def _server(folder: Folder, settings: Settings, seeds: list[str], again: bool) -> Iterator[CrawlServer]:
+    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1, again)
     try:
         yield server
     finally:
@@ -120,6 +138,7 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
             "set_aside": len(server.set_aside), "known": counts.known, "queued": counts.queued,
             "fetched": counts.fetched, "pages": counts.pages, "redirects": counts.redirects, "failed": counts.failed,
             "gone": counts.gone, "excluded": counts.excluded, "versions": counts.versions, "bytes": counts.bytes,
+            "visits": counts.visits, "changed": counts.changed, "not_modified": counts.not_modified, "same": counts.same,
         }  # fmt: skip
         sys.stdout.write(json.dumps(summary) + "\n")
         return

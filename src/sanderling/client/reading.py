@@ -297,6 +297,18 @@ def _as_document(text: str) -> turbohtml.Document:
     return turbohtml.parse("<plaintext>" + text, positions=False)
 
 
+def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:
+    """A document parsed as it was when it was fetched; None for one that says nothing."""
+    mime, charset = _media_type(content_type)
+    kind = kind_of(body, mime)
+    if kind == "html":
+        return HtmlPage(body, charset, url).document
+    if kind == "text":
+        return _as_document(decode(body, charset))
+    reader = _READERS.get(kind)
+    return _as_document(reader(body, charset).text) if reader else None
+
+
 def visible_text(url: str, body: bytes, content_type: str) -> str:
     """The text that a reader of a document sees."""
     mime, charset = _media_type(content_type)

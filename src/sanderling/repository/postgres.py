@@ -326,9 +326,9 @@ class PostgresStore:
             host, now, count + len(leased),
         )  # fmt: skip
         tasks = list(islice((Task(*row) for row in first if row[0] not in leased), count))
-        query = "SELECT id, etag, modified, digest FROM pages WHERE id = ANY(%b::int8[])"
-        kept = {row[0]: row[1:] for row in self._session.read(query, [task.id for task in tasks])}
-        return [Task(*task[:6], *kept.get(task.id, ("", "", b""))) for task in tasks]
+        query = "SELECT id, status, etag, modified, digest FROM pages WHERE id = ANY(%b::int8[])"
+        kept = {row[0]: rows.validators(*row[1:]) for row in self._session.read(query, [task.id for task in tasks])}
+        return [Task(*task[:6], *kept.get(task.id, rows.NO_VALIDATORS)) for task in tasks]
 
     def before(self, ids: list[int]) -> dict[int, Before]:
         query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length FROM pages p
@@ -446,9 +446,9 @@ class PostgresStore:
         query = "SELECT id, depth FROM urls WHERE state = 0 AND host = %s AND reason = %s ORDER BY number LIMIT %s"
         return [(row[0], row[1]) for row in self._session.read(query, host, reason, most)]
 
-    def all_held(self, most: int) -> list[tuple[int, int, str]]:
-        query = "SELECT id, host, reason FROM urls WHERE state = 0 LIMIT %s"
-        return [(row[0], row[1], row[2]) for row in self._session.read(query, most)]
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
+        query = "SELECT id, host, depth, reason FROM urls WHERE state = 0 LIMIT %s"
+        return [(row[0], row[1], row[2], row[3]) for row in self._session.read(query, most)]
 
     def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         query = "SELECT id, depth FROM urls WHERE alias <> 0 AND state = 6 AND host = %s AND reason = %s LIMIT %s"

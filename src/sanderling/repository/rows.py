@@ -97,6 +97,15 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
     ]  # fmt: skip
 
 
+# Of a page that is not there: whatever comes is news. Never empty, which is how tasks of new URLs are told apart.
+NO_VALIDATORS = ("", "", b"none")
+
+
+def validators(status: int, etag: str, modified: str, digest: bytes) -> tuple[str, str, bytes]:
+    """What to ask a server with whether a page is as it was, and to compare its answer with."""
+    return (etag, modified, digest) if 200 <= status < 300 and digest else NO_VALIDATORS
+
+
 def version(r: tuple[Any, ...]) -> VersionRow:
     return VersionRow(
         number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],

@@ -288,9 +288,9 @@ class SqliteStore:
             (host, now, count + len(leased)),
         )
         tasks = list(islice((Task(*row) for row in first if row[0] not in leased), count))
-        query = "SELECT id, etag, modified, digest FROM pages WHERE id IN"
-        kept = {row[0]: row[1:] for row in self._by_ids(query, [task.id for task in tasks])}
-        return [Task(*task[:6], *kept.get(task.id, ("", "", b""))) for task in tasks]
+        query = "SELECT id, status, etag, modified, digest FROM pages WHERE id IN"
+        kept = {row[0]: rows.validators(*row[1:]) for row in self._by_ids(query, [task.id for task in tasks])}
+        return [Task(*task[:6], *kept.get(task.id, rows.NO_VALIDATORS)) for task in tasks]
 
     def before(self, ids: list[int]) -> dict[int, Before]:
         query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p.offset, p.length FROM pages p
@@ -413,8 +413,8 @@ class SqliteStore:
         query = "SELECT id, depth FROM urls WHERE state = 0 AND host = ? AND reason = ? ORDER BY number LIMIT ?"
         return self._db.execute(query, (host, reason, most)).fetchall()
 
-    def all_held(self, most: int) -> list[tuple[int, int, str]]:
-        return self._db.execute("SELECT id, host, reason FROM urls WHERE state = 0 LIMIT ?", (most,)).fetchall()
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
+        return self._db.execute("SELECT id, host, depth, reason FROM urls WHERE state = 0 LIMIT ?", (most,)).fetchall()
 
     def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         query = "SELECT id, depth FROM urls WHERE alias != 0 AND state = 6 AND host = ? AND reason = ? LIMIT ?"

@@ -134,7 +134,7 @@ class Allocator:
             if len(tasks) < count:
                 site.queued = len(tasks)
             if level is not None:
-                nearest = [task for task in tasks if task.depth <= level]
+                nearest = [task for task in tasks if task.digest or task.depth <= level]
                 site.depth = min((task.depth for task in tasks), default=0) if not nearest else site.depth
                 tasks = nearest
             if not tasks:
@@ -169,7 +169,7 @@ class Allocator:
         """Ends a lease; `again` when its URL waits for another try."""
         held = self._held[id]
         self._return(held)
-        if self._by_level and not again:
+        if self._by_level and not again and not held.task.digest:
             self._levels[held.task.depth] -= 1
         self._offer(held.site)
 

@@ -1,24 +1,44 @@
 """Step 7 of a page's life: turns a report into the one commit that it is."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
-from sanderling.model import SETTLED, Counts, Found, NewUrl, Outcome, Settled, State, Task, Visit
+from sanderling.model import (
+    SETTLED,
+    Before,
+    Change,
+    ChangeKind,
+    Counts,
+    Found,
+    NewUrl,
+    Outcome,
+    Settled,
+    State,
+    Task,
+    Visit,
+)
 
 # No pause before another try is longer, whatever a server asks for.
 LONGEST_WAIT = 3600.0
 
-Admit = Callable[[list[Found], Task, Visit], list[NewUrl]]
+_CAME_OR_LEFT = ChangeKind.NEW | ChangeKind.GONE
+_NONE: Mapping[int, Before] = {}
+_NO_CHANGES: Mapping[int, Change] = {}
 
 
-def settle(visit: Visit, task: Task, retries: int, retry_wait: float) -> Settled:
-    """The state a visit leaves its URL in."""
+def settle(visit: Visit, task: Task, retries: int, retry_wait: float, before: Before | None = None) -> Settled:
+    """The state a visit leaves its URL in; `before` is what was known of a page that was visited again."""
     if visit.outcome is not Outcome.RETRY:
-        return Settled(visit.id, SETTLED[visit.outcome], task.attempts, 0.0, visit.reason)
+        state = SETTLED[visit.outcome]
+        if before is not None and before.state == State.FETCHED and 200 <= before.status < 300:
+            # The copy of a page stands while it is only out of reach; a page that redirects now has left.
+            state = {Outcome.FAILED: State.FETCHED, Outcome.REDIRECT: State.GONE}.get(visit.outcome, state)
+        return Settled(visit.id, state, 0 if before else task.attempts, 0.0, visit.reason)
     attempts = task.attempts + 1
+    waiting, given_up = (State.QUEUED, State.FAILED) if before is None else (State(before.state),) * 2
     if attempts > retries:
-        return Settled(visit.id, State.FAILED, attempts, 0.0, visit.reason)
+        return Settled(visit.id, given_up, 0 if before else attempts, 0.0, visit.reason)
     wait = max(retry_wait * 2**task.attempts, visit.retry_after)
-    return Settled(visit.id, State.QUEUED, attempts, visit.at + min(wait, LONGEST_WAIT), visit.reason)
+    return Settled(visit.id, waiting, attempts, visit.at + min(wait, LONGEST_WAIT), visit.reason)
 
 
 def first_seen(visits: list[Visit]) -> dict[int, tuple[Found, Visit]]:
@@ -30,7 +50,14 @@ def first_seen(visits: list[Visit]) -> dict[int, tuple[Found, Visit]]:
     return seen
 
 
-def count(counts: Counts, urls: list[NewUrl], settled: list[Settled], visits: list[Visit]) -> None:
+def count(
+    counts: Counts,
+    urls: list[NewUrl],
+    settled: list[Settled],
+    visits: list[Visit],
+    before: Mapping[int, Before] = _NONE,
+    changes: Mapping[int, Change] = _NO_CHANGES,
+) -> None:
     """Keeps the totals up with one commit; a leased URL counts as queued in the store's eyes."""
     counts.known += len(urls)
     for row in urls:
@@ -40,10 +67,16 @@ def count(counts: Counts, urls: list[NewUrl], settled: list[Settled], visits: li
             counts.excluded += 1
     for settlement in settled:
         state = settlement.state
-        if state is State.QUEUED:
+        known = before.get(settlement.id)
+        if settlement.due:
             counts.retried += 1
             continue
-        counts.queued -= 1
+        if known is None:
+            counts.queued -= 1
+        elif known.state == State.FETCHED:
+            counts.fetched -= 1
+        else:
+            counts.gone -= 1
         if state is State.FETCHED:
             counts.fetched += 1
         elif state is State.FAILED:
@@ -55,8 +88,16 @@ def count(counts: Counts, urls: list[NewUrl], settled: list[Settled], visits: li
     for visit in visits:
         counts.bytes += visit.size
         counts.truncated += visit.truncated
-        if visit.outcome is Outcome.PAGE:
+        counts.visits += visit.status != 0
+        known = before.get(visit.id)
+        change = changes.get(visit.id)
+        counts.versions += change is not None or (known is None and visit.outcome is Outcome.PAGE)
+        if visit.outcome is Outcome.UNCHANGED:
+            counts.not_modified += visit.status == 304
+            counts.same += visit.status != 304
+        elif known is not None:
+            counts.changed += change is not None and change.news and not change.kinds & _CAME_OR_LEFT
+        elif visit.outcome is Outcome.PAGE:
             counts.pages += 1
-            counts.versions += 1
         elif visit.outcome is Outcome.REDIRECT:
             counts.redirects += 1

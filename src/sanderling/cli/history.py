@@ -1,0 +1,36 @@
+"""`sanderling history`: the versions of one page."""
+
+import argparse
+import json
+import sys
+
+from sanderling.cli.folders import reading
+from sanderling.cli.screen import harmless, size
+from sanderling.cli.versions import add_page, said, versions_of, when
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "history", help="the versions of a page", description="Lists the versions of a page, the first one first."
+    )
+    add_page(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    with reading(options.dir) as (_, store):
+        versions = versions_of(store, options.url)
+    for number, version in enumerate(versions, 1):
+        if options.json:
+            row = {
+                "version": number, "at": version.at, "status": version.status, "kinds": version.kinds.names,
+                "significance": version.significance, "degree": version.degree, "summary": version.summary,
+                "news": version.news, "digest": version.digest, "size": version.size, "mime": version.mime,
+            }  # fmt: skip
+            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        else:
+            note = "" if version.news else "  (no news: it changes on most visits)"
+            line = f"{number:3}  {when(version.at)}  {version.status}  {size(version.size):>10}  {said(version)}"
+            sys.stdout.write(f"{line}: {harmless(version.summary)}{note}\n")
+    return 0

@@ -1,0 +1,143 @@
+"""Visiting again: what changed is found, of the right kind, and nothing else is fetched or told."""
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST
+from warcio.archiveiterator import ArchiveIterator
+
+from sanderling.testing import DAY, FaultServer, SyntheticWeb
+
+KINDS = {"text", "structure", "presentation", "image"}
+
+
+def revisit_records(folder: Path) -> Counter[str]:
+    profiles: Counter[str] = Counter()
+    for path in (folder / "warc").glob("*.warc.gz"):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                if record.rec_type == "revisit":
+                    profiles[record.rec_headers.get_header("WARC-Profile").rpartition("/")[2]] += 1
+    return profiles
+
+
+@pytest.mark.parametrize("validators", [True, False])
+def test_all_changes_are_found_and_nothing_else(sanderling: Callable, tmp_path: Path, validators: bool) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    web = SyntheticWeb(pages=120, seed=11, change_rate=0.15)
+    with web.serve(validators=validators) as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        first = site.direct.reachable(0)
+        site.clock.advance(4 * DAY)
+        site.requests.clear()
+        ran = sanderling("crawl", "-d", folder, "--again", "--json")
+        assert ran.code == 0, ran.err
+        now = site.direct.reachable(4 * DAY)
+        assert site.requests == Counter(first | now)
+        truth = {url: {c.kind for c in site.direct.changes(url, 0, 4 * DAY)} for url in first & now}
+        rows = sanderling("changes", folder, "--json").lines
+        told = {row["url"]: set(row["kinds"]) for row in rows if "new" not in row["kinds"]}
+        assert {url for url, kinds in told.items() if "gone" not in kinds} == {url for url, k in truth.items() if k}
+        assert {url for url, kinds in told.items() if "gone" in kinds} == first - now
+        assert {row["url"] for row in rows if "new" in row["kinds"]} == first | now
+        for url, kinds in truth.items():
+            # While the structure changes, a changed look is part of it.
+            expected = kinds & KINDS - ({"presentation"} if "structure" in kinds else set())
+            assert expected <= told.get(url, set()), (url, kinds, told.get(url))
+        unchanged = sum(not kinds for kinds in truth.values())
+        assert ran.json["not_modified" if validators else "same"] == unchanged
+        profile = "server-not-modified" if validators else "identical-payload-digest"
+        assert revisit_records(folder) == Counter({profile: unchanged})
+        assert ran.json["changed"] == len(told) - len(first - now)
+        assert ran.json["versions"] == len(first | now) + len(told)
+        status = sanderling("status", folder, "--json").json
+        assert (status["queued"], status["gone"]) == (0, len(first - now))
+        links = {
+            tuple(line.split("\t"))
+            for line in sanderling("export", folder, "--format", "links", "-o", "-").out.split("\n")
+        }
+        page = next(url for url, kinds in truth.items() if not kinds)
+        assert {target for source, *rest in links for target in rest if source == page} == set(
+            site.direct.links_at(page, 0)
+        )
+
+
+def test_a_page_that_left_and_came_back(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    web = SyntheticWeb(pages=60, seed=3, vanish=0.3, appear=0.0)
+    with web.serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        gone = next(iter(site.direct.reachable(0) - site.direct.pages_at(30 * DAY)))
+        for now in (30 * DAY, 0):
+            site.clock.now = now
+            sanderling("crawl", "-d", folder, "--again")
+        history = sanderling("history", folder, gone, "--json").lines
+        assert [row["kinds"] for row in history] == [["new"], ["gone"], ["new"]]
+        assert history[1]["status"] in (404, 410)
+        assert "gone" in sanderling("history", folder, gone).out
+
+
+def test_a_counter_is_learned_to_be_no_news(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    with FaultServer() as server:
+        sanderling("crawl", server.url("counter"), "-d", folder, *FAST, "--max-pages", 1)
+        for _ in range(6):
+            sanderling("crawl", "-d", folder, "--again", "--delay", 0, "--max-depth", 0)
+        rows = sanderling("history", folder, server.url("counter"), "--json").lines
+        assert len(rows) == 7
+        assert rows[1]["news"] is True
+        assert rows[-1]["news"] is False
+        told = sanderling("changes", folder, "--json").lines
+        everything = sanderling("changes", folder, "--json", "--all").lines
+        assert len(told) < len(everything) == 7
+
+
+def test_reading_versions(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    web = SyntheticWeb(pages=60, seed=8, change_rate=0.3)
+    with web.serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        site.clock.advance(5 * DAY)
+        sanderling("crawl", "-d", folder, "--again")
+        edited = sanderling("changes", folder, "--kind", "text", "--json").lines
+        page = edited[0]["url"]
+        assert all("text" in row["kinds"] for row in edited)
+        assert sanderling("changes", folder, "--since", "1h", "--limit", 2).out.count("\n") == 2
+        assert sanderling("changes", folder, "--since", "2100-01-01").out == ""
+        assert sanderling("changes", folder, "--min-significance", 2).out == ""
+        plain = sanderling("diff", folder, page).out
+        assert "\n  + " in plain
+        assert "\x1b[" not in plain
+        assert "\x1b[32m" in sanderling("diff", folder, page, "--color", "always").out
+        side_by_side = sanderling("diff", folder, page, 1, 2, "--html").out
+        assert "<mark>" in side_by_side or 'class="added"' in side_by_side
+        assert "kinds" in sanderling("diff", folder, page, "--kinds").out
+        blamed = sanderling("blame", folder, page, "--json").lines
+        times = sorted(row["at"] for row in sanderling("history", folder, page, "--json").lines)
+        assert {row["last_edited"] for row in blamed} <= set(times)
+        assert {row["first_seen"] for row in blamed} & {times[0]}
+        assert max(row["last_edited"] for row in blamed) == times[-1]
+        for wrong in (
+            ["diff", folder, page, 1, 9],
+            ["history", folder, site.url + "nowhere"],
+            ["changes", folder, "--since", "soon"],
+        ):
+            ran = sanderling(*wrong)
+            assert ran.code == 2
+            assert ran.err.count("\n") == 1
+
+
+def test_what_the_web_says_is_escaped(tmp_path: Path) -> None:
+    from sanderling.change.comparison import pieces
+    from sanderling.cli.diff import as_html, as_text
+
+    shown = pieces(["<script>alert(1)</script>"], ["<img src=x onerror=y> \x1b[2J"])
+    page = as_html("http://e.org/<b>", ["<i>", "</table>"], shown)
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "<b>" not in page
+    assert "\x1b[2J" not in as_text(["a", "b"], shown, colour=True)
+    assert json.dumps(page)
