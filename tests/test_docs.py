@@ -11,7 +11,7 @@ import pytest
 
 import sanderling
 from sanderling.settings import DECLARED
-from sanderling.testing import ServedWeb, SyntheticWeb
+from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -30,7 +30,10 @@ def blocks(path: Path, language: str) -> list[str]:
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
     for block in blocks(path, "console"):
-        for line in re.findall(r"^\$ (.*)$", block, re.MULTILINE):
+        for line in re.findall(r"^(?:\$ (?=sanderling)|(?=\(\d+ days pass\)))(.*)$", block, re.MULTILINE):
+            if pass_by := re.match(r"\((\d+) days pass\)", line):
+                site.clock.advance(int(pass_by[1]) * DAY)
+                continue
             words = shlex.split(line.replace("http://localhost:8080/", site.url))
             assert words[0] == "sanderling", line
             ran = subprocess.run(

@@ -59,7 +59,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         group = groups[each.group]
         flag = "--" + each.name.replace("_", "-")
         if each.unit == "flag":
-            group.add_argument(flag, dest=each.name, action="store_true", default=None, help=each.help)
+            # What is on by default is turned off with --no-NAME.
+            yes_or_no: Any = argparse.BooleanOptionalAction if getattr(defaults, each.name) else "store_true"
+            group.add_argument(flag, dest=each.name, action=yes_or_no, default=None, help=each.help)
         else:
             default = getattr(defaults, each.name)
             note = "" if default in (None, ()) else f" (default: {size(default) if each.unit == 'size' else default})"
@@ -88,19 +90,22 @@ def run(options: argparse.Namespace) -> int:
             _say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
         progress = _watch(server)
-        _summarise(folder, settings, server, progress, options.json)
         if options.again and not options.json:
-            sys.stdout.write(_what_was_found(started_with, progress.counts, folder.path))
+            sys.stdout.write(_what_was_found(started_with, progress, folder.path))
+        else:
+            _summarise(folder, settings, server, progress, options.json)
     return 0
 
 
-def _what_was_found(before: Counts, after: Counts, folder: Path) -> str:
+def _what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
     """What another round of visits brought."""
+    after = progress.counts
     same, spared = after.same - before.same, after.not_modified - before.not_modified
     return (
-        f"visited {after.visits - before.visits:,} again or for the first time: {after.changed - before.changed:,} changed, "
-        f"{after.pages - before.pages:,} new, {after.gone - before.gone:,} gone, {spared:,} not modified (304), "
-        f"{same:,} the same bytes\nsee: `sanderling changes {folder}`\n"
+        f"{after.visits - before.visits:,} visits in {folder}, {duration(progress.seconds)}: "
+        f"{after.changed - before.changed:,} changed, {after.pages - before.pages:,} new, "
+        f"{max(0, after.gone - before.gone):,} gone, {spared:,} not modified (304), {same:,} with the same bytes\n"
+        f"next: `sanderling changes {folder}`, `sanderling diff {folder} URL`\n"
     )
 
 
