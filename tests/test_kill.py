@@ -69,14 +69,18 @@ def clients_of(pid: int) -> list[int]:
 def test_killing_clients_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     chance = random.Random(2)
-    killed = 0
+    killed = progress = 0
     with SyntheticWeb(hosts=1, pages=1500, seed=4, latency=0.01).serve() as site:
         process = start(folder, site)
         while process.poll() is None:
             time.sleep(0.3 + chance.random() * 0.3)
-            if process.poll() is None and (clients := clients_of(process.pid)):
+            # On a busy machine clients take longer to start; those that never get to work are another test.
+            if sum(site.requests.values()) - progress < 50 or process.poll() is not None:
+                continue
+            if clients := clients_of(process.pid):
                 os.kill(chance.choice(clients), signal.SIGKILL)
                 killed += 1
+                progress = sum(site.requests.values())
         assert process.returncode == 0
         expected = site.direct.reachable(0)
     assert killed >= 3
