@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, State, Visit
+from sanderling.repository.sqlite import SqliteStore
 from sanderling.server import reranker
+from sanderling.server.distributor import Distributor
 from sanderling.server.reranker import BATCH, Reranker, Result, read, write
+from sanderling.urls import identity
 
 # Writes a result of the form the job writes, or dies.
 JOB = """
@@ -80,3 +84,32 @@ def test_a_job_that_fails_says_why_and_harms_nothing(tmp_path: Path) -> None:
     assert one.complaint == "no memory left"
     assert one.rank(2) == -2.0
     one.close()
+
+
+def test_from_links_to_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real job on a real store: what many pages link to is scored up and handed out first."""
+    monkeypatch.setattr(reranker, "FEWEST_PAGES", 10)
+    urls = [f"http://e.org/{n}" for n in range(60)]
+    ids = [identity(url) for url in urls]
+    (tmp_path / "sanderling.toml").touch()
+    store = SqliteStore(tmp_path / "sanderling.db")
+    rows = [NewUrl(id, url, 7, 1, State.QUEUED, -1.0, 0, 0, "", "") for id, url in zip(ids, urls, strict=True)]
+    store.seed([], rows, [Host(7, "http://e.org")], Counts())
+    visits = [
+        Visit(id=ids[n], outcome=Outcome.PAGE, status=200, at=1.0 + n, links=struct.pack("<2q", ids[42], ids[20 + n]))
+        for n in range(10)
+    ]
+    settled = [Settled(visit.id, State.FETCHED, 0, 0.0, "") for visit in visits]
+    store.commit(Commit("c", 1, [], settled, visits, [], {}, Counts()))
+    one = Reranker(
+        "pagerank", [sys.executable, "-m", "sanderling.cli.rerank", str(tmp_path), "pagerank"], tmp_path / "r"
+    )
+    for batch in steps(one, 10):
+        store.rerank(batch)
+    one.close()
+    assert one.last is not None, one.complaint
+    assert (one.last.queued, one.last.links) == (50, 20)
+    assert 0 < one.rank(1) < 3
+    first, *_ = Distributor(store.take, store.ranks).take(7, 5, set())
+    assert first.url == urls[42]
+    store.close()
