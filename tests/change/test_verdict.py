@@ -109,6 +109,29 @@ def test_the_explanation_names_heading_paragraphs_and_price() -> None:
     assert (verdict.kinds, verdict.place, verdict.degree) == ((Kind.TEXT,), "heading, paragraph", Degree.SMALL)
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        "<table><caption>old</caption><tr><td>a</table>",
+        "<ul>old<li>a</ul>",
+        "<ul><div><li>old</div></ul>",
+        "<menu><button>old</button></menu>",
+    ],
+)
+def test_text_beside_rows_and_items_is_text(page: str) -> None:
+    assert kinds(page, page.replace("old", "new")) == ["text"]
+
+
+def test_a_letter_beyond_latin_leaves_the_other_paragraphs_as_they_were() -> None:
+    before = [f"caf\u00e9 number {number}" for number in range(5)]
+    verdict = compare(of(page(before)), of(page([*before[:4], "\u65e5\u672c \U0001f600"])))
+    assert (verdict.edited, verdict.added, verdict.removed, verdict.paragraphs) == (1, 0, 0, (5,))
+
+
+def test_a_heading_wrapped_in_the_source_weighs_as_one() -> None:
+    assert of("<title>t</title><h1>one\n  two</h1><p>three").weights == bytes([40, 32, 16])
+
+
 def test_prices_are_named_without_the_old_page() -> None:
     verdict = compare(of("<p>Only $19.99 today"), of("<p>Only $24.99 today"))
     assert verdict.summary == "1 of 1 paragraph changed; price $19.99 -> $24.99"

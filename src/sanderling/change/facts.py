@@ -11,6 +11,7 @@ _MAX_SIGNS: Final = 8
 _CURRENCIES: Final = "$€£¥₹"
 _AMOUNT: Final = r"\d{1,3}(?:[.,'\u2019 ]\d{3})*(?:[.,]\d{1,2})?(?![\d])|\d+(?:[.,]\d{1,2})?"
 _PRICE: Final = re.compile(rf"[{_CURRENCIES}] ?(?:{_AMOUNT})|(?:{_AMOUNT}) ?[{_CURRENCIES}]")
+_DIGIT: Final = re.compile(r"\d")
 _NUMBER: Final = re.compile(r"^[+-]?[\d.,'\u2019]*\d[\d.,'\u2019]*%?$")
 _DATE: Final = re.compile(
     r"\b\d{4}-\d\d?-\d\d?\b|\b\d\d?[./]\d\d?[./]\d{2,4}\b|\b\d\d?:\d\d\b|"
@@ -27,10 +28,12 @@ def prices(text: str) -> tuple[str, ...]:
         signs = 0
         while at >= 0 and len(found) < MAX_PRICES and signs < _MAX_SIGNS:
             signs += 1
-            near = text[max(0, at - 14) : at + 15]
-            price = next((m for m in _PRICE.finditer(near) if sign in m.group()), None)
-            if price is not None:
-                found.append(price.group()[:16])
+            # At most a space stands between a price and its sign: that is found out ten times as fast as a price.
+            if _DIGIT.search(text, max(0, at - 2), at + 3):
+                near = text[max(0, at - 14) : at + 15]
+                price = next((m for m in _PRICE.finditer(near) if sign in m.group()), None)
+                if price is not None:
+                    found.append(price.group()[:16])
             at = text.find(sign, at + 1)
     return tuple(found)
 

@@ -22,14 +22,20 @@ from .text import Codes
 
 # Raise the number when anything here counts differently: parameters of another processing are not comparable. The
 # parser belongs to it, because a new release may render the same page to other lines.
-PROCESSING: Final = xxh32_intdigest(f"1 turbohtml/{turbohtml.__version__}".encode())
+PROCESSING: Final = xxh32_intdigest(f"2 turbohtml/{turbohtml.__version__}".encode())
 # State stays bounded: what follows on a longer page is its last paragraph.
 MAX_PARAGRAPHS: Final = 4096
 MAX_LOOKS: Final = 8
 
-_REMARKABLE: Final = ("title", "ol", "style", "link", *weight.HEADINGS, *presentation.LOOKS, *image.TAGS)
-_is_style: Final = presentation.STYLE_TAGS.__contains__
-_SPACES: Final = b" \t\r\f\v"
+_REMARKABLE: Final = (
+    *("title", "style", "link"),
+    *text.RESHAPED,
+    *weight.HEADINGS,
+    *presentation.LOOKS,
+    *image.TAGS,
+)
+_SPACES: Final = bytes([point for point in range(256) if chr(point).isspace()])
+_SPACES_IN_A_LINE: Final = _SPACES.replace(b"\n", b"")
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
@@ -87,21 +93,21 @@ def parameters(
     which a crawler has at hand; `looks` the perceptual codes of its images, if the crawl fetched them; `processing`
     is another number than the default where rules of the user shaped the document (`rules.processing`).
     """
-    title, ordered, styles, images, sized = _remarkable(document)
-    rendered = text.visible_text(document, ordered) if visible is None else visible
+    title, reshaped, styles, images, sized, looking = _remarkable(document)
+    rendered = text.visible_text(document, reshaped) if visible is None else visible
     if title:
         rendered = f"{title}\n{rendered}"
     words = text.collapse(rendered)
     points = text.packed(words)
     blocks = _blocks(rendered)
     hashes = [*map(xxh3_64_digest, blocks)]
-    outline, classes = _outline_and_classes(document)
     codes = text.packed_codes(points)
+    tags, classes = _tags_and_classes(document)
     return Parameters(
         processing,
         xxh3_128_digest(points[0], points[1]),
-        xxh3_128_digest(_encode(outline)),
-        xxh3_128_digest(_encode((classes, styles))),
+        xxh3_128_digest(_outline(tags, looking)),
+        xxh3_128_digest(tags + _encode((classes, styles))),
         xxh3_128_digest(_encode(images)),
         xxh3_64_digest(links) if links else b"",
         len(classes),
@@ -118,58 +124,70 @@ def parameters(
 
 
 def block(words: str) -> bytes:
-    """What identifies a paragraph: its text without spaces.
+    """What identifies a paragraph: its text without spaces, letters beyond Latin-1 spelled out.
 
     The renderer pads the cells of a table to a common width, so that one longer cell moves the spaces of every row;
-    and spaces alone never are a change of a paragraph.
+    and spaces alone never are a change of a paragraph. Most pages keep to Latin-1, and their text becomes bytes at no
+    cost; a paragraph that does must come out the same on a page that elsewhere does not.
     """
-    return words.encode("utf-8", "surrogatepass").translate(None, _SPACES)
+    return words.encode("latin-1", "backslashreplace").translate(None, _SPACES)
 
 
 def _blocks(rendered: str) -> list[bytes]:
-    blocks = [*filter(None, block(rendered).split(b"\n"))]
+    blocks = rendered.encode("latin-1", "backslashreplace").translate(None, _SPACES_IN_A_LINE).split()
     if len(blocks) > MAX_PARAGRAPHS:
         blocks[MAX_PARAGRAPHS - 1 :] = [b"\n".join(blocks[MAX_PARAGRAPHS - 1 :])]
     return blocks
 
 
-def _outline_and_classes(document: Document) -> tuple[list[str], list[str | None]]:
-    """The tags in page order without those that only style, and the class of every element or nothing.
+def _tags_and_classes(document: Document) -> tuple[bytes, list[str | None]]:
+    """The tags in page order, each between two bytes that no tag contains, and the class of every element or nothing.
 
-    `find_all` calls its filters from C and builds no element object unless all of them agree. The lists' own `append`
-    are such filters, and never agree; a tag is offered to the first list until one filter of the three says yes.
+    `find_all` calls its filters from C and builds no element object unless all of them agree. A list's own `append` is
+    such a filter and never agrees, so a tag is offered to it first and then to one that does; next comes the class.
     """
-    outline: list[str] = []
-    classes: list[str | None] = []
-    collect: Any = [_is_style, outline.append, True]
-    document.find_all(collect, attrs={"class": cast(Any, classes.append)})
-    return outline, classes
+    found: list[str | None] = []
+    collect: Any = found.append
+    document.find_all([collect, True], attrs={"class": collect})
+    tags = ">\0".join(cast(list[str], found[::2]))
+    return f"\0{tags}>".encode("utf-8", "surrogatepass"), found[1::2]
 
 
-def _remarkable(document: Document) -> tuple[str, list[Element], list[object], list[str], list[tuple[bytes, int]]]:
-    """What those elements say that no page has many of: its title, ordered lists, styles, images, and sized text."""
+def _outline(tags: bytes, looking: set[str]) -> bytes:
+    """The tags without those that only style, of which the page has these and maybe spans."""
+    for tag in ("span", *looking):
+        tags = tags.replace(b"\0%b>" % tag.encode(), b"")
+    return tags
+
+
+def _remarkable(
+    document: Document,
+) -> tuple[str, list[Element], list[object], list[str], list[tuple[bytes, int]], set[str]]:
+    """What those elements say that no page has many of: its title, lists, styles, images, sized text, and which tags
+    that only style are there at all."""
     title = ""
-    ordered: list[Element] = []
+    reshaped: list[Element] = []
     styles: list[object] = []
     images: list[str] = []
     sized: list[tuple[bytes, int]] = []
+    looking: set[str] = set()
     for element in document.iter_elements(_REMARKABLE):
         tag = element.tag
-        if tag in weight.HEADINGS:
-            sized.append((block(element.text), weight.HEADINGS[tag]))
-        elif tag in presentation.STYLE_TAGS:
-            styles.append(tag)
+        if tag in presentation.STYLE_TAGS:
+            looking.add(tag)
             if tag in weight.INLINE:
                 styles.append(presentation.look(element))
                 sized.append((block(element.text), weight.of_inline(element, tag)))
+        elif tag in weight.HEADINGS:
+            sized.append((block(element.text), weight.HEADINGS[tag]))
+        elif tag in text.RESHAPED:
+            reshaped.append(element)
         elif tag == "link":
             styles.append(presentation.sheet(element))
         elif tag in image.TAGS:
             images.append(image.reference(element, tag))
         elif tag == "title":
             title = title or _page_title(element)
-        elif tag == "ol":
-            ordered.append(element)
         else:
             styles.append(element.text)
     for element in presentation.styled(document):
@@ -178,7 +196,7 @@ def _remarkable(document: Document) -> tuple[str, list[Element], list[object], l
         # Its text is seldom a paragraph, and then out of the order of the headings: it only adds to the weighted sum.
         if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
             sized.append((block(element.text), size))
-    return title, ordered, styles, images, sized
+    return title, reshaped, styles, images, sized, looking
 
 
 def _page_title(element: Element) -> str:

@@ -17,13 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 from turbohtml import Document, Element, PlainText, _html
 
-# One line per block element or table row; neither bullets nor column rules, which nobody wrote.
-_LAYOUT: Final = PlainText(layout="strict", bullet="", table_cell_separator=" ")
+# Shown as plain blocks while the text is taken: the renderer numbers the items of an ordered list, which nobody wrote and
+# which one inserted item would change, and leaves out what stands in a list beside its items. Captions it leaves out.
+LISTS: Final = ("ul", "ol", "menu", "dir")
+CAPTION: Final = "caption"
+RESHAPED: Final = (*LISTS, CAPTION)
 # Every run of whitespace, as Unicode knows it, becomes a space; none at the ends. The parser has it four times as fast
 # as Python, but does not promise to keep it.
 collapse: Final[Callable[[str], str]] = getattr(_html, "_collapse_whitespace", lambda text: " ".join(text.split()))
 # For each of the first 256 code points: its value, and its square.
 _POWERS: Final = np.stack([np.arange(256), np.arange(256) ** 2], axis=1)
+_BEYOND_LATIN: Final = 256
+
+
+class _Layout(PlainText):
+    """Options that the renderer need not compare with its defaults for every page."""
+
+    def _unpack(self) -> dict[str, object]:
+        return _OPTIONS
+
+
+# One line per block element or table row; neither bullets nor column rules, which nobody wrote.
+_OPTIONS: Final[dict[str, object]] = {"layout": "strict", "bullet": "", "table_cell_separator": " "}
+_LAYOUT: Final = _Layout(layout="strict", bullet="", table_cell_separator=" ")
 
 
 class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -45,25 +61,31 @@ class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return math.sqrt(self.squares) / self.length if self.length else 0.0
 
 
-def visible_text(document: Document, ordered: Iterable[Element] | None = None) -> str:
-    """The rendered text, a line per block. `ordered` are the page's `ol` elements, where the caller has them at hand.
+def visible_text(document: Document, reshaped: Iterable[Element] | None = None) -> str:
+    """The rendered text, a line per block, captions last. The tree is left as it was.
 
-    The renderer numbers the items of an ordered list. Nobody wrote those numbers, and one inserted item would change
-    all that follow, so ordered lists are shown as plain lists while the text is taken, and put back.
+    `reshaped` are the page's elements with a tag of `RESHAPED`, where the caller has them at hand.
     """
-    lists = list(document.iter_elements("ol") if ordered is None else ordered)
-    for element in lists:
-        element.tag = "ul"
+    lists = []
+    captions = []
+    for element in document.iter_elements(RESHAPED) if reshaped is None else reshaped:
+        tag = element.tag
+        if tag == CAPTION:
+            captions.append(collapse(element.text))
+        else:
+            lists.append((element, tag))
+            element.tag = "div"
     try:
-        return document.to_text(_LAYOUT)
+        rendered = document.to_text(_LAYOUT)
     finally:
-        for element in lists:
-            element.tag = "ol"
+        for element, tag in lists:
+            element.tag = tag
+    return "\n".join([rendered, *captions]) if captions else rendered
 
 
 def paragraphs(text: str) -> list[str]:
     """The lines of a rendered text, each with its whitespace collapsed, empty ones left out."""
-    return list(filter(None, map(collapse, text.split("\n"))))
+    return [*filter(None, map(collapse, text.split("\n")))]
 
 
 def codes(text: str) -> Codes:
@@ -76,28 +98,36 @@ def packed(text: str) -> tuple[bytes, int]:
     try:
         return text.encode("latin-1"), 1
     except UnicodeEncodeError:
-        return text.encode("utf-32-le", "surrogatepass"), 4
+        body = text.encode("utf-16-le", "surrogatepass")
+    return (body, 2) if len(body) == 2 * len(text) else (text.encode("utf-32-le", "surrogatepass"), 4)
 
 
 def packed_codes(points: tuple[bytes, int]) -> Codes:
     """The codes of a packed text."""
     body, width = points
     if width == 1:
-        return _count(np.frombuffer(body, np.uint8), len(body))
-    wide_points = np.frombuffer(body, np.uint32)
-    wide = wide_points[wide_points > 255].astype(np.int64)
-    narrow = _count(np.minimum(wide_points, 256), len(wide_points))
+        return _count(np.bincount(np.frombuffer(body, np.uint8), minlength=256), len(body))
+    values: NDArray[np.unsignedinteger] = np.frombuffer(body, np.uint16 if width == 2 else np.uint32)
+    narrow = _count(np.bincount(np.minimum(values, _BEYOND_LATIN), minlength=257)[:256], len(values))
+    wide = values[values >= _BEYOND_LATIN].astype(np.int64)
     return Codes(
         narrow.total + int(wide.sum()),
-        narrow.squares + int(wide @ wide),
-        narrow.distinct + len(set(wide.tolist())),
-        len(wide_points),
+        narrow.squares + int(wide.dot(wide)),
+        narrow.distinct + _distinct(wide, width),
+        len(values),
     )
 
 
-def _count(points: NDArray[np.unsignedinteger], length: int) -> Codes:
-    counts = np.bincount(points, minlength=256)[:256]
-    total, squares = (counts @ _POWERS).tolist()
+def _distinct(wide: NDArray[np.int64], width: int) -> int:
+    if width == 4 or len(wide) < 1000:
+        return len(set(wide.tolist()))
+    seen = np.zeros(1 << 16, np.bool_)
+    seen[wide] = True
+    return int(np.count_nonzero(seen))
+
+
+def _count(counts: NDArray[np.intp], length: int) -> Codes:
+    total, squares = counts.dot(_POWERS).tolist()
     return Codes(total, squares, int(np.count_nonzero(counts)), length)
 
 
