@@ -141,3 +141,33 @@ def test_what_the_web_says_is_escaped(tmp_path: Path) -> None:
     assert "<b>" not in page
     assert "\x1b[2J" not in as_text(["a", "b"], shown, colour=True)
     assert json.dumps(page)
+
+
+def test_a_rule_changes_what_counts_without_fetching(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    web = SyntheticWeb(pages=40, seed=8, change_rate=0.4)
+    with web.serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        site.clock.advance(3 * DAY)
+        sanderling("crawl", "-d", folder, "--again")
+        before = sanderling("changes", folder, "--kind", "text", "--json").lines
+        assert before
+        requests = sum(site.requests.values())
+        settings = folder / "sanderling.toml"
+        kept = settings.read_text()
+        settings.write_text(kept + 'rules = [{ urls = "", watch = ["h1"] }]\n')
+        ran = sanderling("crawl", "-d", folder)
+        assert "judged anew" in ran.err
+        assert sum(site.requests.values()) == requests
+        watched = sanderling("changes", folder, "--kind", "text", "--json").lines
+        assert len(watched) < len(before)
+        settings.write_text(kept)
+        sanderling("crawl", "-d", folder)
+        after = sanderling("changes", folder, "--kind", "text", "--json").lines
+        assert [row["url"] for row in after] == [row["url"] for row in before]
+        settings.write_text(kept + 'rules = [{ watch = ["h1 >>> ("] }]\n')
+        ran = sanderling("crawl", "-d", folder)
+        assert ran.code == 2
+        assert "not a valid selector" in ran.err
+        settings.write_text(kept + 'rules = [{ wach = ["h1"] }]\n')
+        assert sanderling("crawl", "-d", folder).code == 2

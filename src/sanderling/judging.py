@@ -1,12 +1,28 @@
 """Connects the change detector with the client, which takes a page's parameters, and with intake, which judges by them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import msgspec
+import re2
 import turbohtml
 
-from sanderling.change import Noise, Parameters, Verdict, compare, learn, parameters, visible_text
+from sanderling.change import (
+    Noise,
+    Parameters,
+    Rules,
+    Verdict,
+    compare,
+    focus,
+    learn,
+    parameters,
+    processing,
+    visible_text,
+)
+from sanderling.change.rules import problem
+from sanderling.errors import BadSetting
 from sanderling.model import Before, Change, ChangeKind, Outcome, State, Visit
+from sanderling.settings import Rule
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_parameters = msgspec.msgpack.Decoder(Parameters).decode
@@ -23,10 +39,56 @@ _KINDS = {
 Anew = Callable[[Before], bytes]
 
 
-def fingerprint(document: turbohtml.Document, url: str, links: bytes) -> tuple[bytes, str]:
-    """The parameters of a page, and its visible text."""
-    text = visible_text(document)
-    return _encode(parameters(document, visible=text, links=links)), text
+# From a parsed page, its URL and its packed links to its encoded parameters, and its visible text.
+Fingerprint = Callable[[turbohtml.Document, str, bytes], tuple[bytes, str]]
+
+
+def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
+    """How pages are reduced to their parameters under the user's rules; the first rule whose pattern fits counts."""
+    chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
+
+    def fingerprint(document: turbohtml.Document, url: str, links: bytes) -> tuple[bytes, str]:
+        text = visible_text(document)
+        for pattern, selectors in chosen:
+            if pattern.search(url):
+                seen = focus(document, selectors)
+                return _encode(parameters(seen, processing=processing(selectors))), text
+        return _encode(parameters(document, visible=text, links=links)), text
+
+    return fingerprint
+
+
+def _pattern(rule: Rule) -> Any:
+    try:
+        return re2.compile(rule.urls)
+    except re2.error:
+        raise BadSetting(f"rules: {rule.urls!r} is not a valid pattern") from None
+
+
+def _selectors(rule: Rule) -> Rules:
+    for selector in (*rule.ignore, *rule.watch):
+        if why := problem(selector):
+            raise BadSetting(f"rules: {selector!r} is not a valid selector: {why}")
+    return Rules(rule.ignore, rule.watch)
+
+
+def rejudge(versions: Iterable[tuple[ChangeKind, bytes]]) -> tuple[list[Change | None], bytes, bytes]:
+    """Judges the whole history of a page anew: each version by its kinds so far and its parameters.
+
+    Returns what each version is now (None: as it was), and the parameters and the noise that are known after the last.
+    """
+    changes: list[Change | None] = []
+    noise = Noise()
+    last: Parameters | None = None
+    for kinds, packed in versions:
+        new = _decode_parameters(packed) if packed else None
+        if last is None or new is None or kinds & (ChangeKind.NEW | ChangeKind.GONE):
+            changes.append(None)
+        else:
+            changes.append(_change(compare(last, new, known=noise)))
+            noise = learn(noise, last, new)
+        last = new or last
+    return changes, _encode(last) if last else b"", _encode(noise)
 
 
 def judge(visit: Visit, before: Before, anew: Anew) -> tuple[Change | None, bytes]:

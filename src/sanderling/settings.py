@@ -22,12 +22,21 @@ DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 SIZES = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
 
 
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What counts as a change on some pages: not what `ignore` selects, and, if anything, only what `watch` selects."""
+
+    urls: str = ""  # a pattern; empty for all pages
+    ignore: tuple[str, ...] = ()
+    watch: tuple[str, ...] = ()
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one crawl; defaults are the polite ones."""
 
     scope: Scope = "host"
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    sitemaps: bool = True
     max_pages: int | None = None
     max_depth: int | None = None
     max_time: float | None = None
@@ -53,13 +62,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     low_speed_time: float = 20.0
     retries: int = 2
     retry_wait: float = 5.0
+    rules: tuple[Rule, ...] = ()
     min_free: int = 100 * 1024**2
     store: str | None = None
 
 
 class Declared(NamedTuple):
     name: str
-    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice"]
+    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice", "rules"]
     group: str
     help: str
 
@@ -68,6 +78,7 @@ DECLARED = [
     Declared("scope", "choice", "Scope", "which discovered links to follow: the seeds' hosts, their registered domains, their path prefixes, or any"),
     Declared("include", "list", "Scope", "follow only URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
+    Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
     Declared("max_pages", "count", "Limits", "stop after this many stored pages, exactly"),
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
     Declared("max_time", "duration", "Limits", "stop after this long"),
@@ -93,6 +104,7 @@ DECLARED = [
     Declared("low_speed_time", "duration", "Network", "give up a body that crawls below 100 bytes/s for this long"),
     Declared("retries", "count", "Network", "further tries after a time-out, a broken connection, 429 or 5xx"),
     Declared("retry_wait", "duration", "Network", "pause before the first further try; it doubles each time"),
+    Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch by CSS selector; only in sanderling.toml"),
     Declared("min_free", "size", "Store", "stop cleanly when the disk has less room than this"),
     Declared("store", "text", "Store", "where the state lives: empty for SQLite in the folder"),
 ]  # fmt: skip
@@ -133,9 +145,11 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return value
         if unit == "choice" and value in get_args(Scope):
             return value
+        if unit == "rules":
+            return msgspec.convert(value, tuple[Rule, ...])
         if unit == "list" and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
             return tuple(value)
-    except (ValueError, TypeError, KeyError):
+    except (msgspec.ValidationError, ValueError, TypeError, KeyError):
         pass
     raise BadSetting(f"{name} = {value!r} is not {_EXPECTED[unit]}")
 
@@ -148,6 +162,7 @@ _EXPECTED = {
     "text": "a text",
     "flag": "true or false",
     "list": "a list of texts",
+    "rules": "a list of tables with urls, ignore and watch",
     "choice": "one of " + ", ".join(get_args(Scope)),
 }
 
@@ -187,6 +202,15 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
         raise BadSetting(f"{path}: {error}") from None
 
 
+def _toml(value: Any) -> str:
+    """JSON is TOML for all that settings hold, but for tables."""
+    if isinstance(value, tuple) and value and isinstance(value[0], Rule):
+        return "[" + ", ".join(_toml(rule) for rule in value) + "]"
+    if isinstance(value, Rule):
+        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in msgspec.structs.asdict(value).items()) + " }"
+    return json.dumps(value, ensure_ascii=False)
+
+
 def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
     """The `sanderling.toml` of a new crawl: what was chosen, and nothing that is a default."""
     lines = [
@@ -198,5 +222,5 @@ def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
     for each in DECLARED:
         value = getattr(settings, each.name)
         if value != getattr(defaults, each.name):
-            lines.append(f"{each.name} = {json.dumps(value, ensure_ascii=False)}")
+            lines.append(f"{each.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"

@@ -19,23 +19,27 @@ import msgspec
 import turbohtml
 
 from sanderling.errors import DiskFull, StoreAway, UsageError
-from sanderling.judging import fingerprint, judge
+from sanderling.judging import fingerprinter, judge, rejudge
 from sanderling.model import (
     PROTOCOL,
     Before,
     Change,
+    ChangeKind,
     Commit,
     Counts,
     Found,
     Hello,
     Host,
+    Kind,
     Lease,
     NewUrl,
     Outcome,
     Report,
+    Reworked,
     Settled,
     State,
     Stop,
+    Stored,
     Task,
     Visit,
     Welcome,
@@ -48,7 +52,9 @@ from sanderling.server import intake, ranking
 from sanderling.server.allocator import Allocator
 from sanderling.server.crew import Crew
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
+from sanderling.server.gatekeeper import Gatekeeper, Released
 from sanderling.server.marker import Marker
+from sanderling.server.sources import Sources
 from sanderling.server.switchboard import Line, Switchboard
 from sanderling.settings import Settings, dump, load, overlay
 from sanderling.urls import identity, origin
@@ -142,7 +148,16 @@ class CrawlServer:
         self._homes = self._store.homes()
         self._trusted = {origin(seed) for seed in self._seeds}
         self._scope = Scope([*self._seeds, *self._homes], settings)
+        self._fingerprint = fingerprinter(settings.rules)
         self._allocator = Allocator(settings, self._take)
+        self._gate = Gatekeeper(
+            self._store, lambda id: self._allocator.site(id) or self._store.host(id), self._scope.objection,
+            lambda home: home in self._trusted or any(origin(url) == home for url in self._homes),
+            settings.scope in ("domain", "any"),
+        )  # fmt: skip
+        # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.
+        self._sources = Sources(settings.sitemaps and settings.max_depth is None)
+        self._passed: list[NewUrl] = []  # admitted at the gate while leases were made
         self._markers: dict[str, Marker] = {}
         self._blamed: Counter[int] = Counter()
         self._wants: dict[Line, int] = {}
@@ -152,6 +167,7 @@ class CrawlServer:
         self._started = time.monotonic()
         self.set_aside: list[int] = []
         self.on_visits: OnVisits | None = None
+        self._apply_rules()
         self._load_queue()
         self._plant_seeds()
 
@@ -227,7 +243,9 @@ class CrawlServer:
         if self._allocator.leased:
             return False
         waiting = self._next_wake is not None or self._next_due is not None
-        return self._room() <= 0 or (self._allocator.nothing_left() and not waiting)
+        if self._room() <= 0:
+            return True
+        return self._allocator.nothing_left() and not waiting and not self._let_go(self._gate.idle().released)
 
     def _time_is_up(self) -> bool:
         return self._settings.max_time is not None and time.monotonic() - self._started >= self._settings.max_time
@@ -246,10 +264,38 @@ class CrawlServer:
     def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """What to visit next on a host: URLs that are new first, then those that are due again."""
         if not self._again:
-            return self._store.take(host, count, leased)
+            return self._let_pass(host, count, leased)
         room = min(count, self._pages_left() - self._allocator.leased)
-        tasks = self._store.take(host, room, leased) if room > 0 else []
+        tasks = self._let_pass(host, room, leased) if room > 0 else []
         return tasks + self._store.take_due(host, count - len(tasks), leased, time.time())
+
+    def _let_pass(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """The best queued URLs of a host that the gate lets pass by what is known now."""
+        tasks = self._store.take(host, count, leased)
+        if not self._gate.strict(host):
+            return tasks
+        passed: list[Task] = []
+        while tasks:
+            stopped = {task.id: verdict for task in tasks if (verdict := self._gate.recheck(task, host, self._unknown))}
+            passed += [task for task in tasks if task.id not in stopped]
+            if not stopped:
+                break
+            urls = list({row.id: row for _, rows in stopped.values() for row in rows}.values())
+            depths = Counter(task.depth for task in tasks if task.id in stopped)
+            self._allocator.add_depths({depth: -count for depth, count in depths.items()})
+            self._counts.queued -= len(stopped)
+            held = sum(change.state is State.KNOWN for change, _ in stopped.values())
+            self._counts.held += held
+            self._counts.excluded += len(stopped) - held
+            intake.count(self._counts, urls, [], [])
+            fresh = self._hosts_of(urls)
+            self._store.rework([change for change, _ in stopped.values()], urls, list(fresh.values()), self._counts)
+            self._passed += urls
+            tasks = self._store.take(host, count - len(passed), {*leased, *(task.id for task in passed)})
+        return passed
+
+    def _unknown(self, urls: dict[int, str]) -> list[int]:
+        return self._store.unknown(urls)
 
     def _stop(self) -> None:
         self._stopping = True
@@ -294,6 +340,9 @@ class CrawlServer:
         if want <= 0 or self._stopping:
             return
         hosts = self._allocator.lease(line.client, want, self._room())
+        if self._passed:
+            passed, self._passed = self._passed, []
+            self._queue(passed, {})
         if hosts:
             self._wants[line] = want - sum(len(part.tasks) for part in hosts)
             self._switchboard.send(line, Lease(hosts))
@@ -313,9 +362,10 @@ class CrawlServer:
             self._blamed[suspect] += 1
             if self._blamed[suspect] >= 2:
                 doomed = suspect
-                self._counts.queued -= not task.digest
-                self._counts.fetched -= bool(task.digest)
-                self._counts.failed += 1
+                if task.kind == Kind.PAGE:
+                    self._counts.queued -= not task.digest
+                    self._counts.fetched -= bool(task.digest)
+                    self._counts.failed += 1
                 self._store.set_aside(doomed, "set aside: it ended a client process twice", self._counts)
                 self.set_aside.append(doomed)
         self._allocator.leave(line.client, doomed)
@@ -335,38 +385,93 @@ class CrawlServer:
             intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id)) for v in visits
         ]
         changes, noise = self._judge(visits, before)
+        lessons = self._gate.learn([(v, tasks[v.id]) for v in visits])
+        settled = [s._replace(reason=lessons.reasons[s.id]) if s.id in lessons.reasons else s for s in settled]
         seen = intake.first_seen(visits)
         homes, again = self._follow_seeds(
             [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
         )
-        urls: list[NewUrl] = []
-        for id in self._store.unknown({id: found.url for id, (found, _) in seen.items()}):
+        urls: list[NewUrl] = self._new_sources(visits, tasks, lessons.sources)
+        unknown = self._store.unknown({id: found.url for id, (found, _) in seen.items()})
+        for id in unknown:
             found, visit = seen[id]
             task = tasks[visit.id]
+            if found.kind == Kind.SOURCE:
+                in_scope = not self._scope.objection(found.url, origin(found.url))
+                urls.append(self._sources.row(found, visit.id, task, in_scope))
+                continue
             redirected = visit.outcome is Outcome.REDIRECT
-            urls += admit(
+            for row in admit(
                 [found], visit.id, task.depth + (not redirected), task.hops + 1 if redirected else 0,
                 self._scope, settings.max_depth, ranking.breadth_first,
-            )  # fmt: skip
+            ):  # fmt: skip
+                urls += self._gate.place(row, self._unknown)
+        urls = list({row.id: row for row in urls}.values())
         fresh = self._hosts_of(urls)
+        again += [Settled(each.id, State.QUEUED, 0, 0.0, "") for each in lessons.released]
+        aliases = lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
+        # What a sitemap says about URLs that were found without it.
+        new = set(unknown)
+        dated = [
+            (id, found.modified, found.priority)
+            for id, (found, _) in seen.items()
+            if (found.modified or found.priority) and id not in new
+        ]
         for settlement in settled:
             self._allocator.settle(settlement.id, settlement.state is State.QUEUED)
             if settlement.due and settlement.state is State.QUEUED:
                 self._next_wake = min(self._next_wake or settlement.due, settlement.due)
             elif settlement.due:
                 self._next_due = min(self._next_due or settlement.due, settlement.due)
-        intake.count(self._counts, urls, settled, visits, before, changes)
+        pages = [v for v in visits if tasks[v.id].kind == Kind.PAGE]
+        intake.count(
+            self._counts, urls, [s for s in settled if tasks[s.id].kind == Kind.PAGE], pages, before, changes
+        )  # fmt: skip
+        self._counts.bytes += sum(v.size for v in visits if tasks[v.id].kind == Kind.SOURCE)
+        self._count_released(lessons.released)
         self._counts.leased = self._allocator.leased
         self._store.commit(
             Commit(
-                report.client, report.number, urls, settled + again, visits, [*hosts, *fresh.values()], report.warcs,
-                self._counts, homes, changes, noise,
+                report.client, report.number, urls, settled + again, visits,
+                [*hosts, *lessons.hosts, *fresh.values()], report.warcs, self._counts, homes, changes, noise,
+                aliases=aliases, dated=dated,
             )
         )  # fmt: skip
         self._queue(urls, fresh)
+        self._add_released(lessons.released)
         self._crew.went_well()
         if self.on_visits is not None:
-            self.on_visits([(tasks[v.id].url, v) for v in visits])
+            self.on_visits([(tasks[v.id].url, v) for v in pages])
+
+    def _new_sources(self, visits: list[Visit], tasks: dict[int, Task], probes: list[Found]) -> list[NewUrl]:
+        """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""
+        wanted = {each.id: each for each in probes}
+        for visit in visits:
+            if visit.outcome is Outcome.PAGE and tasks[visit.id].kind == Kind.PAGE:
+                host = self._allocator.site(identity(origin(tasks[visit.id].url)))
+                if host is not None:
+                    wanted |= {each.id: each for each in self._sources.of(host)}
+        unknown = self._store.unknown({id: each.url for id, each in wanted.items()}) if wanted else []
+        return [self._sources.row(wanted[id], 0, None, True) for id in unknown]
+
+    def _let_go(self, released: list[Released]) -> bool:
+        """Queues what is held back no longer; False when there is nothing."""
+        if released:
+            self._count_released(released)
+            self._store.rework([Reworked(each.id, State.QUEUED, "") for each in released], [], [], self._counts)
+            self._add_released(released)
+        return bool(released)
+
+    def _add_released(self, released: list[Released]) -> None:
+        self._allocator.add_depths(Counter(each.depth for each in released))
+        for id, count in Counter(each.host for each in released).items():
+            self._add_work(id, count)
+
+    def _count_released(self, released: list[Released]) -> None:
+        self._counts.queued += len(released)
+        held = sum(each.was is State.KNOWN for each in released)
+        self._counts.held -= held
+        self._counts.excluded -= len(released) - held
 
     def _judge(self, visits: list[Visit], before: dict[int, Before]) -> tuple[dict[int, Change], dict[int, bytes]]:
         """What the pages that were visited again have become."""
@@ -381,7 +486,29 @@ class CrawlServer:
 
     def _parameters_anew(self, before: Before) -> bytes:
         """Parameters of a version that is in the archive, made the way they are made now."""
-        return b"" if before.stored is None else parameters_of(warc.read(self._folder.warcs, before.stored))
+        return b"" if before.stored is None else self._parameters_at(before.stored)
+
+    def _parameters_at(self, stored: Stored) -> bytes:
+        archived = warc.read(self._folder.warcs, stored)
+        document = document_in(archived)
+        return self._fingerprint(document, archived.url, b"")[0] if document is not None else b""
+
+    def _apply_rules(self) -> None:
+        """Judges all versions anew from the archive when the user's rules are others than they were."""
+        rules = msgspec.json.encode(self._settings.rules).decode()
+        before = self._store.noted("rules") or "[]"
+        if rules == before:
+            return
+        count = 0
+        for page in self._store.with_history():
+            versions = self._store.versions(page)
+            texts = [b"" if v.kinds & ChangeKind.GONE else self._parameters_at(v.stored) for v in versions]
+            changes, parameters, noise = rejudge(zip([v.kinds for v in versions], texts, strict=True))
+            found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]
+            self._store.rejudge(page, found, parameters, noise)
+            count += 1
+        self._store.note("rules", rules)
+        self.repaired.append(f"the rules changed: the history of {count:,} pages was judged anew")
 
     def _follow_seeds(
         self, redirects: list[Visit], seen: dict[int, tuple[Found, Visit]]
@@ -408,7 +535,8 @@ class CrawlServer:
         """Hosts that have work for the first time."""
         fresh: dict[int, Host] = {}
         for row in urls:
-            if row.state is State.QUEUED and row.host not in fresh and self._allocator.site(row.host) is None:
+            waits = row.state is State.QUEUED or row.state is State.KNOWN
+            if waits and row.host not in fresh and self._allocator.site(row.host) is None:
                 fresh[row.host] = self._store.host(row.host) or Host(row.host, origin(row.url))
         return fresh
 
@@ -465,12 +593,6 @@ def document_in(archived: warc.Archived) -> turbohtml.Document | None:
     return document_of(archived.url, archived.body, types[0] if types else "")
 
 
-def parameters_of(archived: warc.Archived) -> bytes:
-    """The change parameters of an archived document."""
-    document = document_in(archived)
-    return fingerprint(document, archived.url, b"")[0] if document is not None else b""
-
-
 FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
     "warc": export.warcs,
     "cdxj": export.cdxj,
@@ -501,7 +623,7 @@ def client(path: str) -> None:
         return
     settings = msgspec.json.decode(welcome.settings, type=Settings)
     archive = warc.WarcWriter(Path(welcome.warc_folder), name)
-    reader = Reader(settings, archive, Marker.open(Path(welcome.marker)).write, fingerprint)
+    reader = Reader(settings, archive, Marker.open(Path(welcome.marker)).write, fingerprinter(settings.rules))
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server is gone: so are we
         Crawler(name, settings, line, reader, archive).run()
 

@@ -57,6 +57,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         if each.group not in groups:
             groups[each.group] = parser.add_argument_group(each.group)
         group = groups[each.group]
+        if each.unit == "rules":
+            continue  # tables do not fit on a command line
         flag = "--" + each.name.replace("_", "-")
         if each.unit == "flag":
             # What is on by default is turned off with --no-NAME.
@@ -74,7 +76,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     typed = [*options.url, *(_seeds_in(options.seeds) if options.seeds else [])]
     seeds = [canonical_seed(text) for text in typed]
-    chosen = {each.name: getattr(options, each.name) for each in DECLARED if getattr(options, each.name) is not None}
+    chosen = {
+        each.name: getattr(options, each.name) for each in DECLARED if getattr(options, each.name, None) is not None
+    }
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
     settings, planted = settings_for(folder, chosen)

@@ -21,6 +21,7 @@ from psycopg import errors, sql
 from sanderling.errors import BadFolder
 from sanderling.model import (
     Before,
+    Change,
     Commit,
     Counts,
     Host,
@@ -251,6 +252,24 @@ class PostgresStore:
         query = "UPDATE urls SET due = %s, attempts = 0 WHERE state IN (3, 5) AND kind = 0"
         self._session.write(lambda db: db.execute(query, (now,)))
 
+    def note(self, key: str, value: str) -> None:
+        self._session.write(lambda db: db.execute(META, (key, value)))
+
+    def noted(self, key: str) -> str:
+        return self._find(key) or ""
+
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+        def work(db: Connection) -> None:
+            for number, change in changes:
+                db.execute(
+                    """UPDATE versions SET kinds = %s, significance = %s, degree = %s, summary = %s, news = %s
+                    WHERE number = %s""",
+                    (*rows.judged(change), number),
+                )
+            db.execute("UPDATE pages SET parameters = %s, noise = %s WHERE id = %s", (parameters, noise, page))
+
+        self._session.write(work)
+
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         query = """UPDATE urls SET rank = v.rank FROM unnest(%b::int8[], %b::float8[]) AS v (id, rank)
             WHERE urls.id = v.id AND state = 1 AND kind = 0"""
@@ -392,6 +411,9 @@ class PostgresStore:
     def versions(self, page: int) -> list[VersionRow]:
         found = self._session.read(f"{rows.VERSIONS} WHERE v.page = %s ORDER BY v.number", page)
         return [*map(rows.version, found)]
+
+    def with_history(self) -> Iterator[int]:
+        yield from [row[0] for row in self._session.read("SELECT page FROM versions GROUP BY page HAVING count(*) > 1")]
 
     def changes(self, before: int | None = None) -> Iterator[VersionRow]:
         newest_first = f"{rows.VERSIONS} WHERE v.number < %s ORDER BY v.number DESC"

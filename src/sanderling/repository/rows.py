@@ -89,7 +89,7 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
         (
             v.id, v.at, v.status, v.digest, v.text_digest, v.size, v.mime,
             warcs[v.stored.warc], v.stored.offset, v.stored.length,
-            int(change.kinds), change.significance, change.degree, change.summary, int(change.news),
+            *judged(change),
         )
         for v in visits
         if (v.outcome is Outcome.PAGE or v.id in commit.changes) and v.stored
@@ -104,6 +104,11 @@ NO_VALIDATORS = ("", "", b"none")
 def validators(status: int, etag: str, modified: str, digest: bytes) -> tuple[str, str, bytes]:
     """What to ask a server with whether a page is as it was, and to compare its answer with."""
     return (etag, modified, digest) if 200 <= status < 300 and digest else NO_VALIDATORS
+
+
+def judged(change: Change) -> tuple[int, float, str, str, int]:
+    """The columns of a version that say what it changed."""
+    return int(change.kinds), change.significance, change.degree, change.summary, int(change.news)
 
 
 def version(r: tuple[Any, ...]) -> VersionRow:

@@ -21,6 +21,7 @@ import msgspec
 from sanderling.errors import BadFolder, DiskFull
 from sanderling.model import (
     Before,
+    Change,
     Commit,
     Counts,
     Host,
@@ -165,8 +166,8 @@ class SqliteStore:
                 return False
             db.execute("INSERT OR REPLACE INTO reports VALUES (?, ?)", (commit.client, commit.number))
             self._put_hosts(commit.hosts)
-            db.executemany(_NEW_URL, commit.urls)
-            db.executemany(_SETTLE, [(s.state, s.attempts, s.due, s.reason, s.id) for s in commit.settled])
+            db.executemany(_NEW_URL, map(_plain, commit.urls))
+            db.executemany(_SETTLE, [(int(s.state), s.attempts, s.due, s.reason, s.id) for s in commit.settled])
             numbers = self._warc_numbers | {name: self._put_warc(name, size) for name, size in commit.warcs.items()}
             answered = rows.answered(commit)
             for outcome_is_page, statement in ((True, _PAGE), (False, _ANSWER)):
@@ -188,7 +189,7 @@ class SqliteStore:
         with _Transaction(self._db):
             self._set("seeds", json.dumps(seeds))
             self._put_hosts(hosts)
-            self._db.executemany(_NEW_URL, urls)
+            self._db.executemany(_NEW_URL, map(_plain, urls))
             self._put_counts(counts)
         self._learn(urls)
 
@@ -207,6 +208,22 @@ class SqliteStore:
     def revisit_all(self, now: float) -> None:
         with _Transaction(self._db):
             self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
+
+    def note(self, key: str, value: str) -> None:
+        with _Transaction(self._db):
+            self._set(key, value)
+
+    def noted(self, key: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+        with _Transaction(self._db):
+            self._db.executemany(
+                "UPDATE versions SET kinds = ?, significance = ?, degree = ?, summary = ?, news = ? WHERE number = ?",
+                [(*rows.judged(change), number) for number, change in changes],
+            )
+            self._db.execute("UPDATE pages SET parameters = ?, noise = ? WHERE id = ?", (parameters, noise, page))
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         with _Transaction(self._db):
@@ -365,6 +382,10 @@ class SqliteStore:
         found = self._db.execute(f"{rows.VERSIONS} WHERE v.page = ? ORDER BY v.number", (page,))
         return [*map(rows.version, found)]
 
+    def with_history(self) -> Iterator[int]:
+        found = self._db.execute("SELECT page FROM versions GROUP BY page HAVING count(*) > 1")
+        yield from [row[0] for row in found]
+
     def changes(self, before: int | None = None) -> Iterator[VersionRow]:
         newest_first = f"{rows.VERSIONS} WHERE v.number < ? ORDER BY v.number DESC"
         yield from map(rows.version, self._db.execute(newest_first, ((1 << 62) if before is None else before,)))
@@ -431,6 +452,11 @@ class SqliteStore:
 
     def simhashes(self) -> Iterator[tuple[int, int, float]]:
         yield from self._db.execute("SELECT id, simhash, fetched_at FROM pages WHERE simhash != 0")
+
+
+def _plain(row: NewUrl) -> tuple[Any, ...]:
+    """The driver looks for a way to adapt whatever is not exactly a tuple of numbers and texts: 4 us a row."""
+    return (*row[:4], int(row[4]), *row[5:10], int(row[10]), *row[11:])
 
 
 class _Transaction:

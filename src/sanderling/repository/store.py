@@ -6,6 +6,7 @@ from typing import NamedTuple, Protocol
 
 from sanderling.model import (
     Before,
+    Change,
     Commit,
     Counts,
     Host,
@@ -67,6 +68,15 @@ class Store(Protocol):
 
     def revisit_all(self, now: float) -> None:
         """Makes every visited URL due."""
+
+    def note(self, key: str, value: str) -> None:
+        """Remembers a text under a name."""
+
+    def noted(self, key: str) -> str:
+        """A text that was remembered, empty when none was."""
+
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+        """Writes anew what versions (by number) of a page changed, and what its next version is compared with."""
 
     # reading for the server
     def counts(self) -> Counts: ...
@@ -139,6 +149,9 @@ class Store(Protocol):
     def versions(self, page: int) -> list[VersionRow]:
         """All versions of a page, the first one first."""
 
+    def with_history(self) -> Iterator[int]:
+        """Pages with more than one version."""
+
     def changes(self, before: int | None = None) -> Iterator[VersionRow]:
         """Versions of all pages, the newest first, from before a number on."""
 
@@ -164,8 +177,8 @@ class Store(Protocol):
     def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         """(id, depth) of URLs of a host that are held back for a reason."""
 
-    def all_held(self, most: int) -> list[tuple[int, int, str]]:
-        """(id, host, reason) of what is held back."""
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
+        """(id, host, depth, reason) of what is held back."""
 
     def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         """(id, depth) of unvisited URLs of a host that were merged into others for a reason; looks at every URL."""

@@ -9,6 +9,7 @@ from sanderling.model import (
     ChangeKind,
     Counts,
     Found,
+    Kind,
     NewUrl,
     Outcome,
     Settled,
@@ -59,10 +60,14 @@ def count(
     changes: Mapping[int, Change] = _NO_CHANGES,
 ) -> None:
     """Keeps the totals up with one commit; a leased URL counts as queued in the store's eyes."""
-    counts.known += len(urls)
     for row in urls:
+        if row.kind != Kind.PAGE:
+            continue
+        counts.known += 1
         if row.state is State.QUEUED:
             counts.queued += 1
+        elif row.state is State.KNOWN:
+            counts.held += 1
         else:
             counts.excluded += 1
     for settlement in settled:
