@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 NEW_A_COMMIT = 2000
 KNOWN_A_COMMIT = 2000
 TAKES = 200
+# Known URLs are asked about again from among the latest; a longer memory would be this bench's own weight.
+MOST_REMEMBERED = 100_000
 
 
 @dataclass(frozen=True)
@@ -80,20 +82,21 @@ def _fill(store: SqliteStore, path: Path, urls: int, hosts: int) -> Iterator[Ste
     every = max(NEW_A_COMMIT, urls // 10)
     chance = random.Random(1)
     admitted, number = 0, 0
-    seen: list[int] = []
+    seen: list[tuple[int, str]] = []
     while admitted < urls:
         begin, before, slowest = time.perf_counter(), admitted, 0.0
         making = 0.0
         while admitted - before < every and admitted < urls:
             prepare = time.perf_counter()
             rows = _rows(origins, admitted, chance)
-            asked = [row.id for row in rows] + chance.sample(seen, min(len(seen), KNOWN_A_COMMIT))
-            seen = seen[-1_000_000:] + [row.id for row in rows]
+            new = [(row.id, row.url) for row in rows]
+            asked = dict(new + chance.sample(seen, min(len(seen), KNOWN_A_COMMIT)))
+            seen = seen[-MOST_REMEMBERED:] + new
             start = time.perf_counter()
             making += start - prepare
-            known = store.known(asked)
+            unknown = set(store.unknown(asked))
             number += 1
-            fresh = [row for row in rows if row.id not in known]
+            fresh = [row for row in rows if row.id in unknown]
             store.commit(Commit("bench", number, fresh, [], [], [], {}, Counts(known=admitted)))
             slowest = max(slowest, time.perf_counter() - start)
             admitted += len(rows)
