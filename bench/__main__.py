@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import time
 
@@ -72,6 +73,8 @@ def main() -> int:
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments = ["race", *arguments]
     chosen = parser().parse_args(arguments)
+    # As an ordinary exit, so that nginx ends too and nothing is left behind.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         if chosen.command == "web":
             return serve(chosen.port)
