@@ -119,7 +119,7 @@ def versions() -> dict[str, str | None]:
 
 @contextmanager
 def serve(port: int = 0) -> Iterator[Web]:
-    web = Web(build(), port or free_port())
+    web = Web(build(), free_port(port))
     with tempfile.TemporaryDirectory(prefix="nginx-", dir=CACHE) as prefix:
         configuration = Path(prefix, "nginx.conf")
         # The site lies in the user's own folder, which nginx's default user may not be able to enter.
@@ -138,9 +138,14 @@ def serve(port: int = 0) -> Iterator[Web]:
             nginx.wait()
 
 
-def free_port() -> int:
+def free_port(wanted: int = 0) -> int:
+    """`wanted` if nobody listens there, or any free port; a stranger there would answer in nginx's place."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError as error:
+            raise BenchError(f"Port {wanted} cannot be used: {error.strerror}.") from error
         port: int = probe.getsockname()[1]
         return port
 
