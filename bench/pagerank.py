@@ -92,12 +92,13 @@ def fill(folder: Path, pages: int, mean: int, skew: float) -> int:
 
 
 def insert(db: sqlite3.Connection, table: str, columns: list[str], rows: Iterator[tuple[object, ...]]) -> None:
-    """Rows in order of their ids; what is not given is empty or 0."""
+    """Rows as they come; what is not given is empty, 0 or numbered."""
     nothing = {"TEXT": "''", "BLOB": "x''"}
-    kinds = {name: kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})") if name not in columns}
+    about = db.execute(f"PRAGMA table_info({table})").fetchall()
+    kinds = {name: kind for _, name, kind, _, _, key in about if name not in columns and not key}
     names = ", ".join([*columns, *kinds])
     values = ", ".join([*("?" for _ in columns), *(nothing.get(kind, "0") for kind in kinds.values())])
-    db.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", rows if table == "links" else sorted(rows))
+    db.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", rows)
 
 
 def weigh(folder: Path, order: str) -> dict[str, float]:

@@ -85,7 +85,7 @@ def of_folder(path: Path, name: str = "") -> Web:
     folder = Folder(path)
     folder.require()
     store = open_store(folder, readonly=True)
-    facts = list(store.url_facts())
+    facts = sorted(store.url_facts())
     ids = np.fromiter((fact.id for fact in facts), np.int64, len(facts))
     graph = pack(ids, store.packed_links())
     texts = dict(store.url_texts())

@@ -74,7 +74,7 @@ def links_graphml(folder: Folder, store: Store) -> Iterator[bytes]:
         yield "".join(f'<node id="n{id}"><data key="url">{escape(url)}</data></node>\n' for id, url in batch).encode(
             "utf-8", "replace"
         )
-    known = Places(np.frombuffer(ids, np.int64) if ids else np.empty(0, np.int64))
+    known = Places(np.sort(np.frombuffer(ids, np.int64)) if ids else np.empty(0, np.int64))
     for page, packed in store.packed_links():
         targets = np.frombuffer(packed, np.int64)
         # While a crawl runs, pages come in that were no nodes yet.
