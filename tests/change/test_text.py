@@ -60,11 +60,11 @@ def test_both_codes_are_blind_to_reordered_words(words: list[str]) -> None:
         ("<ol><li>first<li>second</ol>", ["first", "second"]),
         ("<ul><li>first<li>second</ul>", ["first", "second"]),
         ("<ol start=7><li>2. two</ol>", ["2. two"]),
-        ("<table><tr><td>a<td>b<tr><td>longer<td>c</table>", ["a b", "longer c"]),
+        ("<table><tr><td>a<td>b<tr><td>longer<td>c</table>", ["a", "b", "longer", "c"]),
         ("<ul>before<li>first<a>link</a></ul>", ["before", "firstlink"]),
         ("<ul><div><li>first</div><a><li>second</a></ul>", ["first", "second"]),
         ("<menu>a <b>b</b></menu><ol><p>c</p></ol>", ["a b", "c"]),
-        ("<table><caption>A <b>table</b></caption><tr><td>a<td>b</table>c", ["a b", "c", "A table"]),
+        ("<table><caption>A <b>table</b></caption><tr><td>a<td>b</table>c", ["A table", "a", "b", "c"]),
         ("<pre> x\n   y</pre>", ["x", "y"]),
         ("<p>a&nbsp;&nbsp;b\u2003c", ["a b c"]),
         ("<script>var x</script><style>p{}</style><!-- c --><template>t</template>", []),
@@ -76,7 +76,7 @@ def test_visible_text_is_what_a_reader_sees(html: str, lines: list[str]) -> None
 
 
 def test_taking_the_text_leaves_the_tree_as_it_was() -> None:
-    document = parse("<ol><li>one<ul><li>two</ul></ol><menu>m</menu><table><caption>c</table>")
+    document = parse("<ol><li>one<ul><li>two</ul></ol><menu>m</menu><table><caption>c<tr><th>h<td>d</table>")
     before = document.html
     text.visible_text(document)
     assert document.html == before

@@ -206,6 +206,8 @@ def test_any_bytes_have_parameters_and_a_verdict(body: bytes) -> None:
         b"<div>" * 100_000 + b"x",
         b"<ol><li>" * 20_000 + b"x",
         b"<table><tr><td>" * 10_000,
+        b"<table>" + b"<tr><td>a<td>b" * 20_000 + b"<tr><td>" + b"word " * 100_000 + b"</table>",
+        b"<p>x" * 4_000 + b"".join(b"<big>%d</big>" % number for number in range(60_000)),
         b"<p>hello world" * 100_000,
         b"<p>" + b"word " * 500_000,
         b"<a href='" + b"x" * 1_000_000,

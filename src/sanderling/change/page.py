@@ -26,10 +26,10 @@ PROCESSING: Final = xxh32_intdigest(f"2 turbohtml/{turbohtml.__version__}".encod
 # State stays bounded: what follows on a longer page is its last paragraph.
 MAX_PARAGRAPHS: Final = 4096
 MAX_LOOKS: Final = 8
+_MANY: Final = 32
 
 _REMARKABLE: Final = (
     *("title", "style", "link"),
-    *text.RESHAPED,
     *weight.HEADINGS,
     *presentation.LOOKS,
     *image.TAGS,
@@ -93,8 +93,8 @@ def parameters(
     which a crawler has at hand; `looks` the perceptual codes of its images, if the crawl fetched them; `processing`
     is another number than the default where rules of the user shaped the document (`rules.processing`).
     """
-    title, reshaped, styles, images, sized, looking = _remarkable(document)
-    rendered = text.visible_text(document, reshaped) if visible is None else visible
+    title, styles, images, sized, looking = _remarkable(document)
+    rendered = text.visible_text(document) if visible is None else visible
     if title:
         rendered = f"{title}\n{rendered}"
     words = text.collapse(rendered)
@@ -126,8 +126,7 @@ def parameters(
 def block(words: str) -> bytes:
     """What identifies a paragraph: its text without spaces, letters beyond Latin-1 spelled out.
 
-    The renderer pads the cells of a table to a common width, so that one longer cell moves the spaces of every row;
-    and spaces alone never are a change of a paragraph. Most pages keep to Latin-1, and their text becomes bytes at no
+    Spaces alone never are a change of a paragraph. Most pages keep to Latin-1, and their text becomes bytes at no
     cost; a paragraph that does must come out the same on a page that elsewhere does not.
     """
     return words.encode("latin-1", "backslashreplace").translate(None, _SPACES)
@@ -162,11 +161,10 @@ def _outline(tags: bytes, looking: set[str]) -> bytes:
 
 def _remarkable(
     document: Document,
-) -> tuple[str, list[Element], list[object], list[str], list[tuple[bytes, int]], set[str]]:
-    """What those elements say that no page has many of: its title, lists, styles, images, sized text, and which tags
+) -> tuple[str, list[object], list[str], list[tuple[bytes, int]], set[str]]:
+    """What those elements say that no page has many of: its title, styles, images, sized text, and which tags
     that only style are there at all."""
     title = ""
-    reshaped: list[Element] = []
     styles: list[object] = []
     images: list[str] = []
     sized: list[tuple[bytes, int]] = []
@@ -180,8 +178,6 @@ def _remarkable(
                 sized.append((block(element.text), weight.of_inline(element, tag)))
         elif tag in weight.HEADINGS:
             sized.append((block(element.text), weight.HEADINGS[tag]))
-        elif tag in text.RESHAPED:
-            reshaped.append(element)
         elif tag == "link":
             styles.append(presentation.sheet(element))
         elif tag in image.TAGS:
@@ -196,7 +192,7 @@ def _remarkable(
         # Its text is seldom a paragraph, and then out of the order of the headings: it only adds to the weighted sum.
         if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
             sized.append((block(element.text), size))
-    return title, reshaped, styles, images, sized, looking
+    return title, styles, images, sized, looking
 
 
 def _page_title(element: Element) -> str:
@@ -219,11 +215,18 @@ def _weights(hashes: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) 
     if titled:
         weights[0] = weight.TITLE
         after = 1
+    # Where there are many, those that are no paragraph are not searched for, and others once in vain: time stays bounded.
+    known = set(hashes) if len(sized) > _MANY else None
     for words, size in sized:
+        digest = xxh3_64_digest(words)
+        if known is not None and digest not in known:
+            continue
         # Mostly headings, and in page order: the next one is near. Most others are no paragraph of their own.
         try:
-            place = hashes.index(xxh3_64_digest(words), after)
+            place = hashes.index(digest, after)
         except ValueError:
+            if known is not None:
+                known.discard(digest)
             continue
         weights[place] = size
         after = place + 1

@@ -15,13 +15,12 @@ from typing import Final
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from turbohtml import Document, Element, PlainText, _html
+from turbohtml import Document, PlainText, _html
 
-# Shown as plain blocks while the text is taken: the renderer numbers the items of an ordered list, which nobody wrote and
-# which one inserted item would change, and leaves out what stands in a list beside its items. Captions it leaves out.
-LISTS: Final = ("ul", "ol", "menu", "dir")
-CAPTION: Final = "caption"
-RESHAPED: Final = (*LISTS, CAPTION)
+# Shown as plain blocks while the text is taken. The renderer would number the items of an ordered list, which nobody
+# wrote and one inserted item would change; leave out captions, and what stands in a list beside its items; and pad every
+# row of a table to its longest cell, which makes a gigabyte of some pages of a megabyte.
+_RESHAPED: Final = ("ul", "ol", "menu", "dir", "table", "caption", "td", "th")
 # Every run of whitespace, as Unicode knows it, becomes a space; none at the ends. The parser has it four times as fast
 # as Python, but does not promise to keep it.
 collapse: Final[Callable[[str], str]] = getattr(_html, "_collapse_whitespace", lambda text: " ".join(text.split()))
@@ -37,9 +36,9 @@ class _Layout(PlainText):
         return _OPTIONS
 
 
-# One line per block element or table row; neither bullets nor column rules, which nobody wrote.
-_OPTIONS: Final[dict[str, object]] = {"layout": "strict", "bullet": "", "table_cell_separator": " "}
-_LAYOUT: Final = _Layout(layout="strict", bullet="", table_cell_separator=" ")
+# One line per block element or cell.
+_OPTIONS: Final[dict[str, object]] = {"layout": "strict"}
+_LAYOUT: Final = _Layout(layout="strict")
 
 
 class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -61,26 +60,17 @@ class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return math.sqrt(self.squares) / self.length if self.length else 0.0
 
 
-def visible_text(document: Document, reshaped: Iterable[Element] | None = None) -> str:
-    """The rendered text, a line per block, captions last. The tree is left as it was.
-
-    `reshaped` are the page's elements with a tag of `RESHAPED`, where the caller has them at hand.
-    """
-    lists = []
-    captions = []
-    for element in document.iter_elements(RESHAPED) if reshaped is None else reshaped:
-        tag = element.tag
-        if tag == CAPTION:
-            captions.append(collapse(element.text))
-        else:
-            lists.append((element, tag))
-            element.tag = "div"
+def visible_text(document: Document) -> str:
+    """The rendered text, a line per block. The tree is left as it was."""
+    reshaped = [*document.iter_elements(_RESHAPED)]
+    tags = [element.tag for element in reshaped]
+    for element in reshaped:
+        element.tag = "div"
     try:
-        rendered = document.to_text(_LAYOUT)
+        return document.to_text(_LAYOUT)
     finally:
-        for element, tag in lists:
+        for element, tag in zip(reshaped, tags, strict=True):
             element.tag = tag
-    return "\n".join([rendered, *captions]) if captions else rendered
 
 
 def paragraphs(text: str) -> list[str]:
