@@ -29,8 +29,9 @@ COMMON /= COMMON.sum()
 
 # Days in which evidence fades to 1/e. Measured on page histories: 300 to 1000 are alike, none at all is worse.
 MEMORY = 500.0
-# Pages' worth of belief that a level of the prior takes from the level above it.
-CONCENTRATION = 8.0
+# Pages' worth of belief that a level of the prior takes from the level above it. On synthetic sites whose rates go by
+# folder 3 kept up to 0.007 more fresh than 8 or 20; elsewhere they were alike.
+CONCENTRATION = 3.0
 
 _QUANTUM = 1 / 8  # nats in one step of packed evidence
 
@@ -64,14 +65,13 @@ def posterior(prior: Floats, evidence: Floats) -> Floats:
 
 
 def learn_prior(
-    believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], concentration: float | None = None
+    believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], concentration: float = CONCENTRATION
 ) -> Floats:
     """A prior for every page from all others: `levels` are group numbers from the coarsest to the finest.
 
     `trust` in 0..1 says how much a page's belief counts: nothing before its first visit, less when it is old.
     A page is left out of its own prior, or its evidence would count twice.
     """
-    concentration = concentration or CONCENTRATION
     counted = believed * trust[:, None]
     whole = counted.sum(axis=0)
     prior: Floats = np.broadcast_to((whole + concentration * COMMON) / (whole.sum() + concentration), believed.shape)

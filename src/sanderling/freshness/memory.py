@@ -22,9 +22,9 @@ _BINS_PER_VISIT = 8
 # Scores fade, so that a folder whose pages begin to change together is believed within some hundred visits.
 _SCORE_MEMORY = 0.999
 # A page seldom visited must not forget one visit before the next.
-VISITS_REMEMBERED = 10
+_VISITS_REMEMBERED = 10
 # Of prior and beliefs in turn, each time the priors are learned.
-SWEEPS = 2
+_SWEEPS = 2
 # How often the priors are learned again: this many times while every page is visited once.
 _LESSONS_PER_ROUND = 3
 
@@ -45,7 +45,7 @@ class Memory:
     """`period` is the mean time between two visits of a page; it only sets how finely the tides are resolved."""
 
     def __init__(self, period: float, start: float) -> None:
-        self.memory = max(belief.MEMORY, VISITS_REMEMBERED * period)
+        self.memory = max(belief.MEMORY, _VISITS_REMEMBERED * period)
         self.host, self.pattern, self.folder = _Groups(), _Groups(), _Groups()
         self.last: Floats = np.zeros(0)
         self.visited: NDArray[np.bool_] = np.zeros(0, bool)
@@ -83,7 +83,7 @@ class Memory:
         self.mix = np.vstack([self.mix, np.tile(self._usual_mix, (new, 1))])
         self.log_rate = np.concatenate([self.log_rate, np.zeros(len(urls))])
         self.spread = np.concatenate([self.spread, np.zeros(len(urls))])
-        self._learn(self.last[:before].max(initial=0.0), rounds=1)
+        self._learn(self.last[:before].max(initial=0.0), sweeps=1)
 
     def first_visit(self, page: int, now: float) -> None:
         self.visited[page] = True
@@ -143,11 +143,11 @@ class Memory:
         self.believed[pages] = belief.posterior(self.prior[pages], self.evidence[pages])
         self.log_rate[pages], self.spread[pages] = belief.mean_and_spread(self.believed[pages])
 
-    def _learn(self, now: float, rounds: int | None = None) -> None:
+    def _learn(self, now: float, sweeps: int = _SWEEPS) -> None:
         faded = np.exp(-np.maximum(now - self.last, 0.0) / self.memory)
         trust: Floats = np.where(self.visited, faded, 0.0)
         levels = [self.host.of_page, self.pattern.of_page, self.folder.of_page]
-        for _ in range(rounds or SWEEPS):
+        for _ in range(sweeps):
             self.prior = belief.learn_prior(self.believed, trust, levels)
             self._believe(slice(0, len(self)))
         if len(self.mix):
