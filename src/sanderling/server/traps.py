@@ -17,25 +17,35 @@ from typing import NamedTuple
 
 import msgspec
 
-# A pattern is closed after so many visits in a row without anything new, plus one for every FAITH that were new.
-LONGEST_RUN = 15
+# A pattern is closed after so many visits without anything new, plus one for every FAITH that were new. Each that was
+# new makes good for CREDIT others, so that one in ten is enough to go on.
+LONGEST_RUN = 10
 FAITH = 4
+CREDIT = 8
+# Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than it may disappoint.
+PROVEN = 12
+# So for URLs with different names in one folder, where only the very same content is no news.
+LONGEST_RUN_IN_FOLDER = 30
 # A near-duplicate is neither new nor a mere repetition: it counts for so much of one.
 NEAR = 0.25
 NEAR_BITS = 3
 # How far pages that repeat others are followed, and how many links from such pages, beside a share of the new pages.
 LONGEST_WAY = 8
-FIRST_LINKS = 50
-SHARE = 0.25
-# A closed pattern is tried again after so many new pages on its host.
-PROBE_EVERY = 50
+FIRST_LINKS = 20
+SHARE = 0.1
+# A closed pattern is tried again after so many new pages on its host, and then after twice as many each time.
+FIRST_PROBE = 50
 # Hosts of a domain that may be tried in a row, or wait for their first visit, without anything new on them.
-MOST_HOSTS = 10
+MOST_HOSTS = 6
 # As many different patterns that say exactly the same raise the suspicion of an error page that answers 200.
 SUSPICIOUS = 8
 
+# A path grows, and does not only go deep, when so many of its folders have been in it before, or when it has so many.
+REPEATS = 2
+DEEP = 12
+
 # What is remembered: patterns of a host, contents of a pattern, links from repeating pages, held URLs, hosts a domain.
-MOST_PATTERNS = 2000
+MOST_PATTERNS = 500
 MOST_GISTS = 64
 MOST_RECENT = 16
 MOST_WAYS = 200_000
@@ -43,28 +53,33 @@ MOST_HELD = 200_000
 MOST_WAITING = 10_000
 
 _MASK = (1 << 64) - 1
+_MASKED = re.compile(r"[\d?]")  # no pattern has more than one URL without these, but for months and growing paths
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}|(?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{16,}"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?![A-Za-z0-9]))(?![A-Za-z0-9])|\d+"
 )
-_DEEP = 10
 
 
 def pattern(url: str) -> str:
-    """A URL with what counts up in it masked: numbers, months and ids as 0, queries by their names, and of segments
-    that repeat, or of very many, only which ones there are."""
+    """A URL with what counts up in it masked: numbers, months and ids as 0, queries by their names, and of a path
+    that grows only where it begins and ends."""
     path, question, query = url.partition("?")
-    start = path.find("/", path.find("://") + 3)
-    segments = _TOKEN.sub("0", path[start + 1 :]).split("/")
-    folders = set(segments[:-1])
-    if len(folders) < len(segments) - 1 or len(segments) > _DEEP:
-        path = "/".join([*sorted(folders), "...", segments[-1] if segments[-1] not in folders else ""])
-    else:
-        path = "/".join(segments)
+    path = path[path.find("/", path.find("://") + 3) + 1 :]
+    if path.count("/") > 2:
+        *folders, name = path.split("/")
+        if len(folders) - len(set(folders)) >= REPEATS or len(folders) > DEEP:
+            path = "/".join([*folders[:2], "...", "" if name in folders else name])
+    path = _TOKEN.sub("0", path)
     if not question:
         return "/" + path
     names = sorted({part.partition("=")[0] for part in query.split("&")})
     return f"/{path}?{'&'.join(_TOKEN.sub('0', name) for name in names)}"
+
+
+def folder(text: str) -> str:
+    """The pattern of all that lies beside a URL, from the URL's own pattern."""
+    path = text.partition("?")[0]
+    return path[: path.rfind("/") + 1] + "*"
 
 
 class Seen:
@@ -104,34 +119,52 @@ class Pattern(msgspec.Struct, array_like=True):
     text: str
     tried: int = 0
     new: int = 0
-    run: float = 0.0  # visits without anything new since the last that brought something
+    run: float = 0.0  # visits without anything new, less CREDIT for each that brought something
     closed: bool = False
     probe_at: int = 0  # when the host has shown so much that is new
+    patience: int = FIRST_PROBE
+    pending: int = 0  # admitted and not visited
     gists: list[int] = []
     recent: list[int] = []
 
     def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
         """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for the same."""
         self.tried += 1
+        self.pending = max(0, self.pending - 1)
         full = len(self.gists) >= MOST_GISTS
         if gist in self.gists or (full and seen_before):
             self.run += 1
             return 0.0
         if not full:
             self.gists.append(gist)
-        near = simhash != 0 and any(((simhash ^ one) & _MASK).bit_count() <= NEAR_BITS for one in self.recent)
+        near = (
+            simhash != 0
+            and not self.is_folder
+            and any(((simhash ^ one) & _MASK).bit_count() <= NEAR_BITS for one in self.recent)
+        )
         self.recent.append(simhash)
         del self.recent[:-MOST_RECENT]
         if near:
             self.run += NEAR
             return NEAR
         self.new += 1
-        self.run = 0.0
+        self.run = max(0.0, self.run - CREDIT)
         return 1.0
 
     @property
     def exhausted(self) -> bool:
-        return self.run > LONGEST_RUN + self.new / FAITH
+        return self.run > (LONGEST_RUN_IN_FOLDER if self.is_folder else LONGEST_RUN) + self.new / FAITH
+
+    @property
+    def room(self) -> int:
+        """How many more of its URLs may be queued now."""
+        if self.new >= PROVEN and self.new * 2 >= self.tried:
+            return MOST_HELD
+        return max(0, int(LONGEST_RUN + self.new / FAITH - self.run - self.pending) + 1)
+
+    @property
+    def is_folder(self) -> bool:
+        return self.text.endswith("/*")
 
 
 class Kept(msgspec.Struct, array_like=True):
@@ -148,8 +181,8 @@ class Judged(NamedTuple):
 
     newness: float
     soft: bool  # an error page that answers 200
-    opened: str = ""  # patterns that changed with it
-    closed: str = ""
+    opened: tuple[str, ...] = ()  # patterns that changed with it
+    closed: tuple[str, ...] = ()
 
 
 class HostBudget:
@@ -174,28 +207,57 @@ class HostBudget:
         """Counts a page that was visited."""
         text = pattern(url)
         seen_before = self._seen.add(gist)
-        found = self.patterns.get(text)
-        if found is None:
-            found = self.patterns[text] = Pattern(text)
-            if len(self.patterns) > MOST_PATTERNS:
-                self._forget_one()
-        newness = found.judge(gist, simhash, seen_before)
+        both = [self._pattern(text), self._pattern(folder(text))]
+        newness, _ = (each.judge(gist, simhash, seen_before) for each in both)
         soft = gist in self.soft
         if seen_before or soft:
             newness = 0.0
             self._suspect(gist, text)
         if newness == 1.0:
             self.new += 1
-        if not found.closed and found.exhausted:
-            found.closed = True
-            found.probe_at = self.new + PROBE_EVERY
-            self.closed.add(text)
-            return Judged(newness, soft, closed=text)
-        if found.closed and not found.exhausted:
-            found.closed = False
-            self.closed.discard(text)
-            return Judged(newness, soft, opened=text)
-        return Judged(newness, soft)
+        closed = tuple(each.text for each in both if each.exhausted and not each.closed)
+        opened = tuple(each.text for each in both if each.closed and not each.exhausted)
+        for each in both:
+            if each.closed != each.exhausted:
+                each.closed = each.exhausted
+                each.probe_at = self.new + each.patience
+        self.closed.update(closed)
+        self.closed.difference_update(opened)
+        return Judged(newness, soft, opened, closed)
+
+    def objection(self, url: str) -> str:
+        """The closed pattern that a URL belongs to, if any."""
+        if not self.closed:
+            return ""
+        text = pattern(url)
+        if text in self.closed:
+            return text
+        beside = folder(text)
+        return beside if beside in self.closed else ""
+
+    def admits(self, url: str) -> str:
+        """Counts a URL as queued; the pattern when there are enough of it until some are visited."""
+        if not _MASKED.search(url, url.find("/", 8)) and url.count("/") <= DEEP // 2:
+            return ""
+        found = self._pattern(pattern(url))
+        if not found.room:
+            return found.text
+        found.pending += 1
+        return ""
+
+    def missed(self, url: str) -> None:
+        """A URL was queued and brought no page."""
+        found = self.patterns.get(pattern(url))
+        if found is not None:
+            found.pending = max(0, found.pending - 1)
+
+    def _pattern(self, text: str) -> Pattern:
+        found = self.patterns.get(text)
+        if found is None:
+            found = self.patterns[text] = Pattern(text)
+            if len(self.patterns) > MOST_PATTERNS:
+                self._forget_one()
+        return found
 
     @property
     def allowance(self) -> int:
@@ -206,7 +268,8 @@ class HostBudget:
         """Closed patterns whose turn it is to be tried again."""
         due = [self.patterns[text] for text in self.closed if self.patterns[text].probe_at <= self.new]
         for each in due:
-            each.probe_at = self.new + PROBE_EVERY
+            each.patience *= 2
+            each.probe_at = self.new + each.patience
         return [each.text for each in due]
 
     def _suspect(self, gist: int, text: str) -> None:
@@ -221,7 +284,7 @@ class HostBudget:
 
     def _forget_one(self) -> None:
         for text, each in self.patterns.items():
-            if not each.closed:
+            if not each.closed and not each.pending:
                 del self.patterns[text]
                 return
 

@@ -11,5 +11,6 @@ from sanderling.testing.faults.server import FaultServer, Received
 from sanderling.testing.schedule import DAY, Change, Kind
 from sanderling.testing.serving import ServedWeb, Visit
 from sanderling.testing.synthetic import SyntheticWeb
+from sanderling.testing.traps import TrapWeb
 
-__all__ = ["DAY", "Change", "Clock", "FaultServer", "Kind", "Received", "ServedWeb", "SyntheticWeb", "Visit"]
+__all__ = ["DAY", "Change", "Clock", "FaultServer", "Kind", "Received", "ServedWeb", "SyntheticWeb", "TrapWeb", "Visit"]

@@ -1,0 +1,51 @@
+"""Where a host lists its URLs itself: the sitemaps that its robots.txt names, or else `/sitemap.xml`."""
+
+import re
+
+from sanderling.model import Found, Host, Kind, NewUrl, State, Task
+from sanderling.urls import WEB, canonical, identity, origin
+
+# sitemaps.org knows one level of indexes; a site that needs more has lost its way, or wants us to.
+MOST_NESTED = 3
+MOST_A_HOST = 500
+# They come before any page: what they list is worth knowing early.
+RANK = 1e6
+
+_NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S{1,8192})", re.IGNORECASE | re.MULTILINE)
+
+
+class Sources:
+    """Which sitemaps are read; a host is asked for them once it has answered with a page."""
+
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self._asked: set[int] = set()
+        self._count: dict[int, int] = {}
+
+    def of(self, host: Host) -> list[Found]:
+        """The sitemaps of a host, the first time it is asked about."""
+        if not self._wanted or host.id in self._asked or not host.origin.startswith(WEB):
+            return []
+        self._asked.add(host.id)
+        named = _NAMED.findall(host.robots.text) if host.robots else []
+        urls = [url for text in named[:MOST_A_HOST] if (url := canonical(text))]
+        return [source(url) for url in dict.fromkeys(urls or [host.origin + "/sitemap.xml"])]
+
+    def row(self, found: Found, via: int, task: Task | None, in_scope: bool) -> NewUrl:
+        """A sitemap's row; `task` is the sitemap that it is listed in, if any."""
+        host = identity(origin(found.url))
+        hops = task.hops + 1 if task else 0
+        self._count[host] = self._count.get(host, 0) + 1
+        reason = ""
+        if hops > MOST_NESTED:
+            reason = f"sitemaps nested more than {MOST_NESTED} deep"
+        elif self._count[host] > MOST_A_HOST:
+            reason = f"more than {MOST_A_HOST} sitemaps"
+        elif task and not in_scope and origin(task.url) != origin(found.url):
+            reason = "scope: a sitemap of another host"
+        state = State.EXCLUDED if reason else State.QUEUED
+        return NewUrl(found.id, found.url, host, 0, state, RANK, via, hops, "", reason, Kind.SOURCE, found.modified)
+
+
+def source(url: str) -> Found:
+    return Found(identity(url), url, "", Kind.SOURCE)
