@@ -26,6 +26,7 @@ from sanderling.model import Task
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
+from sanderling.testing.faults.contents import PIXELS
 from sanderling.testing.faults.exchange import FAULTS
 
 # Short, because what misbehaves here does so at once or for ever.
@@ -50,6 +51,7 @@ class Crawled(NamedTuple):
 @pytest.fixture(scope="module")
 def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:  # type: ignore[no-untyped-def]
     folder = tmp_path_factory.mktemp("faults") / "crawl"
+    PIXELS()  # takes a while to make on a busy machine, and here everybody is impatient
     with FaultServer() as faults:
         seeds = folder.with_name("seeds.txt")
         names = [f"redirect-to-private/{kind}" for kind in faults.private]
