@@ -25,7 +25,7 @@ MOST_MERGED = 100_000
 HELD = "held: "
 FAR = HELD + f"more than {traps.LONGEST_WAY} steps from anything new"
 SPENT = HELD + "found on a page that repeats another, and there were enough of these"
-TRIED = " is being tried"
+DULL = " has to bring something new first"
 SOFT = "soft 404: the host answers like this to addresses that do not exist"
 
 
@@ -103,9 +103,7 @@ class Gatekeeper:
         self._beyond: dict[int, float] = {}
         self._held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
         self._probing: set[int] = set()
-        self._untried: dict[
-            int, dict[str, int]
-        ] = {}  # for each host the patterns that are being tried, with what waits
+        self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
         self._merged_into: dict[int, tuple[int, str]] = {}  # URLs that others were merged into: their host, and why
         for id, host, depth, reason in store.all_held(traps.MOST_HELD):
             self._hold(id, host, depth, reason)
@@ -164,8 +162,6 @@ class Gatekeeper:
             lessons.reasons[visit.id] = SOFT
         if judged.closed or judged.opened:
             changed.add(host)
-            for text in judged.opened:
-                self._release(host, _dull(text), traps.MOST_HELD, lessons)
         if watched.domain:
             self._crowd_of(watched.domain).judge(host, gist, visit.simhash)
         if self._held and judged.newness == 1.0 and visit.links:
@@ -255,6 +251,9 @@ class Gatekeeper:
         if task.kind != Kind.PAGE or not task.depth:
             return None
         watched = self._hosts.get(host)
+        if watched is not None and (first := watched.parameters.first.get(task.id, task.id)) != task.id:
+            watched.budget.missed(task.url)
+            return Reworked(task.id, State.EXCLUDED, "merged: visited with a parameter that does not count", first), []
         merge = self._meant(task.url, host)
         if merge is not None:
             row = NewUrl(
@@ -307,7 +306,7 @@ class Gatekeeper:
                     return SPENT
                 budget.spent += 1
             if text := budget.admits(url):
-                return _tried(text)
+                return _dull(text)
         elif self._suffixes is not None:
             home = origin(url)
             name = "" if self._is_home(home) else self._domain(home)
@@ -324,9 +323,9 @@ class Gatekeeper:
         if reason in (FAR, SPENT):
             if len(self._held) < traps.MOST_HELD:
                 self._held[id] = (host, depth)
-        elif reason.endswith(TRIED):
-            waiting = self._untried.setdefault(host, {})
-            text = reason.removeprefix(HELD).removesuffix(TRIED)
+        elif reason.endswith(DULL):
+            waiting = self._waiting.setdefault(host, {})
+            text = reason.removeprefix(HELD).removesuffix(DULL)
             waiting[text] = waiting.get(text, 0) + 1
 
     def _release_some(self, host: int, watched: _Host, lessons: Lessons) -> None:
@@ -338,38 +337,42 @@ class Gatekeeper:
                 lessons.sources.append(source(f"{at.origin}/sanderling-{host & 0xFFFF_FFFF:08x}-does-not-exist"))
         if not budget.held:
             return
-        if host in self._untried:
-            self._release_tried(host, budget, lessons)
+        if host in self._waiting:
+            self._release_patterns(host, budget, lessons)
         if budget.allowance:
             freed = self._release(host, SPENT, budget.allowance, lessons)
             budget.spent += len(freed)
             self._ways.note(freed, 1.0)
-        if budget.closed:
-            for text in budget.probes():
-                self._probing.update(self._release(host, _dull(text), 1, lessons))
 
-    def _release_tried(self, host: int, budget: HostBudget, lessons: Lessons, at_last: bool = False) -> None:
-        """Lets go of what patterns that are being tried may have queued by now."""
-        waiting = self._untried.pop(host, {})
-        for text, count in waiting.items():
-            found = budget.patterns.get(text)
-            if found is not None and found.closed:
-                self._untried.setdefault(host, {})[text] = count
+    def _release_patterns(self, host: int, budget: HostBudget, lessons: Lessons) -> None:
+        """Lets go of as many URLs as their patterns may have queued by now."""
+        waiting = self._waiting[host]
+        for text, count in list(waiting.items()):
+            found = budget.find(text)
+            probe = found.closed and found.probe_at <= budget.new
+            room = int(probe) if found.closed else found.room
+            if not room:
                 continue
-            room = traps.MOST_HELD if found is None or at_last else found.room
-            freed = self._release(host, _tried(text), room, lessons) if room else []
-            if found is not None:
-                found.pending += len(freed)
-            if room < count:
-                self._untried.setdefault(host, {})[text] = count - len(freed)
+            freed = self._release(host, _dull(text), room, lessons)
+            if probe:
+                found.probed(budget.new)
+                self._probing.update(freed)
+            found.pending += len(freed)
+            waiting[text] = count - len(freed)
+            if waiting[text] <= 0 or len(freed) < room:
+                del waiting[text]
+        if not waiting:
+            del self._waiting[host]
 
     def idle(self) -> Lessons:
         """Nothing is queued any more: what was only put off is let go."""
         lessons = Lessons()
-        for host in list(self._untried):
+        for host, waiting in list(self._waiting.items()):
             watched = self._watched(host)
             if watched is not None:
-                self._release_tried(host, watched.budget, lessons, at_last=True)
+                for text in waiting:
+                    watched.budget.find(text).pending = 0
+                self._release_patterns(host, watched.budget, lessons)
         return lessons
 
     def _free(self, ids: set[int], lessons: Lessons) -> None:
@@ -435,11 +438,7 @@ class Gatekeeper:
 
 
 def _dull(text: str) -> str:
-    return f"{HELD}{text} brings nothing new"
-
-
-def _tried(text: str) -> str:
-    return f"{HELD}{text}{TRIED}"
+    return f"{HELD}{text}{DULL}"
 
 
 def _crowd(domain: str) -> str:

@@ -21,6 +21,7 @@ TWIN_CONTENTS = 4
 # What is remembered of a host: undecided parameters and addresses of each.
 MOST_PARAMETERS = 32
 MOST_ADDRESSES = 256
+MOST_FIRST = 10_000
 MOST_NAMES = 100_000
 
 Look = Callable[[int], bytes]  # the text digest of a page that was visited
@@ -64,7 +65,12 @@ class Parameters:
                 if address is not None:
                     self._compare(name, address, page, "", digest)
             return self._conclude()
-        for name in names_in(url):
+        names = names_in(url)
+        if not self.names.isdisjoint(names):
+            # It was on its way when the parameter stopped counting.
+            first = self._first(identity(without(url, self.names)), page)
+            return [(page, first)] if first != page else None
+        for name in names:
             if not name or name in self.ignored or name in self.counting:
                 continue
             known = self._evidence.get(name)
@@ -86,6 +92,11 @@ class Parameters:
             else:
                 self._compare(name, address, page, value, digest)
         return self._conclude()
+
+    def _first(self, rest: int, page: int) -> int:
+        if len(self.first) >= MOST_FIRST:
+            del self.first[next(iter(self.first))]
+        return self.first.setdefault(rest, page)
 
     def take_back(self, name: str) -> None:
         """A parameter that was thought not to count does."""
@@ -115,7 +126,7 @@ class Parameters:
             same = same or []
             for rest, address in addresses.items():
                 first, *others = address.pages if rest not in address.pages else [rest, *address.pages]
-                self.first[rest] = first
+                self._first(rest, first)
                 same += [(other, first) for other in dict.fromkeys(others) if other != first]
         self.names = frozenset(self.ignored)
         return same

@@ -6,15 +6,14 @@ ranks given at different times can stand in one queue.
 """
 
 import re
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.graph import Graph, pagerank
 from sanderling.model import State
-
-Order = Literal["pvalue", "backlinks", "opic", "pagerank", "breadth-first"]
+from sanderling.settings import Order
 
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]

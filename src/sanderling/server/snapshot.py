@@ -13,8 +13,9 @@ import numpy as np
 
 from sanderling.graph import Places, pack
 from sanderling.server import ranking
-from sanderling.server.ranking import Floats, Order, Snapshot
+from sanderling.server.ranking import Floats, Snapshot
 from sanderling.server.reranker import Result, write
+from sanderling.settings import Order
 from sanderling.urls import identity
 
 _FACTS = np.dtype(

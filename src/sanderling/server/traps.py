@@ -155,6 +155,11 @@ class Pattern(msgspec.Struct, array_like=True):
     def exhausted(self) -> bool:
         return self.run > (LONGEST_RUN_IN_FOLDER if self.is_folder else LONGEST_RUN) + self.new / FAITH
 
+    def probed(self, new: int) -> None:
+        """It was closed and got another try; the next is later."""
+        self.patience *= 2
+        self.probe_at = new + self.patience
+
     @property
     def room(self) -> int:
         """How many more of its URLs may be queued now."""
@@ -207,7 +212,7 @@ class HostBudget:
         """Counts a page that was visited."""
         text = pattern(url)
         seen_before = self._seen.add(gist)
-        both = [self._pattern(text), self._pattern(folder(text))]
+        both = [self.find(text), self.find(folder(text))]
         newness, _ = (each.judge(gist, simhash, seen_before) for each in both)
         soft = gist in self.soft
         if seen_before or soft:
@@ -239,7 +244,7 @@ class HostBudget:
         """Counts a URL as queued; the pattern when there are enough of it until some are visited."""
         if not _MASKED.search(url, url.find("/", 8)) and url.count("/") <= DEEP // 2:
             return ""
-        found = self._pattern(pattern(url))
+        found = self.find(pattern(url))
         if not found.room:
             return found.text
         found.pending += 1
@@ -251,7 +256,7 @@ class HostBudget:
         if found is not None:
             found.pending = max(0, found.pending - 1)
 
-    def _pattern(self, text: str) -> Pattern:
+    def find(self, text: str) -> Pattern:
         found = self.patterns.get(text)
         if found is None:
             found = self.patterns[text] = Pattern(text)
@@ -263,14 +268,6 @@ class HostBudget:
     def allowance(self) -> int:
         """How many more links from pages that repeat others may be followed now."""
         return max(0, int(FIRST_LINKS + self.new * SHARE - self.spent))
-
-    def probes(self) -> list[str]:
-        """Closed patterns whose turn it is to be tried again."""
-        due = [self.patterns[text] for text in self.closed if self.patterns[text].probe_at <= self.new]
-        for each in due:
-            each.patience *= 2
-            each.probe_at = self.new + each.patience
-        return [each.text for each in due]
 
     def _suspect(self, gist: int, text: str) -> None:
         """Many addresses with nothing in common that say the same: perhaps that there is no such page."""
