@@ -353,11 +353,11 @@ class SqliteStore:
     # ---- reading the whole
 
     def url_facts(self) -> Iterator[UrlFacts]:
-        facts = self._db.execute("SELECT id, host, depth, state, rank, alias FROM urls ORDER BY id")
+        facts = self._db.execute("SELECT id, host, depth, state, rank, alias FROM urls")
         yield from map(UrlFacts._make, facts)
 
     def url_texts(self) -> Iterator[tuple[int, str]]:
-        yield from self._db.execute("SELECT id, url FROM urls ORDER BY id")
+        yield from self._db.execute("SELECT id, url FROM urls")
 
     def visit_times(self) -> Iterator[tuple[int, float]]:
         yield from self._db.execute("SELECT id, fetched_at FROM pages ORDER BY id")

@@ -128,10 +128,10 @@ class Store(Protocol):
 
     # reading the whole, for what is computed in the background
     def url_facts(self) -> Iterator[UrlFacts]:
-        """Every URL, ordered by id."""
+        """Every URL, in whatever order is read fastest."""
 
     def url_texts(self) -> Iterator[tuple[int, str]]:
-        """Every URL's id and text, ordered by id."""
+        """Every URL's id and text, in whatever order is read fastest."""
 
     def visit_times(self) -> Iterator[tuple[int, float]]:
         """Every page that answered and when it last did, ordered by id."""
