@@ -130,7 +130,7 @@ FAST_CONNECTIONS = 8
 
 def test_a_client_joins_a_running_crawl(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     folder = tmp_path / "crawl"
-    with SyntheticWeb(hosts=1, pages=400, seed=8, latency=0.03).serve() as site:
+    with SyntheticWeb(hosts=1, pages=400, seed=8, latency=0.15).serve() as site:
         crawl = subprocess.Popen(
             command("crawl", site.url, "-d", folder, *FAST, "--clients", 1), stdout=subprocess.DEVNULL
         )

@@ -17,6 +17,8 @@ from sanderling import __version__
 from sanderling.errors import BadSetting
 
 Scope = Literal["host", "domain", "prefix", "any"]
+Order = Literal["pagerank", "backlinks", "opic", "pvalue", "breadth-first"]
+CHOICES: dict[str, tuple[str, ...]] = {"scope": get_args(Scope), "order": get_args(Order)}
 
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 SIZES = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
@@ -37,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     sitemaps: bool = True
+    order: Order = "pagerank"
     max_pages: int | None = None
     max_depth: int | None = None
     max_time: float | None = None
@@ -79,6 +82,7 @@ DECLARED = [
     Declared("include", "list", "Scope", "follow only URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
+    Declared("order", "choice", "Scope", "what to visit first: by importance (pagerank, backlinks, opic, pvalue) or breadth-first"),
     Declared("max_pages", "count", "Limits", "stop after this many stored pages, exactly"),
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
     Declared("max_time", "duration", "Limits", "stop after this long"),
@@ -143,7 +147,7 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return value
         if unit == "text" and isinstance(value, str):
             return value
-        if unit == "choice" and value in get_args(Scope):
+        if unit == "choice" and value in CHOICES[name]:
             return value
         if unit == "rules":
             return msgspec.convert(value, tuple[Rule, ...])
@@ -151,7 +155,8 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return tuple(value)
     except (msgspec.ValidationError, ValueError, TypeError, KeyError):
         pass
-    raise BadSetting(f"{name} = {value!r} is not {_EXPECTED[unit]}")
+    expected = "one of " + ", ".join(CHOICES[name]) if unit == "choice" else _EXPECTED[unit]
+    raise BadSetting(f"{name} = {value!r} is not {expected}")
 
 
 _EXPECTED = {
@@ -163,7 +168,6 @@ _EXPECTED = {
     "flag": "true or false",
     "list": "a list of texts",
     "rules": "a list of tables with urls, ignore and watch",
-    "choice": "one of " + ", ".join(get_args(Scope)),
 }
 
 

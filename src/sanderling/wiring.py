@@ -9,6 +9,7 @@ import contextlib
 import logging
 import math
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -48,15 +49,17 @@ from sanderling.repository import address, export, warc
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
-from sanderling.server import intake, ranking
+from sanderling.server import intake
 from sanderling.server.allocator import Allocator
 from sanderling.server.crew import Crew
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
+from sanderling.server.distributor import Distributor
 from sanderling.server.gatekeeper import Gatekeeper, Released
 from sanderling.server.marker import Marker
+from sanderling.server.reranker import Reranker
 from sanderling.server.sources import Sources
 from sanderling.server.switchboard import Line, Switchboard
-from sanderling.settings import Settings, dump, load, overlay
+from sanderling.settings import Order, Settings, dump, load, overlay
 from sanderling.urls import identity, origin
 
 _log = logging.getLogger("sanderling")
@@ -150,6 +153,13 @@ class CrawlServer:
         self._scope = Scope([*self._seeds, *self._homes], settings)
         self._fingerprint = fingerprinter(settings.rules)
         self._allocator = Allocator(settings, self._take)
+        self._distributor = Distributor(self._store.take, self._store.ranks)
+        # With a limit of depth, levels come one after the other, whatever a page is worth.
+        self._order: Order = settings.order if settings.max_depth is None else "breadth-first"
+        self._reranker = Reranker(
+            self._order, [sys.executable, "-m", "sanderling.cli.rerank", str(folder.path), self._order],
+            self._run_folder / "ranks",
+        )  # fmt: skip
         self._gate = Gatekeeper(
             self._store, lambda id: self._allocator.site(id) or self._store.host(id), self._scope.objection,
             lambda home: home in self._trusted or any(origin(url) == home for url in self._homes),
@@ -231,6 +241,8 @@ class CrawlServer:
             if pid not in known:
                 self._crew.bury(pid)
         self._crew.fill()
+        if ranks := self._reranker.step(self._counts.fetched):
+            self._store.rerank(ranks)
         if self._back_since < time.monotonic() - LONGEST_SILENCE:
             self._allocator.expire(time.monotonic())
         if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
@@ -271,7 +283,8 @@ class CrawlServer:
 
     def _let_pass(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The best queued URLs of a host that the gate lets pass by what is known now."""
-        tasks = self._store.take(host, count, leased)
+        in_order = self._order == "breadth-first"
+        tasks = (self._store.take if in_order else self._distributor.take)(host, count, leased)
         if not self._gate.strict(host):
             return tasks
         passed: list[Task] = []
@@ -299,6 +312,7 @@ class CrawlServer:
 
     def _stop(self) -> None:
         self._stopping = True
+        self._reranker.close()
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
         deadline = time.monotonic() + LAST_WORDS
@@ -403,7 +417,7 @@ class CrawlServer:
             redirected = visit.outcome is Outcome.REDIRECT
             for row in admit(
                 [found], visit.id, task.depth + (not redirected), task.hops + 1 if redirected else 0,
-                self._scope, settings.max_depth, ranking.breadth_first,
+                self._scope, settings.max_depth, self._reranker.rank,
             ):  # fmt: skip
                 urls += self._gate.place(row, self._unknown)
         urls = list({row.id: row for row in urls}.values())
@@ -570,7 +584,7 @@ class CrawlServer:
         ids = {identity(url): url for url in self._seeds}
         known = self._store.known(list(ids))
         found = [Found(id, url, "") for id, url in ids.items() if id not in known]
-        urls = admit(found, 0, 0, 0, self._scope, None, ranking.breadth_first)
+        urls = admit(found, 0, 0, 0, self._scope, None, self._reranker.rank)
         fresh = self._hosts_of(urls)
         intake.count(self._counts, urls, [], [])
         self._store.seed(self._seeds, urls, list(fresh.values()), self._counts)
@@ -598,6 +612,8 @@ FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
     "cdxj": export.cdxj,
     "jsonl": lambda folder, store: export.jsonl(folder, store, text_of),
     "links": export.links,
+    "parquet": export.links_parquet,
+    "graphml": export.links_graphml,
 }
 
 
@@ -629,6 +645,4 @@ def client(path: str) -> None:
 
 
 if __name__ == "__main__":
-    import sys
-
     client(sys.argv[1])

@@ -4,7 +4,7 @@ from sanderling.client.html import HtmlPage, directives
 
 PAGE = b"""<!doctype html><html lang="de"><head><title> A
  title </title><base href="/base/"><link rel="Next" href="n"><link rel=canonical href="c">
-<link rel=stylesheet href="s.css"><meta name=Robots content="NoIndex, follow">
+<link rel=stylesheet href="s.css"><link rel="alternate stylesheet" href="t.css"><meta name=Robots content="NoIndex, follow">
 <meta http-equiv=Refresh content="5; url=/moved"></head>
 <body><p>Some <b>text</b></p><script>no()</script><a href=a>An <i>anchor</i></a><a rel="x NoFollow" href=b>b</a><a>none</a>
 <map><area href=d></map><iframe src=e></iframe><img src=i.png><img src=i.png></body></html>"""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import size
 from sanderling.errors import UsageError
 from sanderling.wiring import FORMATS
 
@@ -18,6 +19,8 @@ Formats:
   cdxj    an index of those WARC files as pywb and others read it
   jsonl   one JSON object a page with its facts and its text
   links   the link graph: source and target, separated by a tab
+  parquet the link graph as a Parquet table (needs `pip install sanderling[parquet]`)
+  graphml the link graph as GraphML
 """
 
 
@@ -35,12 +38,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store), _output(options.output, options.force) as file:
-        count = 0
-        for chunk in FORMATS[options.format](folder, store):
-            file.write(chunk)
-            count += 1
-    if options.format != "warc":
-        sys.stderr.write(f"sanderling: wrote {count:,} lines\n")
+        written = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store))
+    sys.stderr.write(f"sanderling: wrote {size(written)}\n")
     return 0
 
 

@@ -10,8 +10,8 @@ from typing import get_args
 
 from sanderling.cli.folders import reading
 from sanderling.errors import SanderlingError
-from sanderling.server.ranking import Order
 from sanderling.server.snapshot import rerank
+from sanderling.settings import Order
 
 POLITENESS = 10  # the crawl itself goes first
 

@@ -60,7 +60,7 @@ class HtmlPage:
             tag = element.tag
             if tag == "link":
                 rel = (element.attr("rel") or "").lower()
-                if rel and rel != "stylesheet" and not _LINK_RELS.isdisjoint(rel.split()):
+                if "stylesheet" not in rel and not _LINK_RELS.isdisjoint(rel.split()):
                     hrefs.append(element.attr("href") or "")
                     if not canonical and "canonical" in rel.split():
                         canonical = hrefs[-1]

@@ -28,9 +28,10 @@ from sanderling.lab.plot import plot, save_png, table
 from sanderling.model import State
 from sanderling.server import ranking
 from sanderling.server.distributor import TURNS, Cuts, cuts
-from sanderling.server.ranking import Order, Snapshot
+from sanderling.server.ranking import Snapshot
 from sanderling.server.reranker import FEWEST_PAGES, GROWTH
 from sanderling.server.snapshot import newcomers
+from sanderling.settings import Order
 
 ORDERS: tuple[Order, ...] = get_args(Order)
 AFTER = (10, 20, 30, 50)
