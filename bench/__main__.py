@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import many_urls, race, slow_hosts, truth, web
+from bench import race, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -19,7 +19,7 @@ examples:
   python -m bench truth                    how many pages there are to find
   python -m bench truth DIR --port 8099    did the crawl in DIR find exactly these?
   python -m bench slow-hosts               1,000 slow hosts at once, one client
-  python -m bench many-urls                the store with 5,000,000 URLs
+  python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
 process tree, user and system; memory is the peak of the tree's proportional set size. On a busy machine
@@ -59,9 +59,7 @@ def parser() -> argparse.ArgumentParser:
     slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")
     slow.add_argument("--latency", type=float, default=0.3, help="seconds a host takes to answer (0.3)")
     slow.add_argument("flags", nargs="*", help="further flags of sanderling crawl, after -- (--delay 0)")
-    many = commands.add_parser("many-urls", help="fill the store with millions of URLs, without any network")
-    many.add_argument("--urls", type=int, default=5_000_000, help="how many (5,000,000)")
-    many.add_argument("--hosts", type=int, default=10_000, help="on how many hosts (10,000)")
+    store.add_arguments(commands.add_parser("store", help="what the stores cost with a million URLs"))
     serving = commands.add_parser("web", help="serve the pages until interrupted")
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
     return top
@@ -83,8 +81,8 @@ def main() -> int:
         if chosen.command == "slow-hosts":
             flags = chosen.flags or ["--delay", "0"]
             return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
-        if chosen.command == "many-urls":
-            return many_urls.many_urls(chosen.urls, chosen.hosts)
+        if chosen.command == "store":
+            return store.run(chosen)
         return race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on)
     except BenchError as error:
         print(error, file=sys.stderr)
