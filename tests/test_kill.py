@@ -109,8 +109,10 @@ turbohtml.parse = deadly
 def test_a_page_that_ends_clients_is_set_aside(tmp_path: Path, sanderling, how: bytes) -> None:  # type: ignore[no-untyped-def]
     """A parser that crashes the whole process on one page costs that page and nothing else."""
     (tmp_path / "sitecustomize.py").write_text(DEADLY)
-    names = [f"/{n}" for n in range(30)]
-    with PageServer({"/": links(*names), **dict.fromkeys(names, b"fine"), "/7": b"a %b page" % how}) as server:
+    chance = random.Random(3)
+    pages = {f"/{n}": chance.randbytes(300).hex(" ").encode() for n in range(30)}
+    names = list(pages)
+    with PageServer({**pages, "/": links(*names), "/7": b"a %b page" % how}) as server:
         ran = sanderling(
             "crawl", server.origin, "-d", tmp_path / "crawl", *FAST, "--clients", 1, "--json",
             env={"PYTHONPATH": str(tmp_path)}, crashes=how == b"faulty",
