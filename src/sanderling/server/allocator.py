@@ -7,6 +7,7 @@ a client returns that client's.
 """
 
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from typing import NamedTuple
 
@@ -63,7 +64,9 @@ class Allocator:
         self._levels: dict[int, int] = {}
         self._sites: dict[int, Site] = {}
         self._by_origin: dict[str, Site] = {}
-        self._lines: dict[str, dict[int, Site]] = {"": {}}  # hosts that wait for their client; "" for any of them
+        # Hosts that wait for their client; "" for any of them. A plain dictionary would look for its first entry among
+        # all that were ever taken from its front.
+        self._lines: dict[str, OrderedDict[int, Site]] = {"": OrderedDict()}
         self._own: dict[str, dict[int, Site]] = {}
         self._held: dict[int, Held] = {}
 
@@ -197,7 +200,7 @@ class Allocator:
     def _line_up(self) -> None:
         """Finds the client of every waiting host anew."""
         waiting = [site for line in self._lines.values() for site in line.values()]
-        self._lines = {client: {} for client in ["", *self._own]}
+        self._lines = {client: OrderedDict() for client in ["", *self._own]}
         for site in waiting:
             self._offer(site)
 
