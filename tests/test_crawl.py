@@ -7,6 +7,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -200,7 +201,7 @@ def test_manners_by_default(sanderling, tmp_path: Path) -> None:  # type: ignore
         assert not any("7" in url.rpartition(":")[2].partition("/")[2] for url in site.requests)
         assert sum(site.robots_requests.values()) == 1
         times = [visit.at for visit in site.visits if not visit.url.endswith("robots.txt")]
-        pauses = [b - a for a, b in zip(times, times[1:], strict=False)]
+        pauses = [b - a for a, b in pairwise(times)]
         assert min(pauses) >= 0.2
         excluded = sanderling("status", tmp_path / "crawl", "--json").json["excluded"]
         assert excluded == ran.json["excluded"]
@@ -210,7 +211,7 @@ def test_crawl_delay(sanderling, tmp_path: Path) -> None:  # type: ignore[no-unt
     with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nCrawl-delay: 0.4", record=True) as site:
         assert sanderling("crawl", site.url, "-d", tmp_path / "crawl", "--max-pages", 4).code == 0
         times = [visit.at for visit in site.visits]
-        assert min(b - a for a, b in zip(times, times[1:], strict=False)) >= 0.39
+        assert min(b - a for a, b in pairwise(times)) >= 0.39
 
 
 def test_a_full_disk_stops_cleanly(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -54,7 +54,7 @@ from sanderling.server.allocator import Allocator
 from sanderling.server.crew import Crew
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
 from sanderling.server.distributor import Distributor
-from sanderling.server.gatekeeper import Gatekeeper, Released
+from sanderling.server.gatekeeper import Gatekeeper, Lessons, Released
 from sanderling.server.marker import Marker
 from sanderling.server.reranker import Reranker
 from sanderling.server.sources import Sources
@@ -244,7 +244,9 @@ class CrawlServer:
         if ranks := self._reranker.step(self._counts.fetched):
             self._store.rerank(ranks)
         if self._back_since < time.monotonic() - LONGEST_SILENCE:
-            self._allocator.expire(time.monotonic())
+            overdue = self._allocator.expired(time.monotonic())
+            for line in [line for line in self._switchboard.lines if line.client in overdue]:
+                self._lose(line)
         if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
             raise DiskFull(
                 f"stopped with less than {self._settings.min_free >> 20} MiB free on the disk; nothing is lost: "
@@ -405,7 +407,7 @@ class CrawlServer:
         homes, again = self._follow_seeds(
             [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
         )
-        urls: list[NewUrl] = self._new_sources(visits, tasks, lessons.sources)
+        urls: list[NewUrl] = self._new_sources(lessons)
         unknown = self._store.unknown({id: found.url for id, (found, _) in seen.items()})
         for id in unknown:
             found, visit = seen[id]
@@ -457,14 +459,13 @@ class CrawlServer:
         if self.on_visits is not None:
             self.on_visits([(tasks[v.id].url, v) for v in pages])
 
-    def _new_sources(self, visits: list[Visit], tasks: dict[int, Task], probes: list[Found]) -> list[NewUrl]:
+    def _new_sources(self, lessons: Lessons) -> list[NewUrl]:
         """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""
-        wanted = {each.id: each for each in probes}
-        for visit in visits:
-            if visit.outcome is Outcome.PAGE and tasks[visit.id].kind == Kind.PAGE:
-                host = self._allocator.site(identity(origin(tasks[visit.id].url)))
-                if host is not None:
-                    wanted |= {each.id: each for each in self._sources.of(host)}
+        wanted = {each.id: each for each in lessons.sources}
+        for id in lessons.answered:
+            host = self._allocator.site(id)
+            if host is not None:
+                wanted |= {each.id: each for each in self._sources.of(host)}
         unknown = self._store.unknown({id: each.url for id, each in wanted.items()}) if wanted else []
         return [self._sources.row(wanted[id], 0, None, True) for id in unknown]
 

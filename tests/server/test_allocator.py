@@ -1,3 +1,4 @@
+import time
 from collections.abc import Collection
 
 from sanderling.model import Host, HostNote, Task
@@ -130,12 +131,22 @@ def test_few_hosts_move_when_clients_come_and_go() -> None:
     assert min(list(four.values()).count(client) for client in "abcd") > len(origins) / 4 * 0.8
 
 
-def test_a_lease_that_is_not_settled_returns() -> None:
+def test_a_client_that_does_not_settle_a_lease_is_named() -> None:
     made, _ = allocator({1: 4})
     made.join("a")
     made.lease("a", 99, 99)
-    assert made.expire(0.0) == []
-    assert len(made.expire(float("inf"))) == 4
-    assert made.held("a", 1000) is None
+    assert made.expired(0.0) == set()
+    assert made.expired(float("inf")) == {"a"}
+    made.leave("a")
+    made.join("b")
     assert made.leased == 0
-    assert sum(len(lease.tasks) for lease in made.lease("a", 99, 99)) == 4
+    assert sum(len(lease.tasks) for lease in made.lease("b", 99, 99)) == 4
+
+
+def test_a_host_with_a_long_pause_holds_nothing() -> None:
+    made, _ = allocator({1: 4, 2: 4})
+    made.join("a")
+    made.note(HostNote("http://1", None, time.time() + 3600, 3600.0))
+    assert leased(made.lease("a", 99, 99)).keys() == {"http://2"}
+    made.note(HostNote("http://1", None, time.time() + 1, 3600.0))
+    assert [len(lease.tasks) for lease in made.lease("a", 99, 99)] == [1]

@@ -21,8 +21,11 @@ STOCK_SECONDS = 10.0
 LARGEST_STOCK = 200
 FIRST_STOCK = 4
 
-# A lease that is not settled by then returns to the queue, whatever the client that holds it says or does.
+# A client that has not settled a lease by then is replaced, whatever it says or does, and its leases return.
 LEASE_SECONDS = 900.0
+
+# A host that has to be left alone for longer is leased when its time comes.
+LONGEST_PAUSE = 60.0
 
 Take = Callable[[int, int, Collection[int]], list[Task]]
 
@@ -97,12 +100,9 @@ class Allocator:
             else:
                 self.settle(doomed, again=False)
 
-    def expire(self, now: float) -> list[Task]:
-        """Takes back the leases that were not settled in time; a late report of them is ignored."""
-        late = [held for held in self._held.values() if held.until < now]
-        for held in late:
-            self._take_back(held)
-        return [held.task for held in late]
+    def expired(self, now: float) -> set[str]:
+        """The clients that have not settled a lease in time: something is wrong with them."""
+        return {held.client for held in self._held.values() if held.until < now}
 
     def add(self, host: Host, count: int, trusted: bool) -> None:
         """Says that `count` more URLs of a host are queued."""
@@ -125,10 +125,11 @@ class Allocator:
         own = self._own[client]
         level = min((depth for depth, n in self._levels.items() if n), default=0) if self._by_level else None
         until = time.monotonic() + LEASE_SECONDS
+        soon = time.time() + LONGEST_PAUSE
         for site in [*own.values(), *self._first_of("", want), *self._first_of(client, want)]:
             if want <= 0:
                 break
-            if level is not None and site.depth > level:
+            if site.host.not_before > soon or (level is not None and site.depth > level):
                 continue
             count = min(self._quota(site) - site.holders.get(client, 0), want, site.queued)
             if count <= 0 or (client not in site.holders and len(site.holders) >= self._most_holders()):
@@ -254,4 +255,4 @@ class Allocator:
         if not site.host.interval:
             return FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2
         stock = STOCK_SECONDS / site.host.interval * self._connections()
-        return max(2, min(LARGEST_STOCK, int(stock)))
+        return max(2 if site.host.interval < LONGEST_PAUSE else 1, min(LARGEST_STOCK, int(stock)))
