@@ -97,7 +97,7 @@ def test_stock_follows_the_pace_of_a_host() -> None:
     made, _ = allocator({1: 1000, 2: 1000})
     made.join("a")
     made.note(HostNote("http://1", None, 0.0, 0.02))
-    made.note(HostNote("http://2", None, 0.0, 60.0))
+    made.note(HostNote("http://2", None, 0.0, 30.0))
     got = leased(made.lease("a", 999, 9999))
     assert len(got["http://1"]) == LARGEST_STOCK
     assert len(got["http://2"]) == 2
