@@ -66,6 +66,7 @@ class Lessons(msgspec.Struct):
 
     aliases: list[tuple[int, int]] = []
     reasons: dict[int, str] = {}
+    answered: set[int] = set()  # hosts that answered with a page
     hosts: list[Host] = []
     sources: list[Found] = []
     released: list[Released] = []
@@ -134,6 +135,7 @@ class Gatekeeper:
             if watched.domain:
                 domains[watched.domain] = self._crowd_of(watched.domain)
             if visit.outcome is Outcome.PAGE:
+                lessons.answered.add(host)
                 self._learn_page(visit, task, home, host, watched, lessons, changed)
             else:
                 self._learn_failure(visit, task, home, host, watched, lessons, changed)

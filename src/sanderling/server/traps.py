@@ -53,7 +53,7 @@ MOST_HELD = 200_000
 MOST_WAITING = 10_000
 
 _MASK = (1 << 64) - 1
-_MASKED = re.compile(r"[\d?]")  # no pattern has more than one URL without these, but for months and growing paths
+_MASKED = re.compile(r"[\d?]")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}|(?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{16,}"
     r"|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}(?![A-Za-z0-9]))(?![A-Za-z0-9])|\d+"
@@ -65,15 +65,27 @@ def pattern(url: str) -> str:
     that grows only where it begins and ends."""
     path, question, query = url.partition("?")
     path = path[path.find("/", path.find("://") + 3) + 1 :]
-    if path.count("/") > 2:
+    if _grows(path):
         *folders, name = path.split("/")
-        if len(folders) - len(set(folders)) >= REPEATS or len(folders) > DEEP:
-            path = "/".join([*folders[:2], "...", "" if name in folders else name])
+        path = "/".join([*folders[:2], "...", "" if name in folders else name])
     path = _TOKEN.sub("0", path)
     if not question:
         return "/" + path
     names = sorted({part.partition("=")[0] for part in query.split("&")})
     return f"/{path}?{'&'.join(_TOKEN.sub('0', name) for name in names)}"
+
+
+def can_grow(url: str) -> bool:
+    """Whether a pattern can have more than one URL: whether something in this one is masked, or may be."""
+    start = url.find("/", 8)
+    return _MASKED.search(url, start) is not None or _grows(url[start + 1 :])
+
+
+def _grows(path: str) -> bool:
+    if path.count("/") <= REPEATS:
+        return False
+    folders = path.split("/")[:-1]
+    return len(folders) - len(set(folders)) >= REPEATS or len(folders) > DEEP
 
 
 def folder(text: str) -> str:
@@ -212,8 +224,9 @@ class HostBudget:
         """Counts a page that was visited."""
         text = pattern(url)
         seen_before = self._seen.add(gist)
-        both = [self.find(text), self.find(folder(text))]
-        newness, _ = (each.judge(gist, simhash, seen_before) for each in both)
+        # A pattern that masks nothing has one URL; its folder is all there is to learn about.
+        both = [self.find(each) for each in ((text, folder(text)) if can_grow(url) else (folder(text),))]
+        newness = min(each.judge(gist, simhash, seen_before) for each in both)
         soft = gist in self.soft
         if seen_before or soft:
             newness = 0.0
@@ -242,7 +255,7 @@ class HostBudget:
 
     def admits(self, url: str) -> str:
         """Counts a URL as queued; the pattern when there are enough of it until some are visited."""
-        if not _MASKED.search(url, url.find("/", 8)) and url.count("/") <= DEEP // 2:
+        if not can_grow(url):
             return ""
         found = self.find(pattern(url))
         if not found.room:
@@ -280,10 +293,15 @@ class HostBudget:
                 self.suspect = gist
 
     def _forget_one(self) -> None:
-        for text, each in self.patterns.items():
-            if not each.closed and not each.pending:
-                del self.patterns[text]
+        """The oldest goes, if nothing depends on it; else it gets another turn."""
+        for _ in range(8):
+            text = next(iter(self.patterns))
+            oldest = self.patterns.pop(text)
+            if not oldest.closed and not oldest.pending:
                 return
+            self.patterns[text] = oldest
+        self.closed.discard(text)
+        del self.patterns[text]
 
 
 class DomainBudget:
