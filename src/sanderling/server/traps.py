@@ -44,9 +44,11 @@ SUSPICIOUS = 8
 REPEATS = 2
 DEEP = 12
 
-# What is remembered: patterns of a host, contents of a pattern, links from repeating pages, held URLs, hosts a domain.
+# What is remembered: patterns of a host, contents of a pattern (and what of both is kept between runs), links from
+# repeating pages, held URLs, hosts of a domain.
 MOST_PATTERNS = 500
-MOST_GISTS = 64
+MOST_GISTS = 256
+MOST_KEPT = 32
 MOST_RECENT = 16
 MOST_WAYS = 200_000
 MOST_HELD = 200_000
@@ -136,7 +138,7 @@ class Pattern(msgspec.Struct, array_like=True):
     probe_at: int = 0  # when the host has shown so much that is new
     patience: int = FIRST_PROBE
     pending: int = 0  # admitted and not visited
-    gists: list[int] = []
+    gists: set[int] = set()
     recent: list[int] = []
 
     def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
@@ -144,11 +146,11 @@ class Pattern(msgspec.Struct, array_like=True):
         self.tried += 1
         self.pending = max(0, self.pending - 1)
         full = len(self.gists) >= MOST_GISTS
-        if gist in self.gists or (full and seen_before):
+        if gist in self.gists or (full and seen_before and not self.is_folder):
             self.run += 1
             return 0.0
         if not full:
-            self.gists.append(gist)
+            self.gists.add(gist)
         near = (
             simhash != 0
             and not self.is_folder
@@ -217,8 +219,9 @@ class HostBudget:
         self._repeated: dict[int, set[str]] = {}
 
     def keep(self) -> Kept:
-        telling = [each for each in self.patterns.values() if each.closed or each.tried > LONGEST_RUN]
-        return Kept(self.new, self.spent, telling[-100:], sorted(self.soft))
+        telling = [each for each in self.patterns.values() if each.closed or each.tried > LONGEST_RUN][-MOST_KEPT:]
+        patterns = [msgspec.structs.replace(each, gists=set(sorted(each.gists)[:MOST_KEPT])) for each in telling]
+        return Kept(self.new, self.spent, patterns, sorted(self.soft))
 
     def judge(self, url: str, gist: int, simhash: int) -> Judged:
         """Counts a page that was visited."""
