@@ -7,6 +7,7 @@ from itertools import chain
 
 import msgspec
 
+from sanderling.cli.duplicates import named_groups
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import harmless, size
 from sanderling.model import State
@@ -23,16 +24,25 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--state", choices=["fetched", "failed", "gone", "queued", "excluded"], help="only URLs in this state"
     )
+    parser.add_argument("--held", action="store_true", help="what is held back instead, each with the reason")
+    parser.add_argument(
+        "--near", action="store_true", help="with --json: name for each page one with nearly the same text"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     encode = msgspec.json.Encoder().encode
     with reading(options.dir) as (_, store):
-        for page in chain(store.pages(), store.unanswered(State[(options.state or "failed").upper()])):
+        near = {url: group[0] for group in named_groups(store) for url in group[1:]} if options.near else {}
+        answered = () if options.held else store.pages()
+        state = State.KNOWN if options.held else State[(options.state or "failed").upper()]
+        for page in chain(answered, store.unanswered(state)):
             if options.state and page.state != options.state:
                 continue
             if options.json:
+                if page.url in near:
+                    page = msgspec.structs.replace(page, near=near[page.url])
                 sys.stdout.write(encode(page).decode() + "\n")
             else:
                 when = time.strftime("%Y-%m-%d %H:%M", time.localtime(page.fetched_at)) if page.status else " " * 16

@@ -5,6 +5,7 @@ import sys
 
 import msgspec
 
+from sanderling.cli import hosts
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import size
 from sanderling.repository.folder import in_use
@@ -13,12 +14,18 @@ from sanderling.repository.folder import in_use
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser("status", help="counts of a crawl", description="Shows how far a crawl is.")
     add_folder(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--json", action="store_true", help="print one JSON object, with --hosts one a line")
+    parser.add_argument(
+        "--hosts", action="store_true", help="what is known about every host, and learned from its pages"
+    )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
+        if options.hosts:
+            hosts.show(store, options.json)
+            return 0
         counts = store.counts()
         running = in_use(folder)
     if not running:
@@ -40,6 +47,7 @@ def run(options: argparse.Namespace) -> int:
         ("  failed", f"{counts.failed:,}"),
         ("  gone", f"{counts.gone:,}"),
         ("  excluded", f"{counts.excluded:,}"),
+        ("  held back", f"{counts.held:,}"),
     ]
     sys.stdout.write("".join(f"{name:14}{value}\n" for name, value in rows))
     return 0

@@ -481,7 +481,7 @@ class PostgresStore:
 
     def host_states(self) -> dict[int, dict[int, int]]:
         found: dict[int, dict[int, int]] = {}
-        for row in self._session.read("SELECT host, state, count(*) FROM urls GROUP BY host, state"):
+        for row in self._session.read("SELECT host, state, count(*) FROM urls WHERE kind = 0 GROUP BY host, state"):
             found.setdefault(row[0], {})[row[1]] = row[2]
         return found
 

@@ -448,7 +448,9 @@ class SqliteStore:
 
     def host_states(self) -> dict[int, dict[int, int]]:
         found: dict[int, dict[int, int]] = {}
-        for host, state, count in self._db.execute("SELECT host, state, count(*) FROM urls GROUP BY host, state"):
+        for host, state, count in self._db.execute(
+            "SELECT host, state, count(*) FROM urls WHERE kind = 0 GROUP BY host, state"
+        ):
             found.setdefault(host, {})[state] = count
         return found
 

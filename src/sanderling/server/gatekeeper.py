@@ -21,6 +21,8 @@ from sanderling.urls import hostname, identity, origin
 # Hosts that are remembered at a time; what others taught is in the store.
 MOST_HOSTS = 20_000
 MOST_MERGED = 100_000
+# So many URLs are let go with one report, so that none takes much longer than others.
+MOST_AT_ONCE = 2000
 
 HELD = "held: "
 FAR = HELD + f"more than {traps.LONGEST_WAY} steps from anything new"
@@ -352,7 +354,7 @@ class Gatekeeper:
         for text, count in list(waiting.items()):
             found = budget.find(text)
             probe = found.closed and found.probe_at <= budget.new
-            room = int(probe) if found.closed else found.room
+            room = int(probe) if found.closed else min(found.room, MOST_AT_ONCE)
             if not room:
                 continue
             freed = self._release(host, _dull(text), room, lessons)

@@ -1,0 +1,64 @@
+"""`sanderling status --hosts`: what is known about every host, and what its pages taught."""
+
+import sys
+from typing import Any
+
+import msgspec
+
+from sanderling.cli.screen import harmless
+from sanderling.model import Host, State
+from sanderling.repository.store import Store
+from sanderling.server.gatekeeper import learned
+
+
+def show(store: Store, as_json: bool) -> None:
+    states = store.host_states()
+    for host in store.hosts():
+        facts = _facts(host, states.get(host.id, {}))
+        if as_json:
+            sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
+        else:
+            sys.stdout.write("\n".join(_lines(facts)) + "\n")
+
+
+def _facts(host: Host, states: dict[int, int]) -> dict[str, Any]:
+    known = learned(host)
+    return {
+        "host": host.origin,
+        "robots": host.robots.reason if host.robots else "",
+        "fetched": states.get(State.FETCHED, 0),
+        "queued": states.get(State.QUEUED, 0),
+        "held": states.get(State.KNOWN, 0),
+        "failed": states.get(State.FAILED, 0),
+        "gone": states.get(State.GONE, 0),
+        "excluded": states.get(State.EXCLUDED, 0),
+        "ignored_parameters": known.names.ignored,
+        "counting_parameters": known.names.counting,
+        "same_as": known.names.twin or None,
+        "traps": [
+            {"pattern": each.text, "visits": each.tried, "new": each.new}
+            for each in known.traps.patterns
+            if each.closed
+        ],
+        "soft_404": bool(known.traps.soft),
+    }
+
+
+def _lines(facts: dict[str, Any]) -> list[str]:
+    counts = ", ".join(
+        f"{facts[name]:,} {name}" for name in ("fetched", "queued", "held", "failed", "gone", "excluded") if facts[name]
+    )
+    lines = [f"{harmless(facts['host'])}  {counts or 'not visited yet'}"]
+    if facts["robots"]:
+        lines.append(f"  robots     {harmless(facts['robots'])}")
+    if facts["same_as"]:
+        lines.append(f"  same as    {harmless(facts['same_as'])}")
+    for name, evidence in facts["ignored_parameters"].items():
+        lines.append(f"  parameter  {harmless(name)} does not count: {harmless(evidence)}")
+    for trap in facts["traps"]:
+        lines.append(
+            f"  held back  {harmless(trap['pattern'])}: {trap['new']} of {trap['visits']} visits brought something new"
+        )
+    if facts["soft_404"]:
+        lines.append("  soft 404   answers addresses that do not exist as if they did")
+    return lines
