@@ -53,15 +53,11 @@ def test_what_cannot_be_is_said_in_a_sentence(
 ) -> None:
     folder = tmp_path / "crawl"
     crawl = ("crawl", web.url, "-d", folder, *FAST, "--max-pages", 5)
-    for store, code, words in (
-        ("mysql://localhost/db", 2, "neither empty nor an address"),
-        ("postgresql://me:secret@127.0.0.1:1/db", 1, "cannot be reached"),
-        (postgres.dsn + "&options=-csearch_path%3Da,b", 2, "not one plain name"),
-        (postgres.dsn + "&nonsense=1", 2, "is not valid"),
-    ):
-        ran = sanderling(*crawl, "--store", store)
-        assert (ran.code, words in ran.err, "secret" in ran.err) == (code, True, False), ran.err
-        assert not folder.exists()
+    ran = sanderling(*crawl, "--store", "postgresql://me:secret@127.0.0.1:1/db")
+    assert ran.code == 1
+    assert "cannot be reached" in ran.err
+    assert "secret" not in ran.err
+    assert not folder.exists()
     assert sanderling(*crawl).code == 0
     elsewhere = sanderling(*crawl, "--store", postgres.dsn)
     assert elsewhere.code == 2
@@ -94,9 +90,9 @@ def wait_for_pages(site: ServedWeb, count: int, process: "subprocess.Popen[bytes
 def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
     """Restarted three times, once long enough for every client to run out of work."""
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
-    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=1500, seed=6, latency=0.01).serve() as site:
+    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=1200, seed=6, latency=0.01).serve() as site:
         process = start(folder, site, server, errors)
-        for pages, pause in ((200, 0.0), (500, 3.0), (900, 0.3)):
+        for pages, pause in ((150, 0.0), (400, 2.0), (700, 0.3)):
             wait_for_pages(site, pages, process)
             server.stop("fast" if pause else "immediate")
             time.sleep(pause)
@@ -113,7 +109,7 @@ def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
 
 def test_stopping_while_the_database_is_away(tmp_path: Path) -> None:
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
-    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=600, seed=6, latency=0.01).serve() as site:
+    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=300, seed=6, latency=0.01).serve() as site:
         process = start(folder, site, server, errors)
         wait_for_pages(site, 100, process)
         server.stop()
@@ -134,7 +130,7 @@ def test_killing_everything_loses_nothing(tmp_path: Path, postgres: PostgresServ
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
     chance = random.Random(5)
     kills = 0
-    with SyntheticWeb(hosts=1, pages=2000, seed=3, latency=0.006).serve() as site:
+    with SyntheticWeb(hosts=1, pages=1500, seed=3, latency=0.01).serve() as site:
         expected = site.direct.reachable(0)
         while True:
             process = start(folder, site, postgres, errors)

@@ -1,0 +1,55 @@
+"""Addresses of stores: which namespace a crawl has, what is refused, and what people get to see."""
+
+from pathlib import Path
+
+import pytest
+
+from sanderling.errors import BadSetting
+from sanderling.repository.address import located, namespace, same, shown
+from sanderling.repository.postgres import PostgresStore
+
+PLAIN = "postgresql://me:secret@db.example.org/crawls?sslmode=require"
+
+
+def test_a_new_crawl_gets_a_namespace_of_its_own() -> None:
+    first, second = (located(PLAIN, Path("/crawls/My Crawl!")) or "" for _ in range(2))
+    assert namespace(first).startswith("crawl_my_crawl_")
+    assert namespace(first) != namespace(second)
+    assert "sslmode=require" in first
+    assert located(first, Path("/elsewhere")) == first
+    assert located(None, Path("x")) is located("", Path("x")) is None
+
+
+def test_a_namespace_can_be_chosen() -> None:
+    chosen = PLAIN + "&options=-csearch_path%3Dnews"
+    assert namespace(chosen) == "news"
+    assert namespace(PLAIN + "&options=-c%20statement_timeout%3D5s%20-c%20search_path%3Dnews") == "news"
+    assert located(chosen, Path("x")) == chosen
+    other = located(PLAIN + "&options=-cstatement_timeout%3D5s", Path("x")) or ""
+    assert "statement_timeout%3D5s" in other
+    assert namespace(other).startswith("crawl_x_")
+
+
+def test_the_same_place_by_another_address() -> None:
+    known = located(PLAIN, Path("x"))
+    assert same(PLAIN, known)
+    assert same("postgresql://other:word@db.example.org/crawls?sslmode=require", known)
+    assert not same("postgresql://db.example.org/others?sslmode=require", known)
+    assert not same(located(PLAIN, Path("x")), known)
+    assert not same(None, known)
+    assert same(None, "")
+
+
+def test_what_is_no_address_is_refused() -> None:
+    with pytest.raises(BadSetting, match="neither empty nor an address"):
+        located("mysql://localhost/db", Path("x"))
+    with pytest.raises(BadSetting, match="not one plain name"):
+        located("postgresql:///db?options=-csearch_path%3Da,b", Path("x"))
+    with pytest.raises(BadSetting, match="is not valid"):
+        PostgresStore("postgresql:///db?options=-csearch_path%3Da&nonsense=1")
+    with pytest.raises(BadSetting, match="which namespace"):
+        PostgresStore("postgresql:///db")
+
+
+def test_passwords_are_not_shown() -> None:
+    assert shown(PLAIN) == "postgresql://me@db.example.org/crawls"
