@@ -130,7 +130,7 @@ def test_killing_everything_loses_nothing(tmp_path: Path, postgres: PostgresServ
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
     chance = random.Random(5)
     kills = 0
-    with SyntheticWeb(hosts=1, pages=1500, seed=3, latency=0.01).serve() as site:
+    with SyntheticWeb(hosts=1, pages=1500, seed=3, latency=0.03).serve() as site:
         expected = site.direct.reachable(0)
         while True:
             process = start(folder, site, postgres, errors)

@@ -15,7 +15,9 @@ class Crew:
     """The client processes that this server started."""
 
     def __init__(self, size: int, socket: Path) -> None:
-        self._command = [sys.executable, "-m", "sanderling.wiring", str(socket)]
+        # Ctrl-C in a terminal goes to every process; clients wait for the server's word, from their first moment on.
+        deaf = ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"']
+        self._command = [*deaf, sys.executable, "-m", "sanderling.wiring", str(socket)]
         self._members: dict[int, subprocess.Popen[bytes]] = {}
         self._size = size
         self._deaths_in_a_row = 0
