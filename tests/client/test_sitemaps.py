@@ -72,6 +72,7 @@ def test_feeds_give_dates() -> None:
     [
         b"<!DOCTYPE html><html><body>not found</body></html>",
         b"  <HTML><head>",
+        b"<p>Sorry, no such page</p>",
         b'<?xml version="1.0"?><!DOCTYPE lolz [<!ENTITY lol "lol">]><urlset><url><loc>&lol;</loc></url></urlset>',
         b'<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><urlset/>',
         b"\x89PNG\x00\x00",

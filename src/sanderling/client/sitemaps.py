@@ -26,6 +26,7 @@ _TAG = re.compile(
 )
 _HREF = re.compile(rb"""\bhref\s*=\s*["']([^"'<>]{1,8192})["']""")
 _REL = re.compile(rb"""\brel\s*=\s*["']([^"'<>]{0,100})["']""")
+_LIST = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:urlset|sitemapindex|rss|feed|RDF)\b")
 _HTML = re.compile(rb"\s*<(!doctype\s+html|html|head|body|script)\b", re.IGNORECASE)
 _ENTRIES = {b"url": Kind.PAGE, b"item": Kind.PAGE, b"entry": Kind.PAGE, b"sitemap": Kind.SOURCE}
 _DATES = (b"lastmod", b"pubDate", b"updated", b"date")
@@ -58,6 +59,8 @@ def read(body: bytes) -> Iterator[Listed]:
         entries = _lines(start, pieces)
     elif _HTML.match(start):
         raise NotASitemap("it is an HTML page")
+    elif not _LIST.search(start[:65536]):
+        raise NotASitemap("it lists nothing")
     elif b"<!DOCTYPE" in start[:65536] or b"<!ENTITY" in start[:65536]:
         raise NotASitemap("it declares a document type")
     else:

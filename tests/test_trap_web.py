@@ -1,0 +1,83 @@
+"""Webs that never end are crawled to their end, and webs that do end are not taken for one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST, Ran
+from servers import Answer, PageServer, links
+
+from sanderling.testing import SyntheticWeb, TrapWeb
+
+Run = Callable[..., Ran]
+
+
+@pytest.mark.parametrize("manners", [("--delay", "0.001"), FAST], ids=["one after the other", "many at a time"])
+def test_a_trap_web_is_crawled_to_its_end(sanderling: Run, tmp_path: Path, manners: tuple[str, ...]) -> None:
+    with TrapWeb(pages=1200).serve() as site:
+        folder = tmp_path / "crawl"
+        ran = sanderling(
+            "crawl", site.url, "-d", folder, "--proxy", site.proxy, "--scope", "domain", *manners, "--json"
+        )
+        assert ran.code == 0, ran.err
+        assert len(site.found) >= 0.95 * len(site.real)
+        assert site.wasted <= 0.2 * site.answered
+        assert ran.json["queued"] == 0
+        held = sanderling("pages", folder, "--held", "--json").lines
+        assert {row["state"] for row in held} == {"known"}
+        reasons = {row["reason"] for row in held}
+        assert all(reason.startswith("held: ") for reason in reasons)
+        assert any("/calendar/" in reason for reason in reasons)
+        assert any("trap.test" in reason for reason in reasons)
+        assert len(held) == sanderling("status", folder, "--json").json["held"]
+        hosts = {row["host"]: row for row in sanderling("status", folder, "--hosts", "--json").lines}
+        home = hosts["http://trap.test"]
+        assert list(home["ignored_parameters"]) == ["visit"]
+        assert "/calendar/0/0/0/" in {trap["pattern"] for trap in home["traps"]}
+        before = site.answered
+        assert sanderling("crawl", "-d", folder).code == 0  # what was held back is not forgotten, nor fetched at last
+        assert site.answered <= before + 40
+
+
+def test_a_site_with_thousands_of_pages_of_one_pattern_loses_none(sanderling: Run, tmp_path: Path) -> None:
+    web = SyntheticWeb(hosts=1, pages=1500, seed=3, links=40)
+    with web.serve() as site:
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "crawl", *FAST, "--json", "--no-sitemaps")
+        assert ran.json["pages"] == len(site.direct.reachable(0))
+        assert sanderling("status", tmp_path / "crawl", "--json").json["held"] == 0
+
+
+def test_a_list_of_numbered_pages_is_fetched_whole(sanderling: Run, tmp_path: Path) -> None:
+    """All of one pattern, and all known from the first page on; some repeat each other."""
+    table = {
+        f"/item/{n}": f"<p>{'sold' if n % 3 else f'thing {chr(97 + n % 26) * 5} {word(n)}'}</p>".encode()
+        for n in range(300)
+    }
+    table["/"] = b"<p>All items</p>" + links(*(f"/item/{n}" for n in range(300)))
+    with PageServer(table) as site:
+        ran = sanderling("crawl", site.origin, "-d", tmp_path / "crawl", *FAST, "--json")
+        assert ran.json["pages"] == 301
+
+
+def word(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in str(number))
+
+
+def test_a_soft_404_is_recognised(sanderling: Run, tmp_path: Path) -> None:
+    """The host says "no such page" with status 200, to whatever it is asked."""
+
+    class Everything(dict[str, Answer | bytes]):
+        def get(self, path: str, default: object = None) -> Answer | bytes:  # type: ignore[override]
+            return self[path] if path in self else Answer(b"<p>Sorry, there is no such page on this site.</p>")
+
+    names = ["".join(pair) for pair in zip("abcdefghijkl", "nopqrstuvwxy", strict=True)]
+    table = Everything({"/": b"<p>Welcome to a site that hardly exists</p>" + links(*(f"/{n}/{n}" for n in names))})
+    with PageServer(table) as site:
+        site.table = table
+        folder = tmp_path / "crawl"
+        assert sanderling("crawl", site.origin, "-d", folder, "--delay", "0.05").code == 0
+        soft = [row for row in sanderling("pages", folder, "--json").lines if row["reason"].startswith("soft 404")]
+        assert 0 < len(soft) <= len(names)
+        assert sanderling("status", folder, "--hosts", "--json").lines[0]["soft_404"] is True
+        strangers = [path for path in site.requests if "does-not-exist" in path or path == "/sitemap.xml"]
+        assert len(strangers) <= 2
