@@ -17,7 +17,6 @@ from sanderling.change import (
     learn,
     parameters,
     processing,
-    visible_text,
 )
 from sanderling.change.rules import problem
 from sanderling.errors import BadSetting
@@ -35,25 +34,24 @@ _KINDS = {
     "image": ChangeKind.IMAGE,
 }
 
-# Parameters of an archived version, when those that were kept were made in another way.
+# Parameters of an archived version, when none were kept or those that were kept were made in another way.
 Anew = Callable[[Before], bytes]
 
 
-# From a parsed page, its URL and its packed links to its encoded parameters, and its visible text.
-Fingerprint = Callable[[turbohtml.Document, str, bytes], tuple[bytes, str]]
+# From a parsed page, its URL and its packed links to its encoded parameters.
+Fingerprint = Callable[[turbohtml.Document, str, bytes], bytes]
 
 
 def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
     """How pages are reduced to their parameters under the user's rules; the first rule whose pattern fits counts."""
     chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
 
-    def fingerprint(document: turbohtml.Document, url: str, links: bytes) -> tuple[bytes, str]:
-        text = visible_text(document)
+    def fingerprint(document: turbohtml.Document, url: str, links: bytes) -> bytes:
         for pattern, selectors in chosen:
             if pattern.search(url):
                 seen = focus(document, selectors)
-                return _encode(parameters(seen, processing=processing(selectors))), text
-        return _encode(parameters(document, visible=text, links=links)), text
+                return _encode(parameters(seen, processing=processing(selectors)))
+        return _encode(parameters(document, links=links))
 
     return fingerprint
 
@@ -102,10 +100,11 @@ def judge(visit: Visit, before: Before, anew: Anew) -> tuple[Change | None, byte
         return None, before.noise
     if before.state == State.GONE or not 200 <= before.status < 300:
         return Change(ChangeKind.NEW, 1.0, "", "back"), before.noise
-    if not visit.parameters or not before.parameters:
+    kept = before.parameters or anew(before)
+    if not visit.parameters or not kept:
         kind = ChangeKind.IMAGE if visit.mime.startswith("image/") else ChangeKind.TEXT
         return Change(kind, 1.0, "", "the file is another one"), before.noise
-    old, new = _decode_parameters(before.parameters), _decode_parameters(visit.parameters)
+    old, new = _decode_parameters(kept), _decode_parameters(visit.parameters)
     if old.processing != new.processing and (made := anew(before)):
         old = _decode_parameters(made)
     noise = _decode_noise(before.noise) if before.noise else Noise()

@@ -506,7 +506,7 @@ class CrawlServer:
     def _parameters_at(self, stored: Stored) -> bytes:
         archived = warc.read(self._folder.warcs, stored)
         document = document_in(archived)
-        return self._fingerprint(document, archived.url, b"")[0] if document is not None else b""
+        return self._fingerprint(document, archived.url, b"") if document is not None else b""
 
     def _apply_rules(self) -> None:
         """Judges all versions anew from the archive when the user's rules are others than they were."""

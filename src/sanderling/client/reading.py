@@ -29,8 +29,8 @@ LONGEST_RETRY_AFTER = 3600.0
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
-# From a parsed page, its URL and its packed links to its change parameters, and the text they were made from.
-Fingerprint = Callable[[turbohtml.Document, str, bytes], tuple[bytes, str]]
+# From a parsed page, its URL and its packed links to its change parameters.
+Fingerprint = Callable[[turbohtml.Document, str, bytes], bytes]
 
 
 class Archive(Protocol):
@@ -100,7 +100,8 @@ class Reader:
             if mime.startswith(self._skip):
                 return Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.time(), reason=f"skips type {mime}")
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
-            outcome, read = Outcome.PAGE, self._content(task.url, body, mime, charset, directives(said))
+            again = bool(task.digest)
+            outcome, read = Outcome.PAGE, self._content(task.url, body, mime, charset, directives(said), again)
         elif status in REDIRECTS:
             outcome, read = self._redirect(task.url, known.get(b"location", ""), status in PERMANENT)
         elif status in (404, 410):
@@ -135,25 +136,31 @@ class Reader:
             stored=self._store(fetch, headers, body, mime),
         )
 
-    def _content(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool]) -> Read:
-        """What a body says; `said` is whether the headers forbid to follow and to index it."""
+    def _content(
+        self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool
+    ) -> Read:
+        """What a body says; `said` is whether the headers forbid to follow and to index it.
+
+        Change parameters are taken of pages that are visited `again`: most pages never change, and of those that do
+        the first version is in the archive.
+        """
         nofollow, noindex = said
         try:
             kind = kind_of(body, mime)
             if kind == "html":
-                return self._html(url, body, charset, said)
+                return self._html(url, body, charset, said, again)
             if kind == "bytes":
                 return Read(noindex=noindex)
             if kind == "text":
-                parameters, words = self._fingerprint(_as_document(decode(body, charset)), url, b"")
+                words = decode(body, charset)
+                parameters = self._fingerprint(_as_document(words), url, b"") if again else b""
                 return Read(sketch=sketch(words), noindex=noindex, parameters=parameters)
             text = _READERS[kind](body, charset)
             ids, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
-            parameters, words = self._fingerprint(_as_document(text.text), url, pack(ids))
             return Read(
                 title=text.title,
-                sketch=sketch(words),
-                parameters=parameters,
+                sketch=sketch(text.text),
+                parameters=self._fingerprint(_as_document(text.text), url, b"") if again else b"",
                 links=pack(ids),
                 found=(_dated(body, ids) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
@@ -162,7 +169,7 @@ class Reader:
             # A page that our parsers choke on is kept as it came; it must not cost the client its life.
             return Read(reason=f"kept unread: {type(error).__name__}: {error}"[:200])
 
-    def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool]) -> Read:
+    def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         page = HtmlPage(body, charset, url)
         head = page.head()
         nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
@@ -179,7 +186,8 @@ class Reader:
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         links = pack(ids)
-        parameters, words = self._fingerprint(page.document, url, links)
+        words = page.text()
+        parameters = self._fingerprint(page.document, url, links) if again else b""
         return Read(
             page.charset, page.language(), page.title(), sketch(words), links, found, noindex, parameters=parameters,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
@@ -202,7 +210,7 @@ class Reader:
                     found.append(Found(identity(url), url, "", kind, modified, priority))
             except sitemaps.NotASitemap as error:
                 # What a host says when it has no such thing is worth knowing: it may say it of pages as well.
-                read = self._content(fetch.task.url, body, "text/html", None, (True, True))
+                read = self._content(fetch.task.url, body, "text/html", None, (True, True), False)
                 outcome, roughly, reason = Outcome.GONE, read.sketch, f"not a sitemap: {error}"
         else:
             outcome, reason = Outcome.GONE, f"answered {fetch.status}"
