@@ -20,7 +20,8 @@ from sanderling.model import Counts, Outcome, Stored, Visit
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import canonical_seed
-from sanderling.wiring import CrawlServer, Progress, settings_for, text_of
+from sanderling.wiring.archive import settings_for, text_of
+from sanderling.wiring.crawl import CrawlServer, Progress
 
 # A reader that falls behind by so many pages makes the crawl wait for it.
 MOST_UNREAD = 10_000

@@ -24,7 +24,8 @@ from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Settings
 from sanderling.urls import hostname
-from sanderling.wiring import CrawlServer, Progress, settings_for
+from sanderling.wiring.archive import settings_for
+from sanderling.wiring.crawl import CrawlServer, Progress
 
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
 

@@ -13,7 +13,7 @@ from sanderling.errors import UsageError
 from sanderling.model import ChangeKind, VersionRow
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
-from sanderling.wiring import document_in
+from sanderling.wiring.archive import document_in
 
 _RED, _GREEN, _BLUE, _BOLD, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[0m"
 

@@ -10,7 +10,7 @@ from typing import IO
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import size
 from sanderling.errors import UsageError
-from sanderling.wiring import FORMATS
+from sanderling.wiring.archive import FORMATS
 
 _ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
-from sanderling.wiring import open_store
+from sanderling.wiring.archive import open_store
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:

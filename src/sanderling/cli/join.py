@@ -5,7 +5,7 @@ import argparse
 from sanderling.cli.folders import add_folder
 from sanderling.errors import UsageError
 from sanderling.repository.folder import Folder, in_use
-from sanderling.wiring import client
+from sanderling.wiring.client import client
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from rich.columns import Columns
 
 from sanderling.cli.screen import duration, size
-from sanderling.wiring import Progress
+from sanderling.wiring.crawl import Progress
 
 PLAIN_EVERY = 5.0
 

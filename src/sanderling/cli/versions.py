@@ -12,7 +12,7 @@ from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.urls import SEEDABLE, canonical, identity
-from sanderling.wiring import document_in
+from sanderling.wiring.archive import document_in
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 

@@ -16,7 +16,7 @@ from sanderling.model import State
 from sanderling.repository.folder import Folder
 from sanderling.server.ranking import shape
 from sanderling.urls import identity, origin
-from sanderling.wiring import open_store
+from sanderling.wiring.archive import open_store
 
 Ids = NDArray[np.int64]
 

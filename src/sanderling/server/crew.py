@@ -17,7 +17,7 @@ class Crew:
     def __init__(self, size: int, socket: Path) -> None:
         # Ctrl-C in a terminal goes to every process; clients wait for the server's word, from their first moment on.
         deaf = ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"']
-        self._command = [*deaf, sys.executable, "-m", "sanderling.wiring", str(socket)]
+        self._command = [*deaf, sys.executable, "-m", "sanderling.wiring.client", str(socket)]
         self._members: dict[int, subprocess.Popen[bytes]] = {}
         self._size = size
         self._deaths_in_a_row = 0

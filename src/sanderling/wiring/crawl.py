@@ -1,0 +1,235 @@
+"""Runs a crawl: the server's loop, and the client processes around it."""
+
+import contextlib
+import logging
+import math
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from sanderling.errors import DiskFull, StoreAway
+from sanderling.model import PROTOCOL, Counts, Hello, Kind, Lease, Report, Stop, Visit, Welcome
+from sanderling.repository import address, warc
+from sanderling.repository.folder import Folder, hold
+from sanderling.server.crew import Crew
+from sanderling.server.marker import Marker
+from sanderling.server.switchboard import Line, Switchboard
+from sanderling.settings import Settings, dump
+from sanderling.wiring.archive import open_store
+from sanderling.wiring.desk import Desk
+from sanderling.wiring.frontier import Frontier
+
+_log = logging.getLogger("sanderling")
+
+# A client that says nothing for so long hangs in a parser; it is ended and replaced.
+LONGEST_SILENCE = 60.0
+LAST_WORDS = 1.5
+# How often a database that went away is looked for.
+AWAY_PAUSE = 0.3
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """How far a running crawl is."""
+
+    counts: Counts
+    leased: int
+    hosts: int
+    clients: int
+    replaced: int
+    seconds: float
+    left: int | None  # pages until the limit
+
+
+OnProgress = Callable[[Progress], None]
+OnVisits = Callable[[list[tuple[str, Visit]]], None]
+
+
+class CrawlServer:
+    """One crawl: owns the store and the clients from start to end."""
+
+    def __init__(
+        self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False
+    ) -> None:
+        """`again` visits every known page once more, and asks only for what has changed."""
+        self._folder = folder
+        self._stopping = False
+        self._asked_to_stop: Callable[[], bool] = lambda: False
+        self._away_since = 0.0
+        self._back_since = -math.inf
+        self.on_notice: Callable[[str], None] = _log.warning
+        fresh = not folder.exists()
+        folder.path.mkdir(exist_ok=True)
+        folder.warcs.mkdir(exist_ok=True)
+        with contextlib.ExitStack() as undo, contextlib.ExitStack() as failed:
+            self._lock = undo.enter_context(hold(folder))
+            if fresh:
+                failed.callback(folder.abandon)
+                settings = msgspec.structs.replace(settings, store=address.located(settings.store, folder.path))
+                folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
+            self._settings = settings
+            self._store = open_store(folder, readonly=False, while_away=self._while_away)
+            undo.callback(self._store.close)
+            self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
+            self._run_folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-")))
+            (folder.path / "sanderling.socket").unlink(missing_ok=True)
+            (folder.path / "sanderling.socket").symlink_to(self._run_folder / "socket")
+            undo.callback((folder.path / "sanderling.socket").unlink, missing_ok=True)
+            self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
+            failed.pop_all()
+            self._undo = undo.pop_all()
+        self._crew = Crew(crew_size, self._run_folder / "socket")
+        self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again)
+        self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
+        self.repaired += self._desk.notices
+        self._markers: dict[str, Marker] = {}
+        self._blamed: Counter[int] = Counter()
+        self._wants: dict[Line, int] = {}
+        self._started = time.monotonic()
+        self.set_aside: list[int] = []
+        self.on_visits: OnVisits | None = None
+
+    def run(self, on_progress: OnProgress, asked_to_stop: Callable[[], bool]) -> Progress:
+        """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""
+        ticked = 0.0
+        self._asked_to_stop = asked_to_stop
+        try:
+            if not self._frontier.exhausted():
+                self._crew.fill()
+            while not self._frontier.exhausted() and not self._time_is_up() and not asked_to_stop():
+                self._serve(0.1)
+                now = time.monotonic()
+                if now - ticked >= 0.2:
+                    ticked = now
+                    self._tick()
+                    on_progress(self.progress())
+        finally:
+            self._stop()
+        return self.progress()
+
+    def close(self) -> None:
+        self._undo.close()
+
+    def progress(self) -> Progress:
+        limit = self._settings.max_pages
+        return Progress(
+            self._frontier.counts, self._frontier.allocator.leased, self._frontier.allocator.hosts, len(self._wants), self._crew.replaced,
+            time.monotonic() - self._started, max(0, limit - self._frontier.counts.pages) if limit is not None else None,
+        )  # fmt: skip
+
+    def _serve(self, timeout: float) -> None:
+        arrived, lost = self._switchboard.poll(timeout)
+        for line, message in arrived:
+            line.heard = time.monotonic()
+            if isinstance(message, Hello):
+                self._welcome(line, message)
+            else:
+                self._take_in(message)
+                self._wants[line] = message.want
+        for line in lost:
+            self._lose(line)
+        for line, want in list(self._wants.items()):
+            self._feed(line, want)
+
+    def _tick(self) -> None:
+        self._frontier.tick(time.time())
+        for line in list(self._switchboard.lines):
+            if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
+                self._lose(line)
+        known = {line.pid for line in self._switchboard.lines}
+        for pid in self._crew.died_silently():
+            if pid not in known:
+                self._crew.bury(pid)
+        self._crew.fill()
+        if self._back_since < time.monotonic() - LONGEST_SILENCE:
+            overdue = self._frontier.allocator.expired(time.monotonic())
+            for line in [line for line in self._switchboard.lines if line.client in overdue]:
+                self._lose(line)
+        if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
+            raise DiskFull(
+                f"stopped with less than {self._settings.min_free >> 20} MiB free on the disk; nothing is lost: "
+                "free some space and run it again"
+            )
+
+    def _time_is_up(self) -> bool:
+        return self._settings.max_time is not None and time.monotonic() - self._started >= self._settings.max_time
+
+    def _stop(self) -> None:
+        self._stopping = True
+        self._frontier.reranker.close()
+        for line in self._switchboard.lines:
+            self._switchboard.send(line, Stop())
+        deadline = time.monotonic() + LAST_WORDS
+        with contextlib.suppress(DiskFull, StoreAway):
+            while self._wants and time.monotonic() < deadline:
+                self._serve(0.05)
+        self._crew.disband(max(0.0, deadline - time.monotonic()))
+        with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
+            warc.repair(self._folder.warcs, self._store.warcs())
+
+    def _while_away(self, reason: str) -> None:
+        """Waits for a database that went away; clients go on with what they hold, and what they say is kept for later."""
+        now = time.monotonic()
+        if not reason:
+            self.on_notice(f"the database is back after {now - self._away_since:.1f} s; the crawl goes on")
+            self._away_since, self._back_since = 0.0, now
+            return
+        if not self._away_since:
+            self._away_since = now
+            self.on_notice(f"the database went away ({reason}); the crawl waits for it")
+        if self._stopping or self._asked_to_stop():
+            raise StoreAway("stopped while the database was away; nothing committed is lost: run it again to go on")
+        time.sleep(AWAY_PAUSE)
+
+    def _take_in(self, report: Report) -> None:
+        visits = self._desk.take_in(report)
+        if report.visits:
+            self._crew.went_well()
+        if visits and self.on_visits is not None:
+            self.on_visits(visits)
+
+    def _welcome(self, line: Line, hello: Hello) -> None:
+        if hello.protocol != PROTOCOL or self._stopping:
+            self._switchboard.drop(line)
+            return
+        line.client, line.pid = hello.client, hello.pid
+        self._frontier.allocator.join(hello.client)
+        marker = self._markers[hello.client] = Marker.create(self._run_folder / f"marker-{hello.client}")
+        self._wants[line] = 0
+        settings = msgspec.json.encode(msgspec.structs.replace(self._settings, store=""))  # no business of clients
+        self._switchboard.send(line, Welcome(settings, str(self._folder.warcs.absolute()), str(marker.path)))
+
+    def _feed(self, line: Line, want: int) -> None:
+        if want <= 0 or self._stopping:
+            return
+        hosts = self._frontier.lease(line.client, want)
+        if hosts:
+            self._wants[line] = want - sum(len(part.tasks) for part in hosts)
+            self._switchboard.send(line, Lease(hosts))
+
+    def _lose(self, line: Line) -> None:
+        """Takes back what a client held; a page that was being parsed when it died twice is set aside."""
+        self._switchboard.drop(line)
+        if self._wants.pop(line, None) is None:
+            return
+        if self._stopping:
+            return
+        self._crew.bury(line.pid)
+        warc.repair(self._folder.warcs, self._store.warcs(), line.client)
+        suspect = self._markers.pop(line.client).read()
+        doomed = 0
+        if suspect and (task := self._frontier.allocator.held(line.client, suspect)):
+            self._blamed[suspect] += 1
+            if self._blamed[suspect] >= 2:
+                doomed = suspect
+                if task.kind == Kind.PAGE:
+                    self._frontier.counts.queued -= not task.digest
+                    self._frontier.counts.fetched -= bool(task.digest)
+                    self._frontier.counts.failed += 1
+                self._store.set_aside(doomed, "set aside: it ended a client process twice", self._frontier.counts)
+                self.set_aside.append(doomed)
+        self._frontier.allocator.leave(line.client, doomed)

@@ -1,0 +1,131 @@
+"""Takes in what clients report: one report, one commit."""
+
+from pathlib import Path
+
+import msgspec
+
+from sanderling.judging import fingerprinter, judge, rejudge
+from sanderling.model import (
+    Before,
+    Change,
+    ChangeKind,
+    Commit,
+    Kind,
+    NewUrl,
+    Outcome,
+    Report,
+    Settled,
+    State,
+    Stored,
+    Visit,
+)
+from sanderling.repository import warc
+from sanderling.repository.store import Store
+from sanderling.server import intake
+from sanderling.settings import Settings
+from sanderling.wiring.archive import document_in
+from sanderling.wiring.frontier import Frontier
+
+
+class Desk:
+    """Where reports become commits."""
+
+    def __init__(self, store: Store, settings: Settings, frontier: Frontier, warcs: Path) -> None:
+        self._store = store
+        self._settings = settings
+        self._frontier = frontier
+        self._warcs = warcs
+        self._fingerprint = fingerprinter(settings.rules)
+        self.notices: list[str] = []
+        self._apply_rules()
+
+    def take_in(self, report: Report) -> list[tuple[str, Visit]]:
+        """Commits a report whole; returns the visits to pages in it, by URL."""
+        held = {v.id: self._frontier.allocator.held(report.client, v.id) for v in report.visits}
+        tasks = {id: task for id, task in held.items() if task is not None}
+        visits = [v for v in report.visits if v.id in tasks]
+        hosts = [host for note in report.hosts if (host := self._frontier.allocator.note(note)) is not None]
+        if not visits and not hosts:
+            return []
+        settings, counts = self._settings, self._frontier.counts
+        before = self._store.before([id for id, task in tasks.items() if task.digest])
+        settled = [
+            intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id)) for v in visits
+        ]
+        changes, noise = self._judge(visits, before)
+        lessons = self._frontier.gate.learn([(v, tasks[v.id]) for v in visits])
+        settled = [s._replace(reason=lessons.reasons[s.id]) if s.id in lessons.reasons else s for s in settled]
+        seen = intake.first_seen(visits)
+        homes, again = self._frontier.follow_seeds(
+            [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
+        )
+        urls: list[NewUrl] = self._frontier.new_sources(lessons)
+        unknown = self._store.unknown({id: found.url for id, (found, _) in seen.items()})
+        for found, visit in [seen[id] for id in unknown]:
+            urls += self._frontier.admit(found, visit, tasks[visit.id])
+        urls = list({row.id: row for row in urls}.values())
+        fresh = self._frontier.hosts_of(urls)
+        again += [Settled(each.id, State.QUEUED, 0, 0.0, "") for each in lessons.released]
+        aliases = lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
+        # What a sitemap says about URLs that were found without it.
+        new = set(unknown)
+        dated = [
+            (id, found.modified, found.priority)
+            for id, (found, _) in seen.items()
+            if (found.modified or found.priority) and id not in new
+        ]
+        self._frontier.settle(settled)
+        pages = [v for v in visits if tasks[v.id].kind == Kind.PAGE]
+        intake.count(
+            counts, urls, [s for s in settled if tasks[s.id].kind == Kind.PAGE], pages, before, changes
+        )  # fmt: skip
+        counts.bytes += sum(v.size for v in visits if tasks[v.id].kind == Kind.SOURCE)
+        self._frontier.count_released(lessons.released)
+        counts.leased = self._frontier.allocator.leased
+        self._store.commit(
+            Commit(
+                report.client, report.number, urls, settled + again, visits,
+                [*hosts, *lessons.hosts, *fresh.values()], report.warcs, counts, homes, changes, noise,
+                aliases=aliases, dated=dated,
+            )
+        )  # fmt: skip
+        self._frontier.queue(urls, fresh)
+        self._frontier.add_released(lessons.released)
+        return [(tasks[v.id].url, v) for v in pages]
+
+    def _judge(self, visits: list[Visit], before: dict[int, Before]) -> tuple[dict[int, Change], dict[int, bytes]]:
+        """What the pages that were visited again have become."""
+        changes: dict[int, Change] = {}
+        noise: dict[int, bytes] = {}
+        for visit in visits:
+            if visit.id in before:
+                change, noise[visit.id] = judge(visit, before[visit.id], self._parameters_anew)
+                if change is not None:
+                    changes[visit.id] = change
+        return changes, noise
+
+    def _parameters_anew(self, before: Before) -> bytes:
+        """Parameters of a version that is in the archive, made the way they are made now."""
+        return b"" if before.stored is None else self._parameters_at(before.stored)
+
+    def _parameters_at(self, stored: Stored) -> bytes:
+        archived = warc.read(self._warcs, stored)
+        document = document_in(archived)
+        return self._fingerprint(document, archived.url, b"") if document is not None else b""
+
+    def _apply_rules(self) -> None:
+        """Judges all versions anew from the archive when the user's rules are others than they were."""
+        rules = msgspec.json.encode(self._settings.rules).decode()
+        before = self._store.noted("rules") or "[]"
+        if rules == before:
+            return
+        count = 0
+        for page in self._store.with_history():
+            versions = self._store.versions(page)
+            texts = [b"" if v.kinds & ChangeKind.GONE else self._parameters_at(v.stored) for v in versions]
+            changes, parameters, noise = rejudge(zip([v.kinds for v in versions], texts, strict=True))
+            found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]
+            self._store.rejudge(page, found, parameters, noise)
+            count += 1
+        self._store.note("rules", rules)
+        self.notices.append(f"the rules changed: the history of {count:,} pages was judged anew")

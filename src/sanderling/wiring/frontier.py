@@ -1,0 +1,244 @@
+"""What is to be visited: admission, the queue, and what a client gets next."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+from sanderling.model import Found, Host, HostLease, Kind, NewUrl, Outcome, Reworked, Settled, State, Task, Visit
+from sanderling.repository.store import Store
+from sanderling.server import intake
+from sanderling.server.allocator import Allocator
+from sanderling.server.dispatcher import Scope, admit, canonical_seed
+from sanderling.server.distributor import Distributor
+from sanderling.server.gatekeeper import Gatekeeper, Lessons, Released
+from sanderling.server.reranker import Reranker
+from sanderling.server.sources import Sources
+from sanderling.settings import Order, Settings
+from sanderling.urls import identity, origin
+
+
+class Frontier:
+    """The URLs of a crawl that are not visited yet, or are due again."""
+
+    def __init__(
+        self, store: Store, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._again = again
+        self.counts = store.counts()
+        self._seeds = list(dict.fromkeys([*store.seeds(), *map(canonical_seed, seeds)]))
+        self.homes = store.homes()
+        self._trusted = {origin(seed) for seed in self._seeds}
+        self.scope = Scope([*self._seeds, *self.homes], settings)
+        self.allocator = Allocator(settings, self._take)
+        self._distributor = Distributor(store.take, store.ranks)
+        # With a limit of depth, levels come one after the other, whatever a page is worth.
+        self._order: Order = settings.order if settings.max_depth is None else "breadth-first"
+        rerank = [sys.executable, "-m", "sanderling.cli.rerank", str(folder), self._order]
+        self.reranker = Reranker(self._order, rerank, run_folder / "ranks")
+        self.gate = Gatekeeper(
+            store, lambda id: self.allocator.site(id) or store.host(id), self.scope.objection,
+            lambda home: home in self._trusted or any(origin(url) == home for url in self.homes),
+            settings.scope in ("domain", "any"),
+        )  # fmt: skip
+        # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.
+        self.sources = Sources(settings.sitemaps and settings.max_depth is None)
+        self._passed: list[NewUrl] = []  # admitted at the gate while leases were made
+        self._next_wake = store.next_wake()
+        self._due_until = 0.0  # visits that are due by then have been handed to the allocator
+        self._next_due: float | None = None
+        self._load_queue()
+        self._plant_seeds()
+
+    def lease(self, client: str, want: int) -> list[HostLease]:
+        """Up to `want` tasks for a client, as the limits allow."""
+        hosts = self.allocator.lease(client, want, self.room())
+        if self._passed:
+            passed, self._passed = self._passed, []
+            self.queue(passed, {})
+        return hosts
+
+    def tick(self, now: float) -> None:
+        """Brings up what is due by now, and a few of the ranks that were scored anew."""
+        if self._next_wake is not None and self._next_wake <= now:
+            for host, count in self._store.wake(now):
+                self._add_work(host, count)
+            self._next_wake = self._store.next_wake()
+        if self._next_due is not None and self._next_due <= now:
+            self._add_due(now)
+        if ranks := self.reranker.step(self.counts.fetched):
+            self._store.rerank(ranks)
+
+    def exhausted(self) -> bool:
+        """Whether nothing is left to visit, or the limits allow no more."""
+        if self.allocator.leased:
+            return False
+        waiting = self._next_wake is not None or self._next_due is not None
+        if self.room() <= 0:
+            return True
+        return self.allocator.nothing_left() and not waiting and not self.let_go(self.gate.idle().released)
+
+    def settle(self, settled: list[Settled]) -> None:
+        """Ends the leases of what was visited, and remembers when to try again what has to be."""
+        for settlement in settled:
+            self.allocator.settle(settlement.id, settlement.state is State.QUEUED)
+            if settlement.due and settlement.state is State.QUEUED:
+                self._next_wake = min(self._next_wake or settlement.due, settlement.due)
+            elif settlement.due:
+                self._next_due = min(self._next_due or settlement.due, settlement.due)
+
+    def admit(self, found: Found, visit: Visit, task: Task) -> list[NewUrl]:
+        """The rows for a URL that is not known yet, found by a visit to a task's page."""
+        if found.kind == Kind.SOURCE:
+            in_scope = not self.scope.objection(found.url, origin(found.url))
+            return [self.sources.row(found, visit.id, task, in_scope)]
+        redirected = visit.outcome is Outcome.REDIRECT
+        depth, hops = task.depth + (not redirected), task.hops + 1 if redirected else 0
+        rows = admit([found], visit.id, depth, hops, self.scope, self._settings.max_depth, self.reranker.rank)
+        return [placed for row in rows for placed in self.gate.place(row, self._unknown)]
+
+    def room(self) -> int:
+        """How many more leases the limits allow."""
+        settings, counts = self._settings, self.counts
+        if settings.max_bytes is not None and counts.bytes >= settings.max_bytes:
+            return 0
+        return 1 << 30 if self._again else self._pages_left() - self.allocator.leased
+
+    def _pages_left(self) -> int:
+        limit = self._settings.max_pages
+        return 1 << 30 if limit is None else limit - self.counts.pages
+
+    def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """What to visit next on a host: URLs that are new first, then those that are due again."""
+        if not self._again:
+            return self._let_pass(host, count, leased)
+        room = min(count, self._pages_left() - self.allocator.leased)
+        tasks = self._let_pass(host, room, leased) if room > 0 else []
+        return tasks + self._store.take_due(host, count - len(tasks), leased, time.time())
+
+    def _let_pass(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """The best queued URLs of a host that the gate lets pass by what is known now."""
+        in_order = self._order == "breadth-first"
+        tasks = (self._store.take if in_order else self._distributor.take)(host, count, leased)
+        if not self.gate.strict(host):
+            return tasks
+        passed: list[Task] = []
+        while tasks:
+            stopped = {task.id: verdict for task in tasks if (verdict := self.gate.recheck(task, host, self._unknown))}
+            passed += [task for task in tasks if task.id not in stopped]
+            if not stopped:
+                break
+            urls = list({row.id: row for _, rows in stopped.values() for row in rows}.values())
+            depths = Counter(task.depth for task in tasks if task.id in stopped)
+            self.allocator.add_depths({depth: -count for depth, count in depths.items()})
+            self.counts.queued -= len(stopped)
+            held = sum(change.state is State.KNOWN for change, _ in stopped.values())
+            self.counts.held += held
+            self.counts.excluded += len(stopped) - held
+            intake.count(self.counts, urls, [], [])
+            fresh = self.hosts_of(urls)
+            self._store.rework([change for change, _ in stopped.values()], urls, list(fresh.values()), self.counts)
+            self._passed += urls
+            tasks = self._store.take(host, count - len(passed), {*leased, *(task.id for task in passed)})
+        return passed
+
+    def _unknown(self, urls: dict[int, str]) -> list[int]:
+        return self._store.unknown(urls)
+
+    def new_sources(self, lessons: Lessons) -> list[NewUrl]:
+        """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""
+        wanted = {each.id: each for each in lessons.sources}
+        for id in lessons.answered:
+            host = self.allocator.site(id)
+            if host is not None:
+                wanted |= {each.id: each for each in self.sources.of(host)}
+        unknown = self._store.unknown({id: each.url for id, each in wanted.items()}) if wanted else []
+        return [self.sources.row(wanted[id], 0, None, True) for id in unknown]
+
+    def let_go(self, released: list[Released]) -> bool:
+        """Queues what is held back no longer; False when there is nothing."""
+        if released:
+            self.count_released(released)
+            self._store.rework([Reworked(each.id, State.QUEUED, "") for each in released], [], [], self.counts)
+            self.add_released(released)
+        return bool(released)
+
+    def add_released(self, released: list[Released]) -> None:
+        self.allocator.add_depths(Counter(each.depth for each in released))
+        for id, count in Counter(each.host for each in released).items():
+            self._add_work(id, count)
+
+    def count_released(self, released: list[Released]) -> None:
+        self.counts.queued += len(released)
+        held = sum(each.was is State.KNOWN for each in released)
+        self.counts.held -= held
+        self.counts.excluded -= len(released) - held
+
+    def follow_seeds(
+        self, redirects: list[Visit], seen: dict[int, tuple[Found, Visit]]
+    ) -> tuple[list[str] | None, list[Settled]]:
+        """A seed that moved takes the scope with it: who asks for example.org wants www.example.org, too."""
+        again: list[Settled] = []
+        changed = False
+        for visit in redirects:
+            id = int.from_bytes(visit.links[:8], "little", signed=True)
+            known = self._store.known([id]).get(id)
+            url = seen[id][0].url if id in seen else known[0] if known else ""
+            if not url or not self.scope.objection(url, origin(url)):
+                continue
+            self.scope.extend(url)
+            self.homes.append(url)
+            changed = True
+            if known and known[1] == State.EXCLUDED:
+                again.append(Settled(id, State.QUEUED, 0, 0.0, ""))
+                self.counts.excluded -= 1
+                self.counts.queued += 1
+        return (self.homes if changed else None), again
+
+    def hosts_of(self, urls: list[NewUrl]) -> dict[int, Host]:
+        """Hosts that have work for the first time."""
+        fresh: dict[int, Host] = {}
+        for row in urls:
+            waits = row.state is State.QUEUED or row.state is State.KNOWN
+            if waits and row.host not in fresh and self.allocator.site(row.host) is None:
+                fresh[row.host] = self._store.host(row.host) or Host(row.host, origin(row.url))
+        return fresh
+
+    def queue(self, urls: list[NewUrl], fresh: dict[int, Host]) -> None:
+        queued = [row for row in urls if row.state is State.QUEUED]
+        self.allocator.add_depths(Counter(row.depth for row in queued))
+        for id, count in Counter(row.host for row in queued).items():
+            self._add_work(id, count, fresh.get(id))
+
+    def _add_work(self, id: int, count: int, host: Host | None = None) -> None:
+        host = host or self.allocator.site(id) or self._store.host(id)
+        if host is not None:
+            self.allocator.add(host, count, host.origin in self._trusted)
+
+    def _load_queue(self) -> None:
+        for host, queued in self._store.waiting():
+            self.allocator.add(host, queued, host.origin in self._trusted)
+        if self._settings.max_depth is not None:
+            self.allocator.add_depths(self._store.depths())
+        if self._again:
+            self._store.revisit_all(time.time())
+            self._add_due(time.time())
+
+    def _add_due(self, now: float) -> None:
+        for host, count in self._store.due(self._due_until, now):
+            self._add_work(host, count)
+        self._due_until = now
+        self._next_due = self._store.next_due(now)
+
+    def _plant_seeds(self) -> None:
+        ids = {identity(url): url for url in self._seeds}
+        known = self._store.known(list(ids))
+        found = [Found(id, url, "") for id, url in ids.items() if id not in known]
+        urls = admit(found, 0, 0, 0, self.scope, None, self.reranker.rank)
+        fresh = self.hosts_of(urls)
+        intake.count(self.counts, urls, [], [])
+        self._store.seed(self._seeds, urls, list(fresh.values()), self.counts)
+        self.queue(urls, fresh)
