@@ -27,6 +27,8 @@ MOST_AT_ONCE = 2000
 HELD = "held: "
 FAR = HELD + f"more than {traps.LONGEST_WAY} steps from anything new"
 SPENT = HELD + "found on a page that repeats another, and there were enough of these"
+CROWD = HELD + "the hosts of "
+DULL_HOSTS = " bring nothing new"
 DULL = " has to bring something new first"
 SOFT = "soft 404: the host answers like this to addresses that do not exist"
 
@@ -128,10 +130,15 @@ class Gatekeeper:
                     watched.budget.soft.add(visit.gist)
                     changed.add(host)
                 continue
-            if visit.outcome is Outcome.RETRY or task.digest:
+            if task.digest:  # visited again: what it taught is known
                 continue
             watched = touched.get(host) or self._watched(host)
             if watched is None:
+                continue
+            if visit.outcome is Outcome.RETRY:
+                if watched.domain:
+                    domains[watched.domain] = self._crowd_of(watched.domain)
+                    domains[watched.domain].gave_up(host)
                 continue
             touched[host] = watched
             if watched.domain:
@@ -146,7 +153,7 @@ class Gatekeeper:
             self._release_some(host, watched, lessons)
         for name, domain in domains.items():
             for host in domain.released():
-                self._release(host, _crowd(name), 1000, lessons)
+                self._release(host, _crowd(name), MOST_AT_ONCE, lessons)
         for host in changed:
             self._keep(host, lessons)
         return lessons
@@ -331,6 +338,8 @@ class Gatekeeper:
             waiting = self._waiting.setdefault(host, {})
             text = reason.removeprefix(HELD).removesuffix(DULL)
             waiting[text] = waiting.get(text, 0) + 1
+        elif reason.startswith(CROWD):
+            self._crowd_of(reason.removeprefix(CROWD).removesuffix(DULL_HOSTS)).waiting.setdefault(host)
 
     def _release_some(self, host: int, watched: _Host, lessons: Lessons) -> None:
         budget = watched.budget
@@ -377,6 +386,9 @@ class Gatekeeper:
                 for text in waiting:
                     watched.budget.find(text).pending = 0
                 self._release_patterns(host, watched.budget, lessons)
+        for name, domain in self._domains.items():
+            for host in domain.released():
+                self._release(host, _crowd(name), MOST_AT_ONCE, lessons)
         return lessons
 
     def _free(self, ids: set[int], lessons: Lessons) -> None:
@@ -446,7 +458,7 @@ def _dull(text: str) -> str:
 
 
 def _crowd(domain: str) -> str:
-    return f"{HELD}the hosts of {domain} bring nothing new"
+    return f"{CROWD}{domain}{DULL_HOSTS}"
 
 
 def _ignores(reason: str, name: str) -> bool:

@@ -349,6 +349,10 @@ class DomainBudget:
         self.yielded += 1
         self.run = 0
 
+    def gave_up(self, host: int) -> None:
+        """A host could not be reached: that says nothing about the others, and another may be tried in its place."""
+        self.pending.discard(host)
+
     def released(self) -> list[int]:
         """Waiting hosts that may be visited now."""
         room = MOST_HOSTS + self.yielded - self.run - len(self.pending)
