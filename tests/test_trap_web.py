@@ -7,7 +7,7 @@ import pytest
 from conftest import FAST, Ran
 from servers import Answer, PageServer, links
 
-from sanderling.testing import SyntheticWeb, TrapWeb
+from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
 
 Run = Callable[..., Ran]
 
@@ -81,3 +81,12 @@ def test_a_soft_404_is_recognised(sanderling: Run, tmp_path: Path) -> None:
         assert sanderling("status", folder, "--hosts", "--json").lines[0]["soft_404"] is True
         strangers = [path for path in site.requests if "does-not-exist" in path or path == "/sitemap.xml"]
         assert len(strangers) <= 2
+
+
+@pytest.mark.parametrize("name", ["trap-calendar/0", "trap-path/", "trap-query", "trap-session"])
+def test_every_trap_ends(sanderling: Run, tmp_path: Path, name: str) -> None:
+    with FaultServer() as faults:
+        ran = sanderling("crawl", faults.url(name), "-d", tmp_path / "crawl", *FAST, "--max-time", "20s", "--json")
+        assert ran.code == 0, ran.err
+        assert ran.json["queued"] == 0
+        assert ran.json["pages"] < 200
