@@ -12,9 +12,14 @@ from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
 Run = Callable[..., Ran]
 
 
-@pytest.mark.parametrize("manners", [("--delay", "0.001"), FAST], ids=["one after the other", "many at a time"])
-def test_a_trap_web_is_crawled_to_its_end(sanderling: Run, tmp_path: Path, manners: tuple[str, ...]) -> None:
-    with TrapWeb(pages=1200).serve() as site:
+@pytest.mark.parametrize(
+    ("manners", "echo"), [(("--delay", "0.001"), False), (FAST, False), (FAST, True)],
+    ids=["one after the other", "many at a time", "no two pages the same"],
+)  # fmt: skip
+def test_a_trap_web_is_crawled_to_its_end(
+    sanderling: Run, tmp_path: Path, manners: tuple[str, ...], echo: bool
+) -> None:
+    with TrapWeb(pages=1500, echo=echo).serve() as site:
         folder = tmp_path / "crawl"
         ran = sanderling(
             "crawl", site.url, "-d", folder, "--proxy", site.proxy, "--scope", "domain", *manners, "--json"

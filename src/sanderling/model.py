@@ -166,6 +166,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     text_digest: bytes = b""
     simhash: int = 0  # of the text; near-duplicates differ in few bits
     gist: int = 0  # hash of the text without digits: equal for pages that differ in numbers only
+    core: int = 0  # the same without the words of the URL: equal for pages that differ in their own names only
     canonical: int = 0  # the identity that the page says it stands for, or that it moved to for good
     truncated: bool = False
     noindex: bool = False

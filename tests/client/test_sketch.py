@@ -24,7 +24,7 @@ def test_numbers_do_not_matter() -> None:
 
 
 def test_nothing_is_told_of_no_text() -> None:
-    assert sketch("")[1:] == sketch(" \n 12")[1:] == (0, 0)
+    assert sketch("")[1:] == sketch(" \n 12")[1:] == (0, 0, 0)
     assert sketch("\ud800 lone")[1] != 0
     assert sketch("漢字" * 5000).simhash != 0
 
@@ -43,3 +43,11 @@ def test_a_few_words_make_a_near_duplicate_and_other_texts_are_far() -> None:
 def test_long_texts_are_compared_by_their_ends() -> None:
     assert bits(text(1, 4000), text(2, 4000)) > 10
     assert bits(text(1, 4000), text(1, 4000) + " zebra") <= 3
+
+
+def test_the_core_leaves_out_what_the_url_says() -> None:
+    one = sketch("Welcome to xkqzj.trap.test, 12 friends", "http://xkqzj.trap.test/")
+    two = sketch("Welcome to n0abab.trap.test, 7 friends", "http://n0abab.trap.test/")
+    assert one.core == two.core
+    assert one.gist != two.gist
+    assert sketch("Welcome to all", "http://e.org/").core != sketch("Welcome to some", "http://e.org/").core

@@ -126,6 +126,7 @@ class Reader:
             text_digest=read.sketch.digest,
             simhash=read.sketch.simhash,
             gist=read.sketch.gist,
+            core=read.sketch.core,
             canonical=read.canonical,
             truncated=fetch.truncated,
             noindex=read.noindex,
@@ -154,12 +155,12 @@ class Reader:
             if kind == "text":
                 words = decode(body, charset)
                 parameters = self._fingerprint(_as_document(words), url, b"") if again else b""
-                return Read(sketch=sketch(words), noindex=noindex, parameters=parameters)
+                return Read(sketch=sketch(words, url), noindex=noindex, parameters=parameters)
             text = _READERS[kind](body, charset)
             ids, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
-                sketch=sketch(text.text),
+                sketch=sketch(text.text, url),
                 parameters=self._fingerprint(_as_document(text.text), url, b"") if again else b"",
                 links=pack(ids),
                 found=(_dated(body, ids) if kind == "xml" else []) + [found for _, found in new],
@@ -189,7 +190,7 @@ class Reader:
         words = page.text()
         parameters = self._fingerprint(page.document, url, links) if again else b""
         return Read(
-            page.charset, page.language(), page.title(), sketch(words), links, found, noindex, parameters=parameters,
+            page.charset, page.language(), page.title(), sketch(words, url), links, found, noindex, parameters=parameters,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
         )  # fmt: skip
 
@@ -216,7 +217,7 @@ class Reader:
             outcome, reason = Outcome.GONE, f"answered {fetch.status}"
         return Visit(
             id=fetch.task.id, outcome=outcome, at=fetch.started, seconds=fetch.seconds, size=fetch.size, reason=reason,
-            text_digest=roughly.digest, simhash=roughly.simhash, gist=roughly.gist, found=found,
+            text_digest=roughly.digest, simhash=roughly.simhash, core=roughly.core, found=found,
             truncated=fetch.truncated,
         )  # fmt: skip
 

@@ -126,8 +126,8 @@ class Gatekeeper:
             home = origin(task.url)
             host = identity(home)
             if task.kind == Kind.SOURCE:
-                if visit.gist and (watched := self._watched(host)) is not None:
-                    watched.budget.soft.add(visit.gist)
+                if visit.core and (watched := self._watched(host)) is not None:
+                    watched.budget.soft.add(visit.core)
                     changed.add(host)
                 continue
             if task.digest:  # visited again: what it taught is known
@@ -162,7 +162,7 @@ class Gatekeeper:
         self, visit: Visit, task: Task, home: str, host: int, watched: _Host, lessons: Lessons, changed: set[int]
     ) -> None:
         gist = visit.gist or int.from_bytes(visit.digest[:8], "big", signed=True)
-        judged = watched.budget.judge(task.url, gist, visit.simhash)
+        judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core)
         self._probing.discard(task.id)
         if judged.newness == 1.0 and self._ways.of(task.id):
             watched.budget.spent -= 1
@@ -174,7 +174,7 @@ class Gatekeeper:
         if judged.closed or judged.opened:
             changed.add(host)
         if watched.domain:
-            self._crowd_of(watched.domain).judge(host, gist, visit.simhash)
+            self._crowd_of(watched.domain).judge(host, visit.core or gist, visit.simhash)
         if self._held and judged.newness == 1.0 and visit.links:
             self._free(self._held.keys() & set(memoryview(visit.links).cast("q")), lessons)
         if judged.soft:

@@ -217,6 +217,7 @@ class HostBudget:
         self.suspect = 0  # a content that looks like an error page and was not compared with one
         self.held = 0
         self._seen = Seen()
+        self._cores = Seen()
         self._repeated: dict[int, set[str]] = {}
 
     def keep(self) -> Kept:
@@ -224,17 +225,22 @@ class HostBudget:
         patterns = [msgspec.structs.replace(each, gists=set(sorted(each.gists)[:MOST_KEPT])) for each in telling]
         return Kept(self.new, self.spent, patterns, sorted(self.soft))
 
-    def judge(self, url: str, gist: int, simhash: int) -> Judged:
-        """Counts a page that was visited."""
+    def judge(self, url: str, gist: int, simhash: int, core: int = 0) -> Judged:
+        """Counts a page that was visited; `core` is its gist without the words of its URL."""
+        core = core or gist
         text = pattern(url)
         seen_before = self._seen.add(gist)
         # A pattern that masks nothing has one URL; its folder is all there is to learn about.
-        both = [self.find(each) for each in ((text, folder(text)) if can_grow(url) else (folder(text),))]
-        newness = min(each.judge(gist, simhash, seen_before) for each in both)
-        soft = gist in self.soft
+        both = [self.find(folder(text))]
+        newness = both[0].judge(gist, simhash, seen_before)
+        if can_grow(url):
+            both.append(self.find(text))
+            newness = min(newness, both[1].judge(core, simhash, seen_before))
+        soft = core in self.soft
         if seen_before or soft:
             newness = 0.0
-            self._suspect(gist, text)
+        if newness < 1.0 or core in self._repeated or self._cores.add(core):
+            self._suspect(core, text)
         if newness == 1.0:
             self.new += 1
         closed = tuple(each.text for each in both if each.exhausted and not each.closed)

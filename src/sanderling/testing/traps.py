@@ -30,6 +30,7 @@ class TrapWeb:
 
     pages: int = 300
     seed: int = 0
+    echo: bool = False  # every page of a trap also says its own address, so that no two are the same
 
     @cached_property
     def paths(self) -> list[str]:
@@ -168,4 +169,8 @@ class ServedTraps:
         if host == HOME and path in self.real:
             return 200, self.web.body(self.web.paths.index(path), session).encode()
         body = trap(host, path, parts.query)
-        return (404, b"") if body is None else (200, body.encode())
+        if body is None:
+            return 404, b""
+        if self.web.echo:
+            body = body.replace("<p>", f"<p>{host} {path.replace('/', ' ')} {parts.query}. ".replace("&", "&amp;"))
+        return 200, body.encode()
