@@ -49,12 +49,14 @@ DEEP = 12
 MOST_PATTERNS = 500
 MOST_GISTS = 256
 MOST_KEPT = 32
+MOST_CORES = 256
 MOST_RECENT = 16
 MOST_WAYS = 200_000
 MOST_HELD = 200_000
 MOST_WAITING = 10_000
 
 _MASK = (1 << 64) - 1
+_GROWN = "/.../"
 _MASKED = re.compile(r"[\d?]")
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9])(?:(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}|(?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[A-Za-z])[A-Za-z0-9]{16,}"
@@ -70,7 +72,7 @@ def pattern(url: str) -> str:
     path = path[path.find("/", path.find("://") + 3) + 1 :]
     if _grows(path):
         *folders, name = path.split("/")
-        path = "/".join([*folders[:2], "...", "" if name in folders else name])
+        path = "/".join([*folders[:2], _GROWN.strip("/"), "" if name in folders else name])
     path = _TOKEN.sub("0", path)
     if not question:
         return "/" + path
@@ -79,7 +81,7 @@ def pattern(url: str) -> str:
 
 
 def can_grow(url: str) -> bool:
-    """Whether a pattern can have more than one URL: whether something in this one is masked, or may be."""
+    """Whether the pattern of a URL can have more than one: whether anything in it is masked."""
     start = url.find("/", 8)
     return _MASKED.search(url, start) is not None or _grows(url[start + 1 :])
 
@@ -217,7 +219,7 @@ class HostBudget:
         self.suspect = 0  # a content that looks like an error page and was not compared with one
         self.held = 0
         self._seen = Seen()
-        self._cores = Seen()
+        self._cores: dict[int, None] = {}  # of the last pages
         self._repeated: dict[int, set[str]] = {}
 
     def keep(self) -> Kept:
@@ -233,14 +235,18 @@ class HostBudget:
         # A pattern that masks nothing has one URL; its folder is all there is to learn about.
         both = [self.find(folder(text))]
         newness = both[0].judge(gist, simhash, seen_before)
-        if can_grow(url):
+        if _MASKED.search(text) or _GROWN in text:
             both.append(self.find(text))
             newness = min(newness, both[1].judge(core, simhash, seen_before))
         soft = core in self.soft
         if seen_before or soft:
             newness = 0.0
-        if newness < 1.0 or core in self._repeated or self._cores.add(core):
+        if core in self._cores:
             self._suspect(core, text)
+        else:
+            self._cores[core] = None
+            if len(self._cores) > MOST_CORES:
+                del self._cores[next(iter(self._cores))]
         if newness == 1.0:
             self.new += 1
         closed = tuple(each.text for each in both if each.exhausted and not each.closed)
