@@ -2,7 +2,9 @@
 looked up by their text and never parsed again."""
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import cast
 
 import can_ada
 
@@ -27,46 +29,55 @@ class LinkTable:
         self._remembered = 0
         self._known: set[int] = set()
 
-    def resolve(self, base: str, hrefs: Iterable[str | None]) -> tuple[dict[int, None], list[tuple[str, Found]]]:
+    def resolve(self, base: str, hrefs: Sequence[str | None]) -> tuple[dict[int, None], list[tuple[str, Found]]]:
         """The identities of what `hrefs` lead to, each once, and those (by href) that are new to this client."""
         folder = base[: base.rfind("/", 0, base.find("?") if "?" in base else len(base)) + 1]
         remembered = self._by_folder.get(folder)
         if remembered is None:
             remembered = self._by_folder[folder] = {}
             self._remembered += 1
-        get = remembered.get
-        ids: dict[int, None] = {}
+        # Hundreds of links a page, and most of them remembered: what follows stays in C for those.
+        targets = dict.fromkeys([href.partition("#")[0] if "#" in href else href for href in hrefs if href])
+        found: list[int | None] = [*map(remembered.get, islice(targets, MOST_ON_A_PAGE))]
         new: list[tuple[str, Found]] = []
-        parsed: can_ada.URL | None = None
-        text = 0
-        for href in dict.fromkeys(hrefs):
-            if not href:
-                continue
-            id = get(href)
-            if id is None and "#" in href:
-                id = get(href.partition("#")[0])
-            if id is None:
-                target = href.partition("#")[0].strip()
-                if not target or len(target) > LONGEST:
-                    continue
-                if parsed is None:
-                    parsed = can_ada.parse(base)
-                url = _resolved(parsed, target)
-                id = identity(url) if url else 0
-                # What a link that starts with "?" leads to depends on the page, not only on its folder.
-                if target[0] != "?":
-                    remembered[target] = id
-                    self._remembered += 1
-                if url and id not in self._known:
-                    self._known.add(id)
-                    new.append((href, Found(id, url, "")))
-                    text += len(url)
-            if id:
-                ids[id] = None
-                if len(ids) >= MOST_ON_A_PAGE or text > MOST_TEXT_ON_A_PAGE:
-                    break
+        if None in found:
+            self._look_up(base, targets, found, remembered, new)
+            if new:
+                as_written = {href.partition("#")[0]: href for href in reversed(hrefs) if href}
+                new = [(as_written[target], each) for target, each in new]
+        ids = dict.fromkeys(found)
+        ids.pop(0, None)
+        ids.pop(None, None)
         self._forget_some()
-        return ids, new
+        return cast(dict[int, None], ids), new
+
+    def _look_up(
+        self,
+        base: str,
+        targets: Iterable[str],
+        found: list[int | None],
+        remembered: dict[str, int],
+        new: list[tuple[str, Found]],
+    ) -> None:
+        """Parses the links that are not remembered, and puts their identities in their places."""
+        parsed = can_ada.parse(base)
+        text = 0
+        for place, (written, known) in enumerate(zip(targets, found, strict=False)):
+            if known is not None:
+                continue
+            target = written.strip()
+            if not target or len(target) > LONGEST or text > MOST_TEXT_ON_A_PAGE:
+                continue
+            url = _resolved(parsed, target)
+            id = found[place] = identity(url) if url else 0
+            # What a link that starts with "?" leads to depends on the page, not only on its folder.
+            if target[0] != "?":
+                remembered[written] = id
+                self._remembered += 1
+            if url and id not in self._known:
+                self._known.add(id)
+                new.append((written, Found(id, url, "")))
+                text += len(url)
 
     def meet(self, url: str) -> Found | None:
         """A single URL, when this client has not met it."""
