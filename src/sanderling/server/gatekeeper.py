@@ -156,6 +156,8 @@ class Gatekeeper:
                 self._release(host, _crowd(name), MOST_AT_ONCE, lessons)
         for host in changed:
             self._keep(host, lessons)
+        # The store does not know yet what was let go a moment ago, so it may have named some twice.
+        lessons.released = list({each.id: each for each in lessons.released}.values())
         return lessons
 
     def _learn_page(
