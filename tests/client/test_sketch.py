@@ -49,5 +49,7 @@ def test_the_core_leaves_out_what_the_url_says() -> None:
     one = sketch("Welcome to xkqzj.trap.test, 12 friends", "http://xkqzj.trap.test/")
     two = sketch("Welcome to n0abab.trap.test, 7 friends", "http://n0abab.trap.test/")
     assert one.core == two.core
+    three, four = (sketch(f"No page 7f{n}a15 here", f"http://e.org/lost/7f{n}a15") for n in ("c", "de"))
+    assert three.core == four.core
     assert one.gist != two.gist
     assert sketch("Welcome to all", "http://e.org/").core != sketch("Welcome to some", "http://e.org/").core

@@ -35,6 +35,7 @@ def _codes() -> bytes:
 _CODES = _codes()
 _NOT_LETTERS = bytes(range(_FIRST))
 _WORD = re.compile("[a-z]{3,}")
+_ID = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{4,}")
 
 # A longer text is more than an echo of its URL; and in a URL as many words are looked for in it.
 LONGEST_ECHO = 4096
@@ -63,10 +64,15 @@ def sketch(text: str, url: str = "") -> Sketch:
     if not packed:
         return Sketch(digest)
     gist = _number(packed)
-    return Sketch(digest, _simhash(coded), gist, _core(packed, url) if len(packed) <= LONGEST_ECHO else gist)
+    return Sketch(digest, _simhash(coded), gist, _core(data, packed, url) if len(packed) <= LONGEST_ECHO else gist)
 
 
-def _core(packed: bytes, url: str) -> int:
+def _core(data: bytes, packed: bytes, url: str) -> int:
+    ids = _ID.findall(url)[:MOST_WORDS]
+    if ids:
+        for each in ids:
+            data = data.replace(each.encode(), b"")
+        packed = data.translate(_CODES, _DIGITS)
     letters = packed.translate(None, _NOT_LETTERS)
     words = _WORD.findall(url.lower().translate(_NO_DIGITS))
     for word in sorted(set(words[:MOST_WORDS]), key=len, reverse=True):

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import msgspec
 
 # A pattern is closed after so many visits without anything new, plus one for every FAITH that were new. Each that was
-# new makes good for CREDIT others, so that one in ten is enough to go on.
+# new makes good for CREDIT others, so that one in eight is enough to go on.
 LONGEST_RUN = 10
 FAITH = 4
-CREDIT = 8
+CREDIT = 6
 # Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than it may disappoint.
 PROVEN = 12
 # So for URLs with different names in one folder, where only the very same content is no news.
