@@ -40,19 +40,21 @@ def test_killing_everything_twenty_times_loses_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     chance = random.Random(1)
     kills = at_risk = 0
-    with SyntheticWeb(hosts=1, pages=PAGES, seed=3, latency=0.004).serve() as site:
+    with SyntheticWeb(hosts=1, pages=PAGES, seed=3, latency=0.03).serve() as site:
         expected = site.direct.reachable(0)
         while True:
+            before = sum(site.requests.values())
             process = start(folder, site)
-            try:
-                process.wait(0.6 + chance.random() * 0.7 if kills < 40 else None)
+            while process.poll() is None and (kills >= 40 or sum(site.requests.values()) < before + 50):
+                time.sleep(0.01)
+            time.sleep(chance.random() * 0.4)
+            if process.poll() is not None:
                 break
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                kills += 1
-                # Two clients hold at most a full stock each; a lease after the last commit is not on disk.
-                at_risk += 2 * 200
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            kills += 1
+            # Two clients hold at most a full stock each; a lease after the last commit is not on disk.
+            at_risk += 2 * 200
         assert process.returncode == 0
         requests = sum(site.requests.values())
     assert kills >= 20
