@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import race, slow_hosts, store, truth, web
+from bench import race, revisit, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -19,6 +19,7 @@ examples:
   python -m bench truth                    how many pages there are to find
   python -m bench truth DIR --port 8099    did the crawl in DIR find exactly these?
   python -m bench slow-hosts               1,000 slow hosts at once, one client
+  python -m bench revisit                  an unchanged site visited again
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -60,6 +61,8 @@ def parser() -> argparse.ArgumentParser:
     slow.add_argument("--latency", type=float, default=0.3, help="seconds a host takes to answer (0.3)")
     slow.add_argument("flags", nargs="*", help="further flags of sanderling crawl, after -- (--delay 0)")
     store.add_arguments(commands.add_parser("store", help="what the stores cost with a million URLs"))
+    again = commands.add_parser("revisit", help="an unchanged site visited again")
+    again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     serving = commands.add_parser("web", help="serve the pages until interrupted")
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
     return top
@@ -81,6 +84,8 @@ def main() -> int:
         if chosen.command == "slow-hosts":
             flags = chosen.flags or ["--delay", "0"]
             return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
+        if chosen.command == "revisit":
+            return revisit.revisit(chosen.on)
         if chosen.command == "store":
             return store.run(chosen)
         return race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on)

@@ -1,4 +1,4 @@
-"""Sanderling keeps a searchable, versioned copy of a part of the web fresh at the least cost.
+"""Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
 
 The life of a page. A URL enters as a seed or as a link on another page. The dispatcher (`server.dispatcher`)
 decides once whether it is ours to visit and keeps it with its state in the store (`repository`). Ranking

@@ -13,7 +13,7 @@ from sanderling import __version__
 from sanderling.cli import blame, changes, crawl, diff, duplicates, export, history, join, lab, links, pages, status
 from sanderling.errors import SanderlingError, UsageError
 
-_ABOUT = """Sanderling keeps a searchable, versioned copy of a part of the web fresh at the least cost.
+_ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
 
 A crawl lives in one folder. Start with:
 
