@@ -40,9 +40,9 @@ def test_a_few_words_make_a_near_duplicate_and_other_texts_are_far() -> None:
     assert others[0] > 10
 
 
-def test_long_texts_are_compared_by_their_ends() -> None:
+def test_long_texts_are_compared_by_their_parts() -> None:
     assert bits(text(1, 4000), text(2, 4000)) > 10
-    assert bits(text(1, 4000), text(1, 4000) + " zebra") <= 3
+    assert bits(text(1, 4000), text(1, 4000) + " zebra") <= 5
 
 
 def test_the_core_leaves_out_what_the_url_says() -> None:

@@ -1,9 +1,9 @@
 """A page's text in a few bytes: numbers by which the server tells repeated content from new.
 
 The gist is a hash of the text without digits: the months of a calendar have few gists. The core leaves out the words of
-the page's own URL as well: "you searched for blue shoes". The simhash says how alike two
-texts are by how many of its 64 bits differ: each word of the text (with the start of the next) votes on every bit.
-Together they cost 14 us for a page of 8 kB of text, of which the half is Python's `translate`.
+the page's own URL as well: "you searched for blue shoes". The simhash says how alike two texts are by how many of its 64
+bits differ: each word of the text (with the start of the next) votes on every bit. Over 14,500 pages of documentation, 8
+kB of text each, the mean cost is 28 us where xxhash takes 6 for the digest; the voting is half of it.
 """
 
 import re
@@ -12,9 +12,10 @@ from typing import NamedTuple
 import numpy as np
 from xxhash import xxh3_64_digest, xxh3_128_digest
 
-# Of a longer text the beginning and the end are looked at; what is alike in both is hardly different between.
-MOST_START = 8 * 1024
-MOST_END = 2 * 1024
+# Of a longer text three parts of this length are looked at, from its beginning, its middle and its end: menus are at
+# the beginning. The parts are taken after the digits are gone, so that another number does not move them.
+PART = 2048
+MOST_BYTES = 64 * 1024
 
 # About so many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words from 5 %.
 _ENOUGH_BYTES = 900
@@ -38,7 +39,7 @@ _WORD = re.compile("[a-z]{3,}")
 _ID = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{4,}")
 
 # A longer text is more than an echo of its URL; and in a URL as many words are looked for in it.
-LONGEST_ECHO = 4096
+LONGEST_ECHO = 1024
 MOST_WORDS = 30
 _DIGITS = b"0123456789"
 _NO_DIGITS = dict.fromkeys(_DIGITS)
@@ -57,9 +58,12 @@ def sketch(text: str, url: str = "") -> Sketch:
     """What identifies a text, exactly and roughly."""
     data = text.encode("utf-8", "surrogatepass")
     digest = xxh3_128_digest(data)
-    if len(data) > MOST_START + MOST_END:
-        data = data[:MOST_START] + data[-MOST_END:]
+    if len(data) > MOST_BYTES:
+        data = data[: MOST_BYTES // 2] + data[-MOST_BYTES // 2 :]
     coded = data.translate(_CODES, _DIGITS)
+    if len(coded) > 3 * PART:
+        middle = len(coded) // 2
+        coded = b"".join((coded[:PART], coded[middle - PART // 2 : middle + PART // 2], coded[-PART:]))
     packed = coded.translate(None, b"\0")  # runs of numbers leave runs of gaps
     if not packed:
         return Sketch(digest)
