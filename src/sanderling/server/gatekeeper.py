@@ -106,6 +106,7 @@ class Gatekeeper:
         self._twins = Twins()
         self._ways = Ways()
         self._beyond: dict[int, float] = {}
+        self._reported: dict[int, bytes] = {}
         self._held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
         self._probing: set[int] = set()
         self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
@@ -119,6 +120,7 @@ class Gatekeeper:
         """Takes the visits of a report as evidence."""
         lessons = Lessons()
         self._beyond = {}
+        self._reported = {v.id: v.text_digest for v, _ in visits if v.simhash and v.outcome is Outcome.PAGE}
         touched: dict[int, _Host] = {}
         changed: set[int] = set()
         domains: dict[str, DomainBudget] = {}
@@ -451,6 +453,9 @@ class Gatekeeper:
         lessons.hosts.append(known)
 
     def _digest(self, id: int) -> bytes:
+        """The text of a page that was visited, in this report or before."""
+        if id in self._reported:
+            return self._reported[id]
         facts = self._store.page_facts([id]).get(id)
         return facts.text_digest if facts is not None and 200 <= facts.status < 300 and facts.simhash else b""
 
