@@ -1,13 +1,11 @@
 """The client's end of the line to the server: blocking writes, and reads when something is there."""
 
 import socket
-import struct
 
 import msgspec
 
+from sanderling.frames import Incoming, framed
 from sanderling.model import Hello, Lease, Report, Stop, ToClient, Welcome
-
-_LENGTH = struct.Struct(">I")
 
 
 class ServerLine:
@@ -16,7 +14,7 @@ class ServerLine:
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.connect(path)
-        self._incoming = bytearray()
+        self._incoming = Incoming()
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode = msgspec.msgpack.Decoder(ToClient).decode
 
@@ -43,8 +41,7 @@ class ServerLine:
         self._send(report)
 
     def _send(self, message: Hello | Report) -> None:
-        frame = self._encode(message)
-        self._socket.sendall(_LENGTH.pack(len(frame)) + frame)
+        self._socket.sendall(framed(self._encode(message)))
 
     def _receive(self) -> list[Welcome | Lease | Stop] | None:
         try:
@@ -53,14 +50,4 @@ class ServerLine:
             return None
         if not data:
             return None
-        buffer = self._incoming
-        buffer += data
-        messages, start = [], 0
-        while len(buffer) - start >= 4:
-            (size,) = _LENGTH.unpack_from(buffer, start)
-            if len(buffer) - start - 4 < size:
-                break
-            messages.append(self._decode(buffer[start + 4 : start + 4 + size]))
-            start += 4 + size
-        del buffer[:start]
-        return messages
+        return [self._decode(frame) for frame in self._incoming.feed(data)]

@@ -2,16 +2,13 @@
 
 import selectors
 import socket
-import struct
 from collections import deque
 from pathlib import Path
 
 import msgspec
 
+from sanderling.frames import Incoming, framed
 from sanderling.model import ToClient, ToServer
-
-LARGEST = 256 * 1024 * 1024
-_LENGTH = struct.Struct(">I")
 
 
 class Line:
@@ -22,7 +19,7 @@ class Line:
         self.client = ""
         self.pid = 0
         self.heard = 0.0
-        self._incoming = bytearray()
+        self._incoming = Incoming()
         self._outgoing: deque[memoryview] = deque()
 
     def receive(self) -> list[bytes] | None:
@@ -35,22 +32,13 @@ class Line:
             return None
         if not data:
             return None
-        buffer = self._incoming
-        buffer += data
-        frames, start = [], 0
-        while len(buffer) - start >= 4:
-            (size,) = _LENGTH.unpack_from(buffer, start)
-            if size > LARGEST:
-                return None
-            if len(buffer) - start - 4 < size:
-                break
-            frames.append(bytes(buffer[start + 4 : start + 4 + size]))
-            start += 4 + size
-        del buffer[:start]
-        return frames
+        try:
+            return self._incoming.feed(data)
+        except ValueError:
+            return None
 
     def queue(self, frame: bytes) -> None:
-        self._outgoing.append(memoryview(_LENGTH.pack(len(frame)) + frame))
+        self._outgoing.append(memoryview(framed(frame)))
 
     def flush(self) -> bool:
         """Sends what the socket takes; True when something is left."""
