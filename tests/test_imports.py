@@ -13,14 +13,13 @@ ROOMS = {
     "freshness",
     "repository",
     "search",
-    "web",
     "focus",
     "forms",
     "cluster",
     "render",
 }
 STAGES = {"dispatcher", "ranking", "distributor", "allocator", "intake"}
-FREE = {"wiring", "judging", "library", "cli", "testing", "lab", "__main__", "__init__"}
+FREE = {"wiring", "judging", "library", "cli", "web", "testing", "lab", "__main__", "__init__"}
 
 
 def imported(path: Path) -> set[str]:

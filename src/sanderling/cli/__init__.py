@@ -10,7 +10,21 @@ import sys
 from collections.abc import Sequence
 
 from sanderling import __version__
-from sanderling.cli import blame, changes, crawl, diff, duplicates, export, history, join, lab, links, pages, status
+from sanderling.cli import (
+    blame,
+    changes,
+    crawl,
+    diff,
+    duplicates,
+    export,
+    history,
+    join,
+    lab,
+    links,
+    pages,
+    serve,
+    status,
+)
 from sanderling.errors import SanderlingError, UsageError
 
 _ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
@@ -29,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (crawl, status, pages, links, duplicates, changes, history, diff, blame, export, join, lab):
+    for module in (crawl, status, pages, links, duplicates, changes, history, diff, blame, export, join, serve, lab):
         module.add(commands)
     return top
 

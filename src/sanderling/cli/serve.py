@@ -1,0 +1,90 @@
+"""`sanderling serve`: the dashboard and the HTTP API."""
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+
+from sanderling.errors import UsageError
+
+_ABOUT = """Shows crawls in the browser and answers programs at /api/v1, on this machine only unless told otherwise.
+
+DIR is a crawl folder, or a directory with crawl folders in it, in which new crawls are created. Bound to another
+address than loopback the server wants a token or a password; put a server that speaks TLS before it.
+
+Examples:
+  sanderling serve example
+  sanderling serve crawls --port 9000
+  sanderling serve crawls --host 0.0.0.0 --password-file secret.txt
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "serve", help="dashboard and HTTP API", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("dir", nargs="+", type=Path, help="crawl folders, or directories of crawl folders")
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, default=8080, help="the port (default: 8080; 0: any that is free)")
+    parser.add_argument(
+        "--archive-port", type=int, metavar="PORT", help="the port that shows archived pages (default: the next one)"
+    )
+    parser.add_argument(
+        "--token",
+        nargs="?",
+        const="",
+        metavar="TOKEN",
+        help="let in only who knows this; a random one when none is given",
+    )
+    parser.add_argument("--password-file", type=Path, metavar="FILE", help="a password, or its argon2 hash")
+    parser.add_argument(
+        "--name", action="append", default=[], help="a further host name that the server answers to (repeatable)"
+    )
+    parser.add_argument(
+        "--allow-private", action="store_true", help="let crawls that are created here begin at private addresses"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    from sanderling.web import serving  # what only this command needs takes a moment to load
+    from sanderling.web.app import create_app
+    from sanderling.web.sandbox import create_sandbox
+    from sanderling.web.security import LOOPBACK_NAMES, Security, is_loopback
+    from sanderling.web.shelf import Shelf
+
+    token = secrets.token_urlsafe(24) if options.token == "" else options.token or ""
+    password = _password_in(options.password_file) if options.password_file else ""
+    local = is_loopback(options.host)
+    if not local and not token and not password:
+        raise UsageError(f"whoever reaches {options.host} could use it: add --token or --password-file")
+    shelf = Shelf(options.dir)
+    socket = serving.listening(options.host, options.port)
+    port: int = socket.getsockname()[1]
+    beside = serving.listening(options.host, port + 1 if options.archive_port is None else options.archive_port)
+    security = Security(
+        port=port, archive_port=beside.getsockname()[1], token=token, password=password, any_name=not local, allow_private=options.allow_private,
+        names=LOOPBACK_NAMES | {name.lower() for name in options.name},
+    )  # fmt: skip
+    shown = f"[{options.host}]" if ":" in options.host else options.host
+    count = len(shelf.folders())
+
+    def say() -> None:
+        sys.stdout.write(f"{count} crawl{'s' * (count != 1)} at http://{shown}:{port}/ (Ctrl-C ends it)\n")
+        if options.token == "":
+            sys.stdout.write(f"token: {token}\n")
+        sys.stdout.flush()
+
+    serving.serve([(create_app(shelf, security), socket), (create_sandbox(shelf, security), beside)], say)
+    return 0
+
+
+def _password_in(path: Path) -> str:
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read: {error}") from None
+    if not lines or not lines[0].strip():
+        raise UsageError(f"{path} has no password in its first line")
+    return lines[0].strip()

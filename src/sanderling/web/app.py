@@ -1,0 +1,49 @@
+"""The app: who may enter, the API for programs, the pages for people."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import anyio
+from fastapi import Depends, FastAPI
+
+from sanderling import __version__
+from sanderling.web import pages, problems, signing
+from sanderling.web.api import crawls
+from sanderling.web.gate import Gate
+from sanderling.web.security import Security, guard
+from sanderling.web.shelf import IDLE_SECONDS, Shelf
+
+# Threads that read stores for requests, each with a connection of its own while it works.
+READERS = 8
+
+
+def create_app(shelf: Shelf, security: Security) -> FastAPI:
+    """Everything that one server shows."""
+
+    @asynccontextmanager
+    async def life(_: FastAPI) -> AsyncIterator[None]:
+        anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_tidy, shelf)
+            yield
+            tasks.cancel_scope.cancel()
+        shelf.close_idle(0)
+
+    app = FastAPI(
+        title="Sanderling", version=__version__, lifespan=life, dependencies=[Depends(guard)],
+        openapi_url="/api/v1/openapi.json", docs_url=None, redoc_url=None,
+    )  # fmt: skip
+    app.state.shelf = shelf
+    app.state.security = security
+    problems.install(app)
+    app.include_router(crawls.router, prefix="/api/v1")
+    app.include_router(signing.router)
+    app.include_router(pages.router)
+    app.add_middleware(Gate, security=security)
+    return app
+
+
+async def _tidy(shelf: Shelf) -> None:
+    while True:
+        await anyio.sleep(IDLE_SECONDS / 2)
+        await anyio.to_thread.run_sync(shelf.close_idle)

@@ -1,0 +1,68 @@
+"""Every error of the web side as application/problem+json (RFC 9457), or as a page for people."""
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+import msgspec
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from sanderling.errors import FolderInUse, RunFailed, SanderlingError, StoreAway
+from sanderling.web.shelf import UnknownCrawl
+
+# Makes a page that says what went wrong to a person: (request, status, sentence).
+ErrorPage = Callable[[Request, int, str], Response]
+CallNext = Callable[[Request], Awaitable[Response]]
+
+
+class NotFound(SanderlingError):
+    """What was asked for does not exist."""
+
+
+class Conflict(SanderlingError):
+    """It cannot be done as things stand."""
+
+
+_STATUS: dict[type[SanderlingError], int] = {
+    UnknownCrawl: 404, NotFound: 404, Conflict: 409, FolderInUse: 409, StoreAway: 503, RunFailed: 500,
+}  # fmt: skip
+
+
+def problem(status: int, detail: str, headers: dict[str, str] | None = None, **more: object) -> Response:
+    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "detail": detail, **more}
+    return Response(msgspec.json.encode(body), status, headers, media_type="application/problem+json")
+
+
+def install(app: FastAPI, page: ErrorPage | None = None) -> None:
+    """Makes an app answer every error in one form; `page` is for browsers, outside of the API."""
+
+    def answer(
+        request: Request, status: int, detail: str, headers: dict[str, str] | None = None, **more: object
+    ) -> Response:
+        wants_page = "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/")
+        if page is not None and wants_page:
+            return page(request, status, detail)
+        return problem(status, detail, headers, **more)
+
+    async def http(request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)
+        headers = dict(error.headers) if error.headers else None
+        return answer(request, error.status_code, str(error.detail), headers)
+
+    async def invalid(request: Request, error: Exception) -> Response:
+        assert isinstance(error, RequestValidationError)
+        errors = [{"at": ".".join(map(str, each["loc"])), "detail": str(each["msg"])} for each in error.errors()]
+        return answer(request, 422, "; ".join(f"{e['at']}: {e['detail']}" for e in errors), errors=errors)
+
+    async def ours(request: Request, error: Exception) -> Response:
+        status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
+        return answer(request, status, str(error))
+
+    async def bug(request: Request, error: Exception) -> Response:
+        return answer(request, 500, "this is a mistake of Sanderling; the server's log says more")
+
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(SanderlingError, ours)
+    app.add_exception_handler(Exception, bug)

@@ -1,0 +1,186 @@
+"""Who may do what: names we answer to, tokens and passwords, sessions, forms, and links to archived pages.
+
+On loopback everybody may enter who reaches the server by its own name: a page of the web that has its name point at
+127.0.0.1 does not. Elsewhere a token or a password is needed. A form carries a token of its session, and a program
+that uses a cookie sends a header that no page of another origin may send.
+"""
+
+import hashlib
+import hmac
+import ipaddress
+import secrets
+import threading
+import time
+from collections import OrderedDict
+
+import argon2
+from fastapi import HTTPException, Request
+
+SESSION_SECONDS = 12 * 3600.0
+ARCHIVE_SECONDS = 3600.0
+# Wrong passwords an address may try in a minute; and all addresses together, since each try costs 50 ms and 64 MiB.
+TRIES, ALL_TRIES = 5, 60
+MOST_SESSIONS = 1000
+
+LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+
+
+class Security:
+    """The secrets of one server; they live as long as it does."""
+
+    def __init__(
+        self, *, port: int, archive_port: int = 0, token: str = "", password: str = "",
+        names: frozenset[str] = LOOPBACK_NAMES, any_name: bool = False, allow_private: bool = False,
+    ) -> None:  # fmt: skip
+        """`any_name` for a server that is bound elsewhere, where a token or a password is required anyway."""
+        self.cookie = f"sanderling-{port}"  # cookies do not know ports: two servers on one machine must not share it
+        self.port = port
+        self.archive_port = archive_port
+        self.allow_private = allow_private
+        self.locked = bool(token or password)
+        self._names = names
+        self._any_name = any_name and self.locked
+        self._key = secrets.token_bytes(32)
+        self._token = self._digest(token) if token else None
+        self._hasher = argon2.PasswordHasher()
+        self._password = password if password.startswith("$argon2") else self._hasher.hash(password) if password else ""
+        self._hashing = threading.Lock()
+        self._tries: OrderedDict[str, list[float]] = OrderedDict()
+        self._sessions: OrderedDict[str, float] = OrderedDict()
+
+    # ---- who asks
+
+    def answers_to(self, host: str) -> bool:
+        """Whether a Host header names this server."""
+        return self._any_name or host_name(host) in self._names
+
+    def knows_token(self, authorization: str) -> bool:
+        """Whether an Authorization header carries the token."""
+        scheme, _, given = authorization.partition(" ")
+        if self._token is None or scheme.lower() != "bearer":
+            return False
+        return hmac.compare_digest(self._digest(given.strip()), self._token)
+
+    def sign_in(self, given: str, address: str) -> str | None:
+        """A session for who knows the token or the password; None for others, and 429 for those who guess."""
+        self._slow_down(address)
+        with self._hashing:
+            known = (self._token is not None and hmac.compare_digest(self._digest(given), self._token)) or (
+                self._verify(given)
+            )
+        if not known:
+            now = time.monotonic()
+            for name in (address, ""):
+                self._tries.setdefault(name, []).append(now)
+            return None
+        session = self.new_session()
+        self._sessions[session] = time.monotonic() + SESSION_SECONDS
+        while len(self._sessions) > MOST_SESSIONS:
+            self._sessions.popitem(last=False)
+        return session
+
+    def sign_out(self, session: str) -> None:
+        self._sessions.pop(session, None)
+
+    def may_enter(self, session: str) -> bool:
+        return not self.locked or self._sessions.get(session, 0.0) > time.monotonic()
+
+    # ---- sessions and forms
+
+    def new_session(self) -> str:
+        nonce = secrets.token_urlsafe(24)
+        return f"{nonce}.{self._sign('session', nonce)}"
+
+    def is_session(self, session: str) -> bool:
+        """Whether we gave it out, so that nobody can plant one of their own."""
+        nonce, _, signature = session.partition(".")
+        return hmac.compare_digest(signature.encode(), self._sign("session", nonce).encode())
+
+    def form_token(self, session: str) -> str:
+        return self._sign("form", session)
+
+    # ---- archived pages, on another origin that gets no cookies
+
+    def archive_link(self, origin: str, crawl: str, version: int) -> str:
+        """An address at which a version can be seen for an hour, by whoever has it."""
+        until = int(time.time() + ARCHIVE_SECONDS)
+        return f"{origin}/{crawl}/{version}?until={until}&key={self._sign('archive', f'{crawl}/{version}/{until}')}"
+
+    def may_see(self, crawl: str, version: int, until: int, key: str) -> bool:
+        wanted = self._sign("archive", f"{crawl}/{version}/{until}")
+        return until > time.time() and hmac.compare_digest(key.encode(), wanted.encode())
+
+    # ----
+
+    def _slow_down(self, address: str) -> None:
+        since = time.monotonic() - 60
+        for name, most in ((address, TRIES), ("", ALL_TRIES)):
+            recent = [at for at in self._tries.get(name, ()) if at > since]
+            if len(recent) >= most:
+                wait = max(1, int(recent[0] - since) + 1)
+                raise HTTPException(429, f"too many wrong tries; wait {wait} s", {"Retry-After": str(wait)})
+            if recent:
+                self._tries[name] = recent
+            else:
+                self._tries.pop(name, None)
+        while len(self._tries) > MOST_SESSIONS:
+            self._tries.popitem(last=False)
+
+    def _verify(self, given: str) -> bool:
+        try:
+            return bool(self._password) and self._hasher.verify(self._password, given)
+        except (argon2.exceptions.VerificationError, argon2.exceptions.InvalidHashError):
+            return False
+
+    def _digest(self, text: str) -> bytes:
+        return hmac.digest(self._key, text.encode("utf-8", "surrogateescape"), hashlib.sha256)
+
+    def _sign(self, purpose: str, text: str) -> str:
+        return hmac.new(self._key, f"{purpose}:{text}".encode(), hashlib.sha256).hexdigest()[:40]
+
+
+def host_name(host: str) -> str:
+    """The name in a Host header, without its port."""
+    host = host.strip().lower()
+    if host.startswith("["):
+        return host.partition("]")[0] + "]"
+    return host.partition(":")[0].rstrip(".")
+
+
+def is_loopback(address: str) -> bool:
+    if address == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(address.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def form_token(request: Request) -> str:
+    """The token for the hidden field `form_token` of every form on a page; begins a session when there is none."""
+    security: Security = request.app.state.security
+    session: str = request.state.session
+    if not session:
+        session = request.state.session = request.state.give_cookie = security.new_session()
+    return security.form_token(session)
+
+
+async def guard(request: Request) -> None:
+    """Refuses what changes something unless its sender meant it: a token, a header of ours, or a form of ours."""
+    if request.method in ("GET", "HEAD", "OPTIONS") or request.state.by_token or "x-sanderling" in request.headers:
+        return
+    security: Security = request.app.state.security
+    given = ""
+    if request.headers.get("content-type", "").startswith(("application/x-www-form-urlencoded", "multipart/form-data")):
+        given = str((await request.form()).get("form_token", ""))
+    session: str = request.state.session
+    if not session or not hmac.compare_digest(given.encode(), security.form_token(session).encode()):
+        raise HTTPException(
+            403, "send the header `X-Sanderling: 1`, or a token; from a form: load the page again and send it once more"
+        )
+
+
+def archive_origin(request: Request) -> str:
+    """Where archived pages are shown: another port, hence another origin."""
+    security: Security = request.app.state.security
+    return f"{request.url.scheme}://{host_name(request.headers.get('host', ''))}:{security.archive_port}"

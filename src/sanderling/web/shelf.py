@@ -1,0 +1,115 @@
+"""The crawl folders that one server shows: those it was given, and those one level below a directory it was given."""
+
+import hashlib
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sanderling.errors import BadFolder, UsageError
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
+from sanderling.wiring.archive import open_store
+
+# A store that nobody reads from for so long is closed, so that a folder can be moved or deleted.
+IDLE_SECONDS = 30.0
+
+_SLUG = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+
+
+class UnknownCrawl(UsageError):
+    """No folder on the shelf has this name."""
+
+
+class Shelf:
+    """Folders by the names they have in addresses; safe to use from many threads."""
+
+    def __init__(self, places: list[Path]) -> None:
+        for place in places:
+            if place.exists() and not place.is_dir():
+                raise BadFolder(f"{place} is not a folder")
+            if not place.exists() and not place.parent.is_dir():
+                raise BadFolder(f"{place.parent} does not exist")
+        self._places = [place.absolute() for place in places]
+        self._guard = threading.Lock()
+        self._idle: dict[Path, list[tuple[float, Store]]] = {}
+
+    def folders(self) -> dict[str, Folder]:
+        """Every crawl folder by its name, as they are now."""
+        paths: dict[Path, None] = {}
+        for place in self._places:
+            if Folder(place).exists():
+                paths[place] = None
+            elif place.is_dir():
+                paths |= {path: None for path in sorted(place.iterdir()) if Folder(path).exists()}
+        named: dict[str, list[Path]] = {}
+        for path in paths:
+            named.setdefault(_slug(path.name), []).append(path)
+        return {
+            name if len(same) == 1 and name == path.name else f"{name}-{_mark(path)}": Folder(path)
+            for name, same in named.items()
+            for path in same
+        }
+
+    def folder(self, name: str) -> Folder:
+        found = self.folders().get(name)
+        if found is None:
+            raise UnknownCrawl(f"there is no crawl {name!r} here")
+        return found
+
+    def room_for(self, name: str) -> Folder:
+        """Where a new crawl goes: below the first directory that is not a crawl itself."""
+        if not _SLUG.fullmatch(name) or ".." in name:
+            raise UsageError(
+                f"{name!r} cannot name a crawl: use up to 64 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit"
+            )
+        home = next((place for place in self._places if not Folder(place).exists()), None)
+        if home is None:
+            raise UsageError("crawls cannot be created here: start the server with a directory to create them in")
+        folder = Folder(home / name)
+        if folder.path.exists():
+            raise UsageError(f"there is a crawl {name!r} already")
+        home.mkdir(exist_ok=True)
+        return folder
+
+    @contextmanager
+    def reading(self, name: str) -> Iterator[tuple[Folder, Store]]:
+        """A folder and its state, for reading by one thread; another process may crawl into it meanwhile."""
+        folder = self.folder(name)
+        store = self._borrow(folder)
+        try:
+            yield folder, store
+        except BaseException:
+            store.close()  # whatever went wrong, the next reader begins anew
+            raise
+        with self._guard:
+            self._idle.setdefault(folder.path, []).append((time.monotonic(), store))
+
+    def close_idle(self, seconds: float = IDLE_SECONDS) -> None:
+        """Closes what nobody has read from for a while."""
+        since = time.monotonic() - seconds
+        with self._guard:
+            for path, stores in list(self._idle.items()):
+                for used, store in stores:
+                    if used <= since:
+                        store.close()
+                self._idle[path] = [each for each in stores if each[0] > since]
+                if not self._idle[path]:
+                    del self._idle[path]
+
+    def _borrow(self, folder: Folder) -> Store:
+        with self._guard:
+            if idle := self._idle.get(folder.path):
+                return idle.pop()[1]
+        return open_store(folder, readonly=True)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9._-]+", "-", name.lower()).strip("-._")[:64] or "crawl"
+
+
+def _mark(path: Path) -> str:
+    """Tells folders apart whose names become the same in an address."""
+    return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:6]

@@ -1,0 +1,41 @@
+"""Archived pages: on another origin, with nothing that runs, for those with a link."""
+
+import asyncio
+from pathlib import Path
+
+import httpx
+
+from sanderling.web.sandbox import create_sandbox
+from sanderling.web.security import Security
+from sanderling.web.shelf import Shelf
+
+SECURITY = Security(port=8080, archive_port=8081)
+
+
+def get(home: Path, path: str, headers: dict[str, str] | None = None) -> httpx.Response:
+    async def ask() -> httpx.Response:
+        transport = httpx.ASGITransport(create_sandbox(Shelf([home]), SECURITY))
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8081") as client:
+            return await client.get(path, headers=headers)
+
+    return asyncio.run(ask())
+
+
+def test_a_version_is_shown_as_it_was_and_confined(crawled: Path) -> None:
+    shown = get(crawled, SECURITY.archive_link("", "small", 1))
+    assert shown.status_code == 200 and b"<html" in shown.content.lower()
+    policy = shown.headers["content-security-policy"]
+    assert policy.startswith("sandbox;") and "default-src 'none'" in policy and "allow-scripts" not in policy
+    assert "frame-ancestors http://localhost:8080" in policy
+    assert "set-cookie" not in shown.headers and shown.headers["x-content-type-options"] == "nosniff"
+
+
+def test_only_with_a_link_of_ours(crawled: Path) -> None:
+    link = SECURITY.archive_link("", "small", 1)
+    assert get(crawled, link.replace("/small/1", "/small/2")).status_code == 404
+    assert get(crawled, "/small/1").status_code == 422
+    assert get(crawled, link.replace("until=", "until=9")).status_code == 404
+    assert get(crawled, link[:-1] + ("0" if link[-1] != "0" else "1")).status_code == 404
+    assert get(crawled, SECURITY.archive_link("", "small", 999_999)).status_code == 404
+    assert get(crawled, link, {"host": "evil.example"}).status_code == 421
+    assert get(crawled, "/").status_code == 404

@@ -1,0 +1,110 @@
+"""Who may enter, and what a page of another site can do: nothing."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.conftest import Ran
+from tests.web.conftest import Served, running
+
+PAGE = {"accept": "text/html"}
+
+
+def token_in(page: httpx.Response) -> str:
+    found = re.search(r'name="form_token" value="([0-9a-f]+)"', page.text)
+    assert found
+    return found[1]
+
+
+def test_a_name_that_is_not_ours_is_refused(served: Served) -> None:
+    for host in ("evil.example", "127.0.0.1.nip.io", "", "localhost.evil.example:80"):
+        answer = served.http.get("/api/v1/crawls", headers={"host": host})
+        assert answer.status_code == 421, host
+        assert answer.headers["content-type"] == "application/problem+json"
+    for host in ("localhost:1", "127.0.0.1", "[::1]:8080", "LOCALHOST"):
+        assert served.http.get("/api/v1/crawls", headers={"host": host}).status_code == 200
+
+
+def test_a_further_name(crawled: Path) -> None:
+    with running(crawled, "--name", "Crawls.example") as server:
+        assert server.http.get("/api/v1/crawls", headers={"host": "crawls.example:443"}).status_code == 200
+
+
+def test_every_answer_carries_the_headers(served: Served) -> None:
+    for path in ("/api/v1/crawls", "/login", "/nothing", "/api/v1/crawls/unknown"):
+        headers = served.http.get(path).headers
+        policy = headers["content-security-policy"]
+        assert "default-src 'none'" in policy and "unsafe-inline" not in policy and "frame-ancestors 'none'" in policy
+        assert headers["x-frame-options"] == "DENY"
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+
+
+def test_elsewhere_a_secret_is_required(sanderling: Callable[..., Ran], crawled: Path) -> None:
+    ran = sanderling("serve", crawled, "--host", "0.0.0.0", "--port", 0)
+    assert ran.code == 2 and "--token or --password-file" in ran.err
+
+
+def test_a_token_opens_the_api(crawled: Path) -> None:
+    with running(crawled, "--token", "a-secret-of-ours") as server:
+        refused = server.http.get("/api/v1/crawls")
+        assert refused.status_code == 401 and refused.headers["www-authenticate"] == "Bearer"
+        wrong = {"authorization": "Bearer a-secret-of-our"}
+        assert server.http.get("/api/v1/crawls", headers=wrong).status_code == 401
+        right = {"authorization": "Bearer a-secret-of-ours"}
+        assert server.http.get("/api/v1/crawls", headers=right).status_code == 200
+        to_login = server.http.get("/", headers=PAGE)
+        assert to_login.status_code == 303 and to_login.headers["location"] == "/login?next=/"
+
+
+def test_a_password_begins_and_ends_a_session(crawled: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("correct horse\n")
+    with running(crawled, "--password-file", tmp_path / "secret") as server:
+        page = server.http.get("/login", headers=PAGE)
+        form = {"form_token": token_in(page), "secret": "correct horse", "next": "//evil.example/"}
+        entered = server.http.post("/login", data=form)
+        assert entered.status_code == 303 and entered.headers["location"] == "/"
+        cookie = entered.headers["set-cookie"]
+        assert "HttpOnly" in cookie and "SameSite=Strict" in cookie
+        assert server.http.get("/api/v1/crawls").status_code == 200
+        held = dict(server.http.cookies)
+        token = token_in(server.http.get("/login", headers=PAGE))
+        assert server.http.post("/logout", data={"form_token": token}).status_code == 303
+        server.http.cookies.clear()
+        server.http.cookies.update(held)
+        assert server.http.get("/api/v1/crawls").status_code == 401
+
+
+def test_guessing_is_slowed_down(crawled: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("correct horse\n")
+    with running(crawled, "--password-file", tmp_path / "secret") as server:
+        form = {"form_token": token_in(server.http.get("/login", headers=PAGE)), "secret": "wrong"}
+        codes = [server.http.post("/login", data=form).status_code for _ in range(7)]
+        assert codes == [401] * 5 + [429] * 2
+        last = server.http.post("/login", data={**form, "secret": "correct horse"})
+        assert last.status_code == 429 and int(last.headers["retry-after"]) > 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"origin": "http://evil.example", "x-sanderling": "1"},
+        {"sec-fetch-site": "cross-site", "x-sanderling": "1"},
+        {"origin": "null", "x-sanderling": "1"},
+    ],
+)
+def test_what_changes_something_has_to_be_meant(served: Served, headers: dict[str, str]) -> None:
+    answer = served.http.post("/logout", data={"form_token": "0" * 40}, headers=headers)
+    assert answer.status_code == 403
+
+
+def test_a_form_token_belongs_to_its_session(served: Served) -> None:
+    with httpx.Client(base_url=served.url) as mine, httpx.Client(base_url=served.url) as theirs:
+        token = token_in(theirs.get("/login", headers=PAGE))
+        mine.get("/login", headers=PAGE)
+        assert mine.post("/logout", data={"form_token": token}).status_code == 403
+        assert theirs.post("/logout", data={"form_token": token}).status_code == 303
