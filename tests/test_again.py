@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST
+from servers import Answer, PageServer, links
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
@@ -171,3 +172,39 @@ def test_a_rule_changes_what_counts_without_fetching(sanderling: Callable, tmp_p
         assert "not a valid selector" in ran.err
         settings.write_text(kept + 'rules = [{ wach = ["h1"] }]\n')
         assert sanderling("crawl", "-d", folder).code == 2
+
+
+def test_noise_that_all_pages_share_is_learned_from_some_and_kept(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+
+    def page(name: str) -> Callable[[int], bytes]:
+        return lambda n: f"<h1>{name}</h1><p>About {name}</p><p>Visitors today:</p><p>{n} {name}</p><p>End</p>".encode()
+
+    names = [f"page{number}" for number in range(12)]
+    table = {f"/{name}": page(name) for name in names}
+    with PageServer(table | {"/": links(*(f"/{name}" for name in names))}) as server:
+        sanderling("crawl", f"{server.origin}/", "-d", folder, *FAST)
+        news = [sanderling("crawl", "-d", folder, "--again", "--json").json["changed"] for _ in range(3)]
+        assert news[0] == 12  # nothing is known about them yet
+        assert news[1] - news[0] == 3  # the first pages teach it, the others are known by it
+        assert news[2] == news[1]
+
+
+def test_a_page_that_answers_like_nonsense_does_is_gone(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    nothing = Answer(b"<h1>Oops</h1><p>There is nothing here. Have a look at our other pages instead.</p>")
+    there = b"<h1>A page</h1><p>with something to say about a thing that is worth a visit</p>"
+    with PageServer(
+        {"/": links("/a", "/b"), "/a": there, "/b": there + b"<p>too</p>", "/sitemap.xml": nothing}
+    ) as server:
+        sanderling("crawl", f"{server.origin}/", "-d", folder, *FAST)
+        server.table["/a"] = nothing
+        sanderling("crawl", "-d", folder, "--again")
+        history = sanderling("history", folder, f"{server.origin}/a", "--json").lines
+        assert [row["kinds"] for row in history] == [["new"], ["gone"]]
+        assert "soft 404" in history[1]["summary"]
+        server.table["/a"] = there
+        sanderling("crawl", "-d", folder, "--again")
+        history = sanderling("history", folder, f"{server.origin}/a", "--json").lines
+        assert [row["kinds"] for row in history] == [["new"], ["gone"], ["new"]]
+        assert sanderling("status", folder, "--json").json["gone"] == 0

@@ -1,7 +1,7 @@
 """Connects the change detector with the client, which takes a page's parameters, and with intake, which judges by them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import re2
@@ -15,9 +15,14 @@ from sanderling.change import (
     compare,
     focus,
     learn,
+    learn_template,
+    look,
     parameters,
     processing,
+    unlikeness,
 )
+from sanderling.change.image import Look
+from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
 from sanderling.errors import BadSetting
 from sanderling.model import Before, Change, ChangeKind, Outcome, State, Visit
@@ -26,6 +31,7 @@ from sanderling.settings import Rule
 _encode = msgspec.msgpack.Encoder().encode
 _decode_parameters = msgspec.msgpack.Decoder(Parameters).decode
 _decode_noise = msgspec.msgpack.Decoder(Noise).decode
+_decode_look = msgspec.msgpack.Decoder(Look).decode
 
 _KINDS = {
     "structure": ChangeKind.STRUCTURE,
@@ -40,6 +46,20 @@ Anew = Callable[[Before], bytes]
 
 # From a parsed page, its URL and its packed links to its encoded parameters.
 Fingerprint = Callable[[turbohtml.Document, str, bytes], bytes]
+
+
+# From the bytes of an image to its encoded look; empty for one that cannot be decoded.
+Portray = Callable[[bytes], bytes]
+
+
+def portraitist(decoder: Decoder) -> Portray:
+    """How images are reduced to what they look like, in a process apart that starts with the first one."""
+
+    def portray(body: bytes) -> bytes:
+        colours = decoder.decode(body)
+        return b"" if colours is None else _encode(look(colours))
+
+    return portray
 
 
 def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
@@ -89,27 +109,59 @@ def rejudge(versions: Iterable[tuple[ChangeKind, bytes]]) -> tuple[list[Change |
     return changes, _encode(last) if last else b"", _encode(noise)
 
 
-def judge(visit: Visit, before: Before, anew: Anew) -> tuple[Change | None, bytes]:
-    """What a visit to a known page found, None when that is no new version; and the noise known after it."""
+class Judgement(NamedTuple):
+    """What a visit to a known page found, None when that is no new version; and the noise that is known after it."""
+
+    change: Change | None
+    noise: bytes
+    template: Noise
+
+
+def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
+    """`template` is what is known about the noise of the pages of the same site.
+
+    It learns only from pages that changed before: of the others the unchanged visits do not count, as no parameters
+    of them are kept, and every place would seem to change each time.
+    """
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
-        return _left(visit, before), before.noise
+        return Judgement(_left(visit, before), before.noise, template)
     if visit.outcome is Outcome.UNCHANGED and before.noise and before.parameters:
         same = _decode_parameters(before.parameters)
-        return None, _encode(learn(_decode_noise(before.noise), same, same))
+        learned = learn_template(template, same, same) if template.places else template
+        return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
     if visit.outcome is not Outcome.PAGE:
-        return None, before.noise
+        return Judgement(None, before.noise, template)
     if before.state == State.GONE or not 200 <= before.status < 300:
-        return Change(ChangeKind.NEW, 1.0, "", "back"), before.noise
+        return Judgement(Change(ChangeKind.NEW, 1.0, "", "back"), before.noise, template)
     kept = before.parameters or anew(before)
+    if visit.mime.startswith("image/"):
+        return Judgement(_redrawn(kept, visit.parameters), b"", template)
     if not visit.parameters or not kept:
-        kind = ChangeKind.IMAGE if visit.mime.startswith("image/") else ChangeKind.TEXT
-        return Change(kind, 1.0, "", "the file is another one"), before.noise
-    old, new = _decode_parameters(kept), _decode_parameters(visit.parameters)
+        return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
+    try:
+        old, new = _decode_parameters(kept), _decode_parameters(visit.parameters)
+    except msgspec.MsgspecError:  # it was an image
+        return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), b"", template)
     if old.processing != new.processing and (made := anew(before)):
         old = _decode_parameters(made)
     noise = _decode_noise(before.noise) if before.noise else Noise()
-    verdict = compare(old, new, known=noise)
-    return _change(verdict), _encode(learn(noise, old, new))
+    verdict = compare(old, new, known=noise, template=template)
+    learned = learn_template(template, old, new) if before.parameters else template
+    return Judgement(_change(verdict), _encode(learn(noise, old, new)), learned)
+
+
+_ANOTHER = "the file is another one"
+
+
+def _redrawn(old: bytes, new: bytes) -> Change:
+    """An image file with other bytes: a picture that was saved anew is no news."""
+    try:
+        unlike = unlikeness(_decode_look(old), _decode_look(new))
+    except msgspec.MsgspecError:  # one of them cannot be decoded, or was no image
+        return Change(ChangeKind.IMAGE, 1.0, "", _ANOTHER)
+    if not unlike:
+        return Change(ChangeKind.IMAGE, 0.01, "", "the same picture, saved anew", news=False)
+    return Change(ChangeKind.IMAGE, unlike, "", "another picture" if unlike == 1.0 else "the picture was altered")
 
 
 def _change(verdict: Verdict) -> Change:
@@ -123,5 +175,5 @@ def _left(visit: Visit, before: Before) -> Change | None:
     """A tombstone, when there was a page before."""
     if before.state != State.FETCHED or not 200 <= before.status < 300:
         return None
-    why = "redirects elsewhere" if visit.outcome is Outcome.REDIRECT else f"gone ({visit.status})"
+    why = "redirects elsewhere" if visit.outcome is Outcome.REDIRECT else f"gone ({visit.reason or visit.status})"
     return Change(ChangeKind.GONE, 1.0, "", why)

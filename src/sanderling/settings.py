@@ -39,6 +39,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     sitemaps: bool = True
+    images: bool = False
     order: Order = "pagerank"
     max_pages: int | None = None
     max_depth: int | None = None
@@ -82,6 +83,7 @@ DECLARED = [
     Declared("include", "list", "Scope", "follow only URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
+    Declared("images", "flag", "Scope", "fetch the images that pages show too, each as a page of its own, and compare their pixels"),
     Declared("order", "choice", "Scope", "what to visit first: by importance (pagerank, backlinks, opic, pvalue) or breadth-first"),
     Declared("max_pages", "count", "Limits", "stop after this many stored pages, exactly"),
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),

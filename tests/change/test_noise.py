@@ -3,7 +3,7 @@ import itertools
 import msgspec
 from turbohtml import parse
 
-from sanderling.change import Noise, Parameters, compare, learn, parameters
+from sanderling.change import Noise, Parameters, compare, learn, learn_template, parameters
 from sanderling.change.noise import MAX_PLACES
 
 
@@ -38,10 +38,28 @@ def test_the_first_changes_are_news() -> None:
 
 
 def test_what_pages_of_a_template_taught_holds_for_a_page_never_seen_before() -> None:
-    template = taught([visit(number) for number in range(5)])
+    template = Noise()
+    for number in range(3):
+        template = learn_template(template, *(visit(number + step, f"page {number}") for step in (0, 10)))
     other = [visit(number, "another page") for number in (1, 2)]
     assert compare(*other).news
     assert not compare(*other, template=template).news
+
+
+def test_one_edit_on_all_pages_of_a_template_is_news_on_each() -> None:
+    template = Noise()
+    for number in range(20):
+        pages = visit("opens at 9", f"page {number}"), visit("opens at 10", f"page {number}")
+        assert compare(*pages, template=template).news
+        template = learn_template(template, *pages)
+
+
+def test_a_place_that_seldom_changes_is_no_noise_of_a_template() -> None:
+    template = Noise()
+    for number in range(40):
+        page = visit(number // 8, f"page {number}")
+        template = learn_template(template, page, visit((number + 1) // 8, f"page {number}"))
+    assert compare(visit(0, "x"), visit(99, "x"), template=template).news
 
 
 def test_an_author_at_work_is_no_noise() -> None:

@@ -7,7 +7,8 @@ decodes images, starts a process of its own.
 """
 
 from .explain import explain
-from .noise import Noise, learn
+from .image import look, unlikeness
+from .noise import Noise, learn, learn_template
 from .page import PROCESSING, Parameters, parameters
 from .rules import Rules, focus, processing
 from .text import visible_text
@@ -26,7 +27,10 @@ __all__ = [
     "explain",
     "focus",
     "learn",
+    "learn_template",
+    "look",
     "parameters",
     "processing",
+    "unlikeness",
     "visible_text",
 ]

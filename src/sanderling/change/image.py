@@ -1,7 +1,6 @@
 """Codes of images: the seed paper's `ival`, and the perceptual hashes that verdicts rest on.
 
-Everything here is arithmetic on a small grey picture; `pixels` turns the bytes of an image into one, in a child
-process. `ival` is kept for fidelity, and is weak: its determinant is 0 for every picture whose halves are alike.
+Everything here is arithmetic on a small picture; `pixels` turns the bytes of an image into one, in a child process. `ival` is kept for fidelity, and is weak: its determinant is 0 for every picture whose halves are alike.
 """
 
 from __future__ import annotations
@@ -17,7 +16,13 @@ TAGS: Final = frozenset(("img", "svg", "source", "video", "embed", "object"))
 _ATTRIBUTES: Final = {"object": ("data",), "video": ("poster", "src")}
 SIDE: Final = 64
 
+# Perceptual hashes of one picture saved twice differ by a few bits; of two pictures, by about 32 of 64.
+_SAME_LOOK: Final = 9
+# A picture saved twice keeps its colours but for a few of 255 steps.
+_SAME_SHADE: Final = 16
+
 Grey = NDArray[np.uint8]
+Colours = NDArray[np.uint8]  # height x width x red, green, blue
 
 
 class Look(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -26,6 +31,8 @@ class Look(msgspec.Struct, frozen=True, array_like=True, gc=False):
     url: int
     difference: int
     frequency: int
+    # The mean colours of 4 x 4 parts: hashes see shapes, and of plain pictures nothing at all.
+    shades: bytes = b""
 
 
 def reference(element: Element, tag: str) -> str:
@@ -100,13 +107,26 @@ def distance(one: int, other: int) -> int:
     return (one ^ other).bit_count()
 
 
-def look(grey: Grey, url: int = 0) -> Look:
-    """Both perceptual hashes of a picture; `url` is the number that identifies its address."""
-    return Look(url, difference_hash(grey), frequency_hash(grey))
+def look(colours: Colours, url: int = 0) -> Look:
+    """Both perceptual hashes of a picture and its colours; `url` is the number that identifies its address."""
+    grey = (colours @ _LUMA).round().astype(np.uint8)
+    shades = np.stack([shrink(colours[:, :, channel], 4, 4) for channel in range(3)], axis=2)
+    return Look(url, difference_hash(grey), frequency_hash(grey), shades.round().astype(np.uint8).tobytes())
+
+
+def unlikeness(one: Look, other: Look) -> float:
+    """How far two pictures are apart: 0 for what people call the same picture, 1 for another one."""
+    bits = max(distance(one.difference, other.difference), distance(one.frequency, other.frequency))
+    shades = [np.frombuffer(each.shades, np.uint8).astype(np.int16) for each in (one, other)]
+    shade = int(np.abs(shades[0] - shades[1]).max()) if len(shades[0]) == len(shades[1]) != 0 else 0
+    if bits <= _SAME_LOOK and shade <= _SAME_SHADE:
+        return 0.0
+    return min(1.0, max(bits / 32, shade / 128))
 
 
 def _bits(cells: NDArray[np.bool_]) -> int:
     return int.from_bytes(np.packbits(cells.ravel()).tobytes(), "big")
 
 
+_LUMA: Final = np.array([0.299, 0.587, 0.114])
 _COSINES: Final = np.cos(np.pi / 32 * np.outer(np.arange(8), np.arange(32) + 0.5))

@@ -23,14 +23,18 @@ _START: Final = 0
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How often the text after a paragraph changed, of how many visits."""
+    """How often the text after a paragraph changed, of how many visits; and for a template, what it was last."""
 
     changes: int
     visits: int
+    last: int = 0
 
     @property
     def volatile(self) -> bool:
         return self.changes >= _MIN_CHANGES and 2 * self.changes > self.visits
+
+
+_UNSEEN: Final = Place(0, 0)
 
 
 class Noise(msgspec.Struct, frozen=True, array_like=True):
@@ -40,6 +44,34 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     # Hashes of the last versions, newest last, and how often one of them came back.
     versions: tuple[bytes, ...] = ()
     returns: int = 0
+
+
+def learn_template(known: Noise, old: Parameters, new: Parameters) -> Noise:
+    """What is known about the pages built alike after another visit to one of them.
+
+    A text that is exchanged on all of them once is an edit, and news: it counts as one change, however many pages show
+    it. Only what says something else each time makes a place volatile.
+    """
+    if old.processing != new.processing:
+        return known
+    came: dict[int, int] = {}
+    hashes = new.paragraph_hashes()
+    if old.text != new.text:
+        alignment = align(old.paragraph_hashes(), hashes)
+        before_old, before_new = _anchors(old, new, alignment)
+        came = {before_old[one]: 0 for one in alignment.removed}
+        came |= {before_new[other]: hashes[other] for other in alignment.added}
+        came |= {before_old[one]: hashes[other] for one, other in [*alignment.edited, *alignment.moved]}
+    there = {_START, *hashes}
+    counted = dict(known.places)
+    for place, text in came.items():
+        count = counted.get(place, _UNSEEN)
+        if count is _UNSEEN or count.last != text:
+            counted[place] = Place(count.changes + 1, count.visits + 1, text)
+    for place in (counted.keys() & there) - came.keys():
+        count = counted[place]
+        counted[place] = Place(count.changes, count.visits + 1, count.last)
+    return Noise(_most_telling(counted))
 
 
 def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
@@ -56,11 +88,15 @@ def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
     }
     for place in changed - counted.keys():
         counted[place] = Place(1, 1)
-    if len(counted) > MAX_PLACES:
-        # A place seen once is what a redesign or an edit leaves behind; the regular ones stay.
-        best = sorted(counted, key=lambda place: (counted[place].changes, -counted[place].visits), reverse=True)
-        counted = {place: counted[place] for place in best[:MAX_PLACES]}
-    return Noise(counted, versions, returns)
+    return Noise(_most_telling(counted), versions, returns)
+
+
+def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
+    """A place seen once is what a redesign or an edit leaves behind; the regular ones stay."""
+    if len(counted) <= MAX_PLACES:
+        return counted
+    best = sorted(counted, key=lambda place: (counted[place].changes, -counted[place].visits), reverse=True)
+    return {place: counted[place] for place in best[:MAX_PLACES]}
 
 
 def _versions(known: Noise, old: Parameters, new: Parameters) -> tuple[tuple[bytes, ...], int]:

@@ -1,4 +1,4 @@
-"""From the bytes of an image to a small grey picture, in a child process with limits.
+"""From the bytes of an image to a small picture, in a child process with limits.
 
 Decoders are the part of a crawler that strangers attack best, and a picture of a few kilobytes may unpack to
 gigabytes. So the bytes go through a pipe to a child that may use little memory and time, and may open no file for
@@ -20,13 +20,14 @@ from typing import BinaryIO, Final, Self, cast
 
 import numpy as np
 
-from .image import SIDE, Grey
+from .image import SIDE, Colours
 
 MAX_BYTES: Final = 20 << 20
 MAX_PIXELS: Final = 40_000_000
 MEMORY: Final = 512 << 20
 SECONDS: Final = 5.0
 _LENGTH: Final = struct.Struct("<I")
+_SIZE: Final = SIDE * SIDE * 3
 
 
 class Decoder:
@@ -43,8 +44,8 @@ class Decoder:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def decode(self, body: bytes) -> Grey | None:
-        """The image as SIDE x SIDE grey values; nothing where it is none, is too large, or is a bomb."""
+    def decode(self, body: bytes) -> Colours | None:
+        """The image as SIDE x SIDE colours; nothing where it is none, is too large, or is a bomb."""
         if not body or len(body) > MAX_BYTES:
             return None
         child = self._child or self._start()
@@ -54,13 +55,13 @@ class Decoder:
             request.flush()
             ready, _, _ = select.select([reply], [], [], self._seconds)
             status = reply.read(1) if ready else b""
-            grey = reply.read(SIDE * SIDE) if status == b"\x01" else b""
+            colours = reply.read(_SIZE) if status == b"\x01" else b""
         except OSError:
-            status = grey = b""
+            status = colours = b""
         if not status:
             self.close()
             return None
-        return np.frombuffer(grey, np.uint8).reshape(SIDE, SIDE) if len(grey) == SIDE * SIDE else None
+        return np.frombuffer(colours, np.uint8).reshape(SIDE, SIDE, 3) if len(colours) == _SIZE else None
 
     def close(self) -> None:
         child, self._child = self._child, None
@@ -85,14 +86,14 @@ class Decoder:
 
 
 def serve(requests: BinaryIO, replies: BinaryIO) -> None:
-    """The child's loop: a length and an image in, a status and grey values out."""
+    """The child's loop: a length and an image in, a status and colours out."""
     while len(header := requests.read(_LENGTH.size)) == _LENGTH.size:
-        grey = grey_picture(requests.read(_LENGTH.unpack(header)[0]))
-        replies.write(b"\x01" + grey if grey else b"\x00")
+        colours = small_picture(requests.read(_LENGTH.unpack(header)[0]))
+        replies.write(b"\x01" + colours if colours else b"\x00")
         replies.flush()
 
 
-def grey_picture(body: bytes) -> bytes | None:
+def small_picture(body: bytes) -> bytes | None:
     """Decode, in the child only. Transparent parts count as white, of an animation the first frame."""
     from PIL import Image  # only the child pays for the import
 
@@ -101,10 +102,10 @@ def grey_picture(body: bytes) -> bytes | None:
         with Image.open(io.BytesIO(body)) as picture:
             if picture.width * picture.height > MAX_PIXELS:
                 return None
-            picture.draft("L", (SIDE, SIDE))
+            picture.draft("RGB", (SIDE, SIDE))
             flat = Image.new("RGBA", picture.size, "white")
             flat.alpha_composite(picture.convert("RGBA"))
-            return flat.convert("L").resize((SIDE, SIDE), Image.Resampling.BOX).tobytes()
+            return flat.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BOX).tobytes()
     except MemoryError:
         return None
     except Exception:  # a decoder may raise anything at all for a broken file

@@ -19,8 +19,6 @@ from .blocks import Alignment, align
 from .page import Parameters
 
 MAX_PLACES: Final = 32
-# Perceptual hashes of one picture saved twice differ by a few bits; of two pictures, by about 32 of 64.
-SAME_LOOK: Final = 9
 
 
 class Kind(StrEnum):
@@ -140,11 +138,7 @@ def relinked(old: Parameters, new: Parameters) -> bool:
 def images_differ(old: Parameters, new: Parameters) -> bool:
     """By what the pictures look like, where both versions know; else by what the page embeds."""
     if old.looks and len(old.looks) == len(new.looks) == new.image_count == old.image_count:
-        return any(
-            image.distance(before.frequency, after.frequency) > SAME_LOOK
-            or image.distance(before.difference, after.difference) > SAME_LOOK
-            for before, after in zip(old.looks, new.looks, strict=True)
-        )
+        return any(image.unlikeness(before, after) for before, after in zip(old.looks, new.looks, strict=True))
     return old.images != new.images
 
 

@@ -85,9 +85,8 @@ class HtmlPage:
         return Anchors(elements, [e.attr("href") for e in elements])
 
     def images(self) -> list[str]:
-        """Addresses of the images that the page shows."""
-        found = (join(self.url, e.attr("src") or "") for e in self.document.find_all("img") if e.attr("src"))
-        return list(dict.fromkeys(url for url in found if url))
+        """Where the images are that the page shows."""
+        return [src for e in self.document.find_all("img") if (src := e.attr("src")) and not src.startswith("data:")]
 
 
 class Anchors(NamedTuple):

@@ -29,8 +29,9 @@ LONGEST_RETRY_AFTER = 3600.0
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
-# From a parsed page, its URL and its packed links to its change parameters.
+# From a parsed page, its URL and its packed links to its change parameters; from an image to its own.
 Fingerprint = Callable[[turbohtml.Document, str, bytes], bytes]
+Portray = Callable[[bytes], bytes]
 
 
 class Archive(Protocol):
@@ -55,11 +56,14 @@ class Read(NamedTuple):
 class Reader:
     """Reads and archives what was fetched."""
 
-    def __init__(self, settings: Settings, archive: Archive, mark: Mark, fingerprint: Fingerprint) -> None:
+    def __init__(
+        self, settings: Settings, archive: Archive, mark: Mark, fingerprint: Fingerprint, portray: Portray
+    ) -> None:
         self._settings = settings
         self._archive = archive
         self._mark = mark
         self._fingerprint = fingerprint
+        self._portray = portray
         self._links = LinkTable()
         self._skip = skipped_types(settings) or ("\0",)
         self._request = (
@@ -151,7 +155,8 @@ class Reader:
             if kind == "html":
                 return self._html(url, body, charset, said, again)
             if kind == "bytes":
-                return Read(noindex=noindex)
+                drawn = self._portray(body) if again and mime.startswith("image/") else b""
+                return Read(noindex=noindex, parameters=drawn)
             if kind == "text":
                 words = decode(body, charset)
                 parameters = self._fingerprint(_as_document(words), url, b"") if again else b""
@@ -185,6 +190,8 @@ class Reader:
             ids, new = self._links.resolve(head.base, hrefs)
             texts = anchors.texts([href for href, _ in new])
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
+            if self._settings.images:  # fetched like what is linked, but no part of the link graph
+                found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         links = pack(ids)
         words = page.text()

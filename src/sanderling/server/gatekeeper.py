@@ -116,6 +116,15 @@ class Gatekeeper:
 
     # ---- what visits teach
 
+    def unmasked(self, visit: Visit, task: Task) -> Visit:
+        """A visit as it is meant: a page that was there and now says what the host says of any nonsense is not found."""
+        if not task.digest or visit.outcome is not Outcome.PAGE or not visit.core:
+            return visit
+        watched = self._watched(identity(origin(task.url)))
+        if watched is None or visit.core not in watched.budget.soft:
+            return visit
+        return msgspec.structs.replace(visit, outcome=Outcome.GONE, status=404, reason=SOFT)
+
     def learn(self, visits: list[tuple[Visit, Task]]) -> Lessons:
         """Takes the visits of a report as evidence."""
         lessons = Lessons()
@@ -132,7 +141,11 @@ class Gatekeeper:
                     watched.budget.soft.add(visit.core)
                     changed.add(host)
                 continue
-            if task.digest:  # visited again: what it taught is known
+            if task.digest:  # visited again: what it taught is known, unless it says something else now
+                watched = self._watched(host) if visit.outcome is Outcome.PAGE else None
+                if watched is not None:
+                    touched[host] = watched
+                    watched.budget.meet(task.url, visit.core)
                 continue
             watched = touched.get(host) or self._watched(host)
             if watched is None:

@@ -241,12 +241,7 @@ class HostBudget:
         soft = core in self.soft
         if seen_before or soft:
             newness = 0.0
-        if core in self._cores:
-            self._suspect(core, text)
-        else:
-            self._cores[core] = None
-            if len(self._cores) > MOST_CORES:
-                del self._cores[next(iter(self._cores))]
+        self.meet(url, core)
         if newness == 1.0:
             self.new += 1
         closed = tuple(each.text for each in both if each.exhausted and not each.closed)
@@ -258,6 +253,15 @@ class HostBudget:
         self.closed.update(closed)
         self.closed.difference_update(opened)
         return Judged(newness, soft, opened, closed)
+
+    def meet(self, url: str, core: int) -> None:
+        """Remembers what a page says without the words of its URL: many that say the same may say that they are not."""
+        if core in self._cores:
+            self._suspect(core, pattern(url))
+        elif core:
+            self._cores[core] = None
+            if len(self._cores) > MOST_CORES:
+                del self._cores[next(iter(self._cores))]
 
     def objection(self, url: str) -> str:
         """The closed pattern that a URL belongs to, if any."""

@@ -41,16 +41,19 @@ def text_of(archived: warc.Archived) -> str:
     """The visible text of an archived document."""
     from sanderling.client.reading import visible_text
 
-    types = [value for name, value in archived.headers if name.lower() == "content-type"]
-    return visible_text(archived.url, archived.body, types[0] if types else "")
+    return visible_text(archived.url, archived.body, type_of(archived))
 
 
 def document_in(archived: warc.Archived) -> turbohtml.Document | None:
     """An archived document as a page of text; None for one that says nothing."""
     from sanderling.client.reading import document_of
 
-    types = [value for name, value in archived.headers if name.lower() == "content-type"]
-    return document_of(archived.url, archived.body, types[0] if types else "")
+    return document_of(archived.url, archived.body, type_of(archived))
+
+
+def type_of(archived: warc.Archived) -> str:
+    """What the server said that a document is."""
+    return next((value for name, value in archived.headers if name.lower() == "content-type"), "")
 
 
 FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {

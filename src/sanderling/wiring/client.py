@@ -10,10 +10,11 @@ from pathlib import Path
 
 import msgspec
 
+from sanderling.change.pixels import Decoder
 from sanderling.client.crawler import Crawler, own_name
 from sanderling.client.line import ServerLine
 from sanderling.client.reading import Reader
-from sanderling.judging import fingerprinter
+from sanderling.judging import fingerprinter, portraitist
 from sanderling.model import PROTOCOL, Hello
 from sanderling.repository import warc
 from sanderling.server.marker import Marker
@@ -33,8 +34,12 @@ def client(path: str) -> None:
         return
     settings = msgspec.json.decode(welcome.settings, type=Settings)
     archive = warc.WarcWriter(Path(welcome.warc_folder), name)
-    reader = Reader(settings, archive, Marker.open(Path(welcome.marker)).write, fingerprinter(settings.rules))
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the server is gone: so are we
+    mark = Marker.open(Path(welcome.marker)).write
+    with (
+        Decoder() as decoder,
+        contextlib.suppress(BrokenPipeError, ConnectionResetError),
+    ):  # the server is gone: so are we
+        reader = Reader(settings, archive, mark, fingerprinter(settings.rules), portraitist(decoder))
         Crawler(name, settings, line, reader, archive).run()
 
 

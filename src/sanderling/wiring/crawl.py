@@ -169,6 +169,7 @@ class CrawlServer:
                 self._serve(0.05)
         self._crew.disband(max(0.0, deadline - time.monotonic()))
         with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
+            self._desk.close()
             warc.repair(self._folder.warcs, self._store.warcs())
 
     def _while_away(self, reason: str) -> None:

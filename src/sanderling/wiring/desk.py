@@ -4,7 +4,8 @@ from pathlib import Path
 
 import msgspec
 
-from sanderling.judging import fingerprinter, judge, rejudge
+from sanderling.change.pixels import Decoder
+from sanderling.judging import fingerprinter, judge, portraitist, rejudge
 from sanderling.model import (
     Before,
     Change,
@@ -17,14 +18,17 @@ from sanderling.model import (
     Settled,
     State,
     Stored,
+    Task,
     Visit,
 )
 from sanderling.repository import warc
 from sanderling.repository.store import Store
 from sanderling.server import intake
 from sanderling.settings import Settings
-from sanderling.wiring.archive import document_in
+from sanderling.urls import origin
+from sanderling.wiring.archive import document_in, type_of
 from sanderling.wiring.frontier import Frontier
+from sanderling.wiring.templates import Templates
 
 
 class Desk:
@@ -36,8 +40,15 @@ class Desk:
         self._frontier = frontier
         self._warcs = warcs
         self._fingerprint = fingerprinter(settings.rules)
+        self._decoder = Decoder()
+        self._portray = portraitist(self._decoder)
+        self._templates = Templates(store)
         self.notices: list[str] = []
         self._apply_rules()
+
+    def close(self) -> None:
+        self._decoder.close()
+        self._templates.save()
 
     def take_in(self, report: Report) -> list[tuple[str, Visit]]:
         """Commits a report whole; returns the visits to pages in it, by URL."""
@@ -49,10 +60,11 @@ class Desk:
             return []
         settings, counts = self._settings, self._frontier.counts
         before = self._store.before([id for id, task in tasks.items() if task.digest])
+        visits = [self._frontier.gate.unmasked(v, tasks[v.id]) for v in visits]
         settled = [
             intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id)) for v in visits
         ]
-        changes, noise = self._judge(visits, before)
+        changes, noise = self._judge(visits, tasks, before)
         lessons = self._frontier.gate.learn([(v, tasks[v.id]) for v in visits])
         settled = [s._replace(reason=lessons.reasons[s.id]) if s.id in lessons.reasons else s for s in settled]
         seen = intake.first_seen(visits)
@@ -93,15 +105,20 @@ class Desk:
         self._frontier.add_released(lessons.released)
         return [(tasks[v.id].url, v) for v in pages]
 
-    def _judge(self, visits: list[Visit], before: dict[int, Before]) -> tuple[dict[int, Change], dict[int, bytes]]:
+    def _judge(
+        self, visits: list[Visit], tasks: dict[int, Task], before: dict[int, Before]
+    ) -> tuple[dict[int, Change], dict[int, bytes]]:
         """What the pages that were visited again have become."""
         changes: dict[int, Change] = {}
         noise: dict[int, bytes] = {}
         for visit in visits:
             if visit.id in before:
-                change, noise[visit.id] = judge(visit, before[visit.id], self._parameters_anew)
-                if change is not None:
-                    changes[visit.id] = change
+                site = origin(tasks[visit.id].url)
+                judged = judge(visit, before[visit.id], self._parameters_anew, self._templates.of(site))
+                self._templates.learned(site, judged.template)
+                noise[visit.id] = judged.noise
+                if judged.change is not None:
+                    changes[visit.id] = judged.change
         return changes, noise
 
     def _parameters_anew(self, before: Before) -> bytes:
@@ -111,7 +128,9 @@ class Desk:
     def _parameters_at(self, stored: Stored) -> bytes:
         archived = warc.read(self._warcs, stored)
         document = document_in(archived)
-        return self._fingerprint(document, archived.url, b"") if document is not None else b""
+        if document is not None:
+            return self._fingerprint(document, archived.url, b"")
+        return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
 
     def _apply_rules(self) -> None:
         """Judges all versions anew from the archive when the user's rules are others than they were."""
@@ -122,7 +141,8 @@ class Desk:
         count = 0
         for page in self._store.with_history():
             versions = self._store.versions(page)
-            texts = [b"" if v.kinds & ChangeKind.GONE else self._parameters_at(v.stored) for v in versions]
+            silent = [v.kinds & ChangeKind.GONE or v.mime.startswith("image/") for v in versions]
+            texts = [b"" if no else self._parameters_at(v.stored) for no, v in zip(silent, versions, strict=True)]
             changes, parameters, noise = rejudge(zip([v.kinds for v in versions], texts, strict=True))
             found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]
             self._store.rejudge(page, found, parameters, noise)
