@@ -399,6 +399,9 @@ class PostgresStore:
 
     # ---- reading for people
 
+    def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._session.read(query.replace("?", "%s"), *values)
+
     def pages(self) -> Iterator[PageRow]:
         yield from map(rows.page, self._session.stream(rows.PAGES))
 

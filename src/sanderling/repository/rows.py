@@ -22,7 +22,7 @@ from sanderling.model import (
 
 FIRST = Change(ChangeKind.NEW, 1.0, "", "new")
 
-_TRUNCATED, _NOINDEX, _PERMANENT = 1, 2, 4
+TRUNCATED, NOINDEX, PERMANENT = 1, 2, 4
 
 PAGE_COLUMNS = (
     "id", "status", "fetched_at", "changed_at", "visits", "changes", "importance", "size", "digest", "text_digest",
@@ -76,7 +76,7 @@ def page_row(v: Visit, warcs: Mapping[str, int], commit: Commit) -> tuple[Any, .
     changed = change is not None and change.news and not change.kinds & ChangeKind.NEW
     place = (warcs[v.stored.warc], v.stored.offset, v.stored.length) if v.stored else (None, 0, 0)
     redirect = int.from_bytes(v.links[:8], "little", signed=True) if v.outcome is Outcome.REDIRECT and v.links else None
-    flags = v.truncated * _TRUNCATED | v.noindex * _NOINDEX | v.permanent * _PERMANENT
+    flags = v.truncated * TRUNCATED | v.noindex * NOINDEX | v.permanent * PERMANENT
     return (
         v.id, v.status, v.at, v.at, 1, int(changed), 0.0, v.size, v.digest, v.text_digest, v.mime, v.charset,
         v.language, v.title, v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place, v.parameters,
@@ -137,7 +137,7 @@ def page(r: tuple[Any, ...]) -> PageRow:
     return PageRow(
         url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
-        language=r[13], size=r[14], truncated=bool(r[15] & _TRUNCATED), noindex=bool(r[15] & _NOINDEX), redirect=r[16],
-        permanent=bool(r[15] & _PERMANENT), reason=r[17], warc=r[18], offset=r[19], length=r[20], same_as=r[21],
+        language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX), redirect=r[16],
+        permanent=bool(r[15] & PERMANENT), reason=r[17], warc=r[18], offset=r[19], length=r[20], same_as=r[21],
         simhash=f"{r[22] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[22] else "",
     )  # fmt: skip

@@ -369,6 +369,9 @@ class SqliteStore:
 
     # ---- reading for people
 
+    def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._db.execute(query, values).fetchall()
+
     def pages(self) -> Iterator[PageRow]:
         yield from map(rows.page, self._db.execute(rows.PAGES))
 

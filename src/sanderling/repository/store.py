@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sanderling.model import (
     Before,
@@ -140,6 +140,9 @@ class Store(Protocol):
         """Every page with the 64-bit ids it links to, packed, ordered by id."""
 
     # reading for people
+    def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        """Rows of a query in the words that SQLite and PostgreSQL share, with ? where values go; see `views`."""
+
     def pages(self) -> Iterator[PageRow]:
         """Every URL that answered."""
 

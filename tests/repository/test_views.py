@@ -1,0 +1,98 @@
+"""What people page through, on every store: nothing twice, nothing left out, and a bounded look each time."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from sanderling.model import Change, ChangeKind, Counts, Host, Settled, State
+from sanderling.repository import views
+from sanderling.repository.store import Store
+from tests.repository.test_store import HOST, commit, open_store, url, visit
+
+__all__ = ["open_store"]
+
+Fill = Callable[[], Store]
+
+
+@pytest.fixture
+def store(open_store: Callable[..., Store]) -> Iterator[Store]:
+    """Twelve URLs: three visited, one failed, the others queued."""
+    opened = open_store()
+    opened.seed(
+        [], [url(str(n), host=7 if n < 10 else 8) for n in range(12)], [HOST, Host(8, "http://f.org")], Counts()
+    )
+    links = url("5").id.to_bytes(8, "little", signed=True)
+    done = commit(1, [visit("0", 1, title="zero", links=links), visit("1", 2, at=50.0), visit("2", 3, at=60.0)])
+    done.settled.append(Settled(url("3").id, State.FAILED, 1, 0.0, "refused"))
+    opened.commit(done)
+    yield opened
+    opened.close()
+
+
+def walk(look: Callable[[int | None], views.Part]) -> list[views.Part]:
+    parts = [look(None)]
+    while parts[-1].next is not None:
+        parts.append(look(parts[-1].next))
+        assert len(parts) < 100
+    return parts
+
+
+def names(parts: list[views.Part]) -> list[str]:
+    return [row.url.rpartition("/")[2] for part in parts for row in part.rows]
+
+
+def test_urls_part_by_part(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "STRETCH", 3)
+    every = walk(lambda after: views.urls(store, 2, after or 0))
+    assert names(every) == [str(n) for n in range(12)]
+    assert all(len(part.rows) <= 2 for part in every)
+    assert names(walk(lambda after: views.urls(store, 5, after or 0, state=State.FAILED))) == ["3"]
+    assert names(walk(lambda after: views.urls(store, 5, after or 0, state=State.FETCHED))) == ["0", "1", "2"]
+    assert names(walk(lambda after: views.urls(store, 5, after or 0, host=8))) == ["10", "11"]
+    assert names(walk(lambda after: views.urls(store, 5, after or 0, prefix="http://e.org/1"))) == ["1", "10", "11"]
+    assert names(walk(lambda after: views.urls(store, 5, after or 0, prefix="http://e.org/%"))) == []
+
+
+def test_one_url(store: Store) -> None:
+    visited, queued = views.url(store, url("0").id), views.url(store, url("5").id)
+    assert visited is not None and (visited.title, visited.state, visited.visits) == ("zero", "fetched", 1)
+    assert queued is not None and (queued.title, queued.state, queued.status) == ("", "queued", 0)
+    assert views.url(store, 12345) is None
+
+
+def test_versions_and_changes(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(views, "STRETCH", 2)
+    edit = Change(ChangeKind.TEXT, 0.4, "small", "a price")
+    store.commit(commit(2, [visit("1", 4, at=2000.0)], changes={url("1").id: edit}))
+    noise = Change(ChangeKind.TEXT, 0.1, "small", "a counter", news=False)
+    store.commit(commit(3, [visit("1", 5, at=3000.0)], changes={url("1").id: noise}))
+    assert views.version_count(store, url("1").id) == 3
+    assert [each.summary for each in views.versions(store, url("1").id, 2, 3)] == ["a price", "a counter"]
+    last = views.versions(store, url("1").id, 3, 3)[0]
+    assert views.version(store, last.number) == last
+    assert views.version(store, last.number + 1) is None
+
+    def changes(**filters: object) -> list[str]:
+        parts = walk(lambda before: views.changes(store, 2, before, **filters))  # type: ignore[arg-type]
+        return [row.summary for part in parts for row in part.rows]
+
+    assert changes() == ["a price", "new", "new", "new"]
+    assert changes(everything=True) == ["a counter", "a price", "new", "new", "new"]
+    assert changes(kinds=ChangeKind.TEXT) == ["a price"]
+    assert changes(significance=0.5) == ["new", "new", "new"]
+    assert changes(since=1000.0) == ["a price"]
+    assert changes(host=8) == []
+
+
+def test_hosts_and_links(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = walk(lambda after: views.hosts(store, 1, after))
+    assert sorted(host.origin for part in parts for host in part.rows) == ["http://e.org", "http://f.org"]
+    monkeypatch.setattr(views, "STRETCH", 4)
+    found = walk(lambda after: views.linking(store, url("5").id, after))
+    assert [page for part in found for page in part.rows] == [url("0").id]
+
+
+def test_an_empty_store(open_store: Callable[..., Store]) -> None:
+    empty = open_store()
+    assert views.urls(empty, 5) == views.changes(empty, 5) == views.hosts(empty, 5) == views.Part([], None)
+    empty.close()
