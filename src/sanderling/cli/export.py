@@ -10,17 +10,19 @@ from typing import IO
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import size
 from sanderling.errors import UsageError
+from sanderling.wiring import markdown
 from sanderling.wiring.archive import FORMATS
 
-_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -.
+_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -; Markdown to a folder.
 
 Formats:
-  warc    every request and response as one .warc.gz, for any web archive tool
-  cdxj    an index of those WARC files as pywb and others read it
-  jsonl   one JSON object a page with its facts and its text
-  links   the link graph: source and target, separated by a tab
-  parquet the link graph as a Parquet table (needs `pip install sanderling[parquet]`)
-  graphml the link graph as GraphML
+  warc      every request and response as one .warc.gz, for any web archive tool
+  cdxj      an index of those WARC files as pywb and others read it
+  jsonl     one JSON object a page with its facts and its text
+  markdown  one .md file a page, without the site's navigation, with its facts on top
+  links     the link graph: source and target, separated by a tab
+  parquet   the link graph as a Parquet table (needs `pip install sanderling[parquet]`)
+  graphml   the link graph as GraphML
 """
 
 
@@ -30,16 +32,41 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
-    parser.add_argument("--format", required=True, choices=sorted(FORMATS), help="what to write")
-    parser.add_argument("-o", "--output", required=True, type=Path, help="the file to write, - for standard output")
-    parser.add_argument("--force", action="store_true", help="write over a file that exists")
+    parser.add_argument("--format", required=True, choices=sorted([*FORMATS, "markdown"]), help="what to write")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        type=Path,
+        help="the file to write, - for standard output; for Markdown a folder",
+    )
+    parser.add_argument("--force", action="store_true", help="write over what exists")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.format == "markdown":
+        return _markdown(options)
     with reading(options.dir) as (folder, store), _output(options.output, options.force) as file:
         written = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store))
     sys.stderr.write(f"sanderling: wrote {size(written)}\n")
+    return 0
+
+
+def _markdown(options: argparse.Namespace) -> int:
+    out: Path = options.output
+    if str(out) == "-":
+        raise UsageError("Markdown is written to a folder, a file for each page; name one with -o")
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not options.force)):
+        raise UsageError(f"{out} exists; choose another name or add --force")
+    count = 0
+    with reading(options.dir) as (folder, store):
+        for name, text in markdown.files(folder, store):
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8", "replace")
+            count += 1
+    sys.stderr.write(f"sanderling: wrote {count:,} files below {out}\n")
     return 0
 
 
