@@ -163,7 +163,8 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:
-        why = "a limit was met" if settings.max_pages or settings.max_time or settings.max_bytes else "stopped"
+        limited = settings.max_pages or settings.max_time or settings.max_bytes
+        why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
     lines.append(f"next: `sanderling status {folder.path}`, `sanderling pages {folder.path}`,")
     lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")

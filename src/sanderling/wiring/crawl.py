@@ -114,6 +114,11 @@ class CrawlServer:
     def close(self) -> None:
         self._undo.close()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether somebody had enough of it."""
+        return self._asked_to_stop()
+
     def progress(self) -> Progress:
         limit = self._settings.max_pages
         return Progress(

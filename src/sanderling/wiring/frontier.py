@@ -19,6 +19,10 @@ from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
 
 
+# A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
+LONGEST_PATIENCE = 300.0
+
+
 class Frontier:
     """The URLs of a crawl that are not visited yet, or are due again."""
 
@@ -76,7 +80,8 @@ class Frontier:
         """Whether nothing is left to visit, or the limits allow no more."""
         if self.allocator.leased:
             return False
-        waiting = self._next_wake is not None or self._next_due is not None
+        patience = time.time() + LONGEST_PATIENCE
+        waiting = any(at is not None and at < patience for at in (self._next_wake, self._next_due))
         if self.room() <= 0:
             return True
         return self.allocator.nothing_left() and not waiting and not self.let_go(self.gate.idle().released)
