@@ -18,7 +18,6 @@ from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
 
-
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
 LONGEST_PATIENCE = 300.0
 
