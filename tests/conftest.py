@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from search_library import Library
 
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
@@ -66,6 +67,13 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.skip(str(error))
     with contextlib.closing(server):
         yield server
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Iterator[Library]:
+    """A crawl folder of pages that a test writes down."""
+    with contextlib.closing(Library(tmp_path / "crawl")) as made:
+        yield made
 
 
 def stored_urls(folder: Path) -> list[str]:

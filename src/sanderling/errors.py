@@ -5,7 +5,9 @@ SanderlingError
 │   ├── BadSeed       a seed that is no URL we can fetch
 │   ├── BadSetting    an unknown setting or a value that does not fit
 │   └── BadFolder     a folder that is not ours, is damaged or is newer than this program
-│       └── FolderInUse   another process crawls into it right now
+│       ├── FolderInUse   another process crawls into it right now
+│       └── BadIndex      a search index that is damaged, older or of another crawl
+│           └── IndexInUse    another process writes to it right now
 └── RunFailed         a run that had to stop (exit code 1)
     ├── DiskFull      no room left; what was committed is safe
     └── StoreAway     the database cannot be reached; what was committed is safe
@@ -33,6 +35,14 @@ class BadFolder(UsageError):
 
 
 class FolderInUse(BadFolder):
+    pass
+
+
+class BadIndex(BadFolder):
+    pass
+
+
+class IndexInUse(BadIndex):
     pass
 
 

@@ -289,6 +289,35 @@ class VersionRow(Struct, frozen=True, kw_only=True):
         return Stored(self.warc, self.offset, self.length)
 
 
+class Searchable(NamedTuple):
+    """A version as the search index needs it."""
+
+    number: int
+    page: int
+    version: int  # which of the page's versions, from 1
+    url: str
+    at: float
+    until: float | None  # when the next version was seen; None for the last one
+    status: int
+    kinds: ChangeKind
+    changed_at: float  # the last change of the page that was worth telling, up to this version; 0 for none
+    gone: bool  # the page has left since, and not come back
+    text_digest: bytes
+    simhash: int  # 0 for versions that are not the last one
+    noindex: bool | None  # None: not known but from the document
+    mime: str
+    stored: Stored
+
+
+class HitFacts(NamedTuple):
+    """What a search wants to know of a page as it is now."""
+
+    importance: float
+    fetched_at: float
+    noindex: bool
+    alias: bool  # it is only another name of a page
+
+
 class Settled(NamedTuple):
     """The state a visit leaves its URL in; `due` is when to try again, 0 for never or at once."""
 

@@ -22,6 +22,8 @@ from sanderling.cli import (
     lab,
     links,
     pages,
+    reindex,
+    search,
     serve,
     status,
 )
@@ -34,6 +36,7 @@ A crawl lives in one folder. Start with:
   sanderling crawl https://example.org/ -d example
   sanderling status example
   sanderling pages example
+  sanderling search example 'some words'
 """
 
 
@@ -43,7 +46,9 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (crawl, status, pages, links, duplicates, changes, history, diff, blame, export, join, serve, lab):
+    for module in (
+        crawl, status, pages, links, duplicates, search, changes, history, diff, blame, export, reindex, join, serve, lab
+    ):  # fmt: skip
         module.add(commands)
     return top
 

@@ -92,7 +92,7 @@ class Reader:
         body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
         if task.kind == Kind.SOURCE:
             return self._source(fetch, body, known.get(b"location", ""))
-        mime, charset = _media_type(known.get(b"content-type", ""))
+        mime, charset = media_type(known.get(b"content-type", ""))
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
             return Visit(
@@ -161,7 +161,7 @@ class Reader:
                 words = decode(body, charset)
                 parameters = self._fingerprint(_as_document(words), url, b"") if again else b""
                 return Read(sketch=sketch(words, url), noindex=noindex, parameters=parameters)
-            text = _READERS[kind](body, charset)
+            text = READERS[kind](body, charset)
             ids, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
@@ -288,7 +288,7 @@ def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, b
     return b"".join(lines)
 
 
-def _media_type(header: str) -> tuple[str, str | None]:
+def media_type(header: str) -> tuple[str, str | None]:
     mime, _, parameters = header.partition(";")
     charset = None
     low = parameters.lower()
@@ -315,29 +315,29 @@ def _as_document(text: str) -> turbohtml.Document:
 
 def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:
     """A document parsed as it was when it was fetched; None for one that says nothing."""
-    mime, charset = _media_type(content_type)
+    mime, charset = media_type(content_type)
     kind = kind_of(body, mime)
     if kind == "html":
         return HtmlPage(body, charset, url).document
     if kind == "text":
         return _as_document(decode(body, charset))
-    reader = _READERS.get(kind)
+    reader = READERS.get(kind)
     return _as_document(reader(body, charset).text) if reader else None
 
 
 def visible_text(url: str, body: bytes, content_type: str) -> str:
     """The text that a reader of a document sees."""
-    mime, charset = _media_type(content_type)
+    mime, charset = media_type(content_type)
     kind = kind_of(body, mime)
     if kind == "html":
         return HtmlPage(body, charset, url).text()
     if kind == "text":
         return decode(body, charset)
-    reader = _READERS.get(kind)
+    reader = READERS.get(kind)
     return reader(body, charset).text if reader else ""
 
 
-_READERS: dict[str, Callable[[bytes, str | None], Text]] = {
+READERS: dict[str, Callable[[bytes, str | None], Text]] = {
     "xml": read_xml,
     "pdf": lambda body, _: read_pdf(body),
     "docx": lambda body, _: read_docx(body),

@@ -16,6 +16,7 @@ DATABASE = "sanderling.db"
 SETTINGS = "sanderling.toml"
 WARCS = "warc"
 LOCK = "sanderling.lock"
+INDEX = "index"
 
 
 class Folder:
@@ -27,6 +28,7 @@ class Folder:
         self.settings = path / SETTINGS
         self.warcs = path / WARCS
         self.lock = path / LOCK
+        self.index = path / INDEX
 
     def exists(self) -> bool:
         return self.database.exists() or self.settings.exists()

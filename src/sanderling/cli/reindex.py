@@ -1,0 +1,43 @@
+"""`sanderling reindex`: the search index made anew from the archive."""
+
+import argparse
+import sys
+import time
+
+from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import duration
+from sanderling.wiring.indexing import rebuild
+
+_EVERY = 2.0
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "reindex", help="make the search index anew",
+        description="Makes the search index anew from the archive. Searches go on with the old one until the new one is complete.",
+    )  # fmt: skip
+    add_folder(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    started = time.monotonic()
+    with reading(options.dir) as (folder, store):
+        done = rebuild(folder, store, Told("indexing"))
+    sys.stdout.write(f"{done:,} versions indexed in {folder.index}, {duration(time.monotonic() - started)}\n")
+    return 0
+
+
+class Told:
+    """Says on standard error now and then how far it is."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._said = time.monotonic()
+
+    def __call__(self, done: int, all: int) -> bool:
+        if time.monotonic() - self._said >= _EVERY:
+            self._said = time.monotonic()
+            sys.stderr.write(f"sanderling: {self._what}: {done:,} of {all:,} versions\n")
+            sys.stderr.flush()
+        return True

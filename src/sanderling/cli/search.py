@@ -1,0 +1,125 @@
+"""`sanderling search`: find pages, and what they said before, by their words."""
+
+import argparse
+import contextlib
+import sys
+import time
+
+import msgspec
+
+from sanderling.cli.folders import add_folder
+from sanderling.cli.reindex import Told
+from sanderling.cli.screen import harmless
+from sanderling.cli.versions import moment, when
+from sanderling.errors import IndexInUse
+from sanderling.model import ChangeKind
+from sanderling.repository.folder import Folder
+from sanderling.wiring.searching import Hit, Query, Results, Searcher, open_search
+
+_ABOUT = """Finds pages by their words, the best first, with the words marked.
+
+  word word          pages with both, in any of their forms    "in this order"   exactly
+  word OR word       one of them                               -word             not this one
+  title:word         in the title; also headings: text: url: host: lang:
+  sand*              words that begin so                       sanderlng~        words that nearly read so (~2: less nearly)
+  (a OR b) c         groups
+
+Examples:
+  sanderling search example 'sandpiper migration'
+  sanderling search example '"price list" -draft' --host shop.example.org --changed 7d
+  sanderling search example price --at 2026-11-01        what pages said then
+  sanderling search example price --versions             what they ever said
+"""
+_BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "search", help="find pages by their words", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_folder(parser)
+    parser.add_argument("query", nargs="*", help="what to look for; nothing for all that the filters leave")
+    parser.add_argument("--host", default="", metavar="NAME", help="only this host and those below it")
+    parser.add_argument("--lang", default="", metavar="CODE", help="only pages in this language, e.g. en")
+    parser.add_argument("--since", metavar="WHEN", help="only pages that are new or changed since: 2026-11-01, 3h, 7d")
+    parser.add_argument("--changed", metavar="WHEN", help="only pages that changed since; being new is no change")
+    parser.add_argument(
+        "--kind", action="append", choices=[each.name.lower() for each in ChangeKind if each.name],
+        help="only pages whose last change was of this kind (repeatable)",
+    )  # fmt: skip
+    parser.add_argument("--gone", action="store_true", help="pages that have left, by what they said last")
+    parser.add_argument("--at", metavar="WHEN", help="what pages said at that time")
+    parser.add_argument("--versions", action="store_true", help="look in older versions, too")
+    parser.add_argument("--limit", type=int, default=10, metavar="N", help="hits a page (default: 10)")
+    parser.add_argument("--page", type=int, default=1, metavar="N", help="which page of hits (default: 1)")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a hit")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    now = time.time()
+    kinds = ChangeKind(0)
+    for name in options.kind or ():
+        kinds |= ChangeKind[name.upper()]
+    since, changed, at = (
+        moment(given, now) if given else 0.0 for given in (options.since, options.changed, options.at)
+    )
+    asked = Query(
+        text=" ".join(options.query), host=options.host, language=options.lang, since=since, changed=changed,
+        kinds=kinds, gone=options.gone, at=at, versions=options.versions, limit=options.limit, page=options.page,
+    )  # fmt: skip
+    with open_search(Folder(options.dir)) as search:
+        _bring_up(search)
+        results = search.find(asked)
+    for note in results.notes:
+        sys.stderr.write(f"sanderling: {harmless(note)}\n")
+    if results.behind:
+        sys.stderr.write(f"sanderling: {results.behind:,} newer versions are not indexed yet\n")
+    if options.json:
+        for hit in results.hits:
+            sys.stdout.write(msgspec.json.encode(hit).decode() + "\n")
+    else:
+        sys.stdout.write(_shown(results, asked, sys.stdout.isatty()))
+    return 0
+
+
+def _bring_up(search: Searcher) -> None:
+    """Indexes what is missing, unless the crawl's own process is at it."""
+    behind = search.behind()
+    if behind > 1000:
+        sys.stderr.write(f"sanderling: indexing {behind:,} versions first\n")
+    if behind:
+        with contextlib.suppress(IndexInUse):
+            search.catch_up(Told("indexing"))
+
+
+def _shown(results: Results, asked: Query, colours: bool) -> str:
+    first = (asked.page - 1) * asked.limit + 1
+    lines = [_line(number, hit, colours) for number, hit in enumerate(results.hits, first)]
+    end = f"{results.total:,} matching, {results.took_ms:.0f} ms"
+    if results.more:
+        end += f"; --page {asked.page + 1} shows more"
+    return "".join(lines) + end + "\n"
+
+
+def _line(number: int, hit: Hit, colours: bool) -> str:
+    bold, plain, dim = (_BOLD, _PLAIN, _DIM) if colours else ("", "", "")
+    notes = [when(hit.at)]
+    if hit.gone:
+        notes.append("gone" if hit.until is None else f"gone since {when(hit.until)}")
+    elif not hit.current:
+        notes.append(f"version {hit.version}" + (f" until {when(hit.until)}" if hit.until else ""))
+    if hit.folded:
+        notes.append(f"{hit.folded:,} more like this")
+    title = f"{bold}{harmless(hit.title or hit.url)}{plain}"
+    return f"{number}. {title}\n   {harmless(hit.url)}  {dim}{', '.join(notes)}{plain}\n   {_marked(hit, colours)}\n"
+
+
+def _marked(hit: Hit, colours: bool) -> str:
+    parts, last = [], 0
+    before, after = (_BOLD, _PLAIN) if colours else ("*", "*")
+    for start, end in hit.marks:
+        parts += [harmless(hit.snippet_text[last:start]), before, harmless(hit.snippet_text[start:end]), after]
+        last = end
+    return "".join([*parts, harmless(hit.snippet_text[last:])])

@@ -1,0 +1,160 @@
+"""From a question to a query of the index."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import tantivy
+from tantivy import FieldType, Occur
+from tantivy import Query as Matching
+
+from sanderling.model import ChangeKind
+from sanderling.search.asking import Query
+from sanderling.search.forms import forms
+from sanderling.search.parsing import All, Any, Node, Not, Phrase, Word
+from sanderling.search.schema import SCHEMA, SIGNS, UNSPACED, WEIGHTS
+
+# How much of what a word is worth in other fields adds to what it is worth in its best one.
+_TIE = 0.3
+# Another form of the word counts a little less than the word.
+_OTHER_FORM = 0.8
+# Words that begin with less than this, or are bent though shorter than that, would match half of the index.
+SHORTEST_PREFIX = 2
+SHORTEST_FUZZY = 3
+SHORTEST_FUZZY_TWICE = 5
+_RAW = {"host": "host", "lang": "language"}
+
+
+class Wanted(NamedTuple):
+    """What to mark in a text: words of the index, and beginnings and near misses of words."""
+
+    words: set[str]
+    prefixes: set[str]
+    fuzzy: set[tuple[str, int]]
+
+
+class Matcher:
+    """Turns one question into a query; what it could not use is in its notes."""
+
+    def __init__(self, searcher: tantivy.Searcher, languages: Iterable[str]) -> None:
+        """`languages` are those that words may be forms of."""
+        self._searcher = searcher
+        self._languages = list(languages)
+        self.wanted = Wanted(set(), set(), set())
+        self.notes: list[str] = []
+
+    def query(self, tree: All, asked: Query) -> Matching:
+        """Everything that fits the words and the filters; only the words count for the score."""
+        return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *self._all(tree.parts))])
+
+    def _all(self, parts: Iterable[Node]) -> list[Matching]:
+        wanted = [query for part in parts if not isinstance(part, Not) and (query := self._node(part)) is not None]
+        marked = (set(self.wanted.words), set(self.wanted.prefixes), set(self.wanted.fuzzy))
+        unwanted = [query for part in parts if isinstance(part, Not) and (query := self._node(part.part)) is not None]
+        self.wanted = Wanted(*marked)  # what is excluded is not there to be marked
+        if unwanted:
+            rest = [(Occur.MustNot, query) for query in unwanted]
+            wanted.append(Matching.boolean_query([(Occur.Must, _silent(Matching.all_query())), *rest]))
+        return wanted
+
+    def _node(self, node: Node) -> Matching | None:
+        if isinstance(node, Word):
+            return self._word(node)
+        if isinstance(node, Phrase):
+            return self._phrase(node)
+        if isinstance(node, Any):
+            alternatives = [query for part in node.parts if (query := self._node(part)) is not None]
+            return Matching.boolean_query([(Occur.Should, query) for query in alternatives]) if alternatives else None
+        parts = self._all(node.parts if isinstance(node, All) else (node,))
+        return Matching.boolean_query([(Occur.Must, query) for query in parts]) if parts else None
+
+    def _word(self, word: Word) -> Matching | None:
+        if word.field in _RAW:
+            return _term(_RAW[word.field], word.text.strip(".").lower())
+        tokens = SIGNS.analyze(word.text)
+        if len(tokens) != 1 or UNSPACED.match(tokens[0]):
+            return self._phrase(Phrase(word.text, word.field))
+        token = tokens[0]
+        fields = [word.field] if word.field else list(WEIGHTS)
+        if word.prefix:
+            if len(token) >= SHORTEST_PREFIX:
+                self.wanted.prefixes.add(token)
+                return _best(Matching.regex_query(SCHEMA, name, f"{token}.*") for name in fields)
+            self.notes.append(f"{word.text}* is too short to stand for all that begins with it: it was read as a word")
+        elif word.distance and len(token) >= SHORTEST_FUZZY:
+            distance = word.distance if len(token) >= SHORTEST_FUZZY_TWICE else 1
+            self.wanted.fuzzy.add((token, distance))
+            return _best(Matching.fuzzy_term_query(SCHEMA, name, token, distance) for name in fields)
+        found = forms(self._searcher, token, self._languages)
+        self.wanted.words.update(found)
+        return _best(
+            Matching.boost_query(
+                Matching.term_query(SCHEMA, name, form), WEIGHTS[name] * (1 if form == token else _OTHER_FORM)
+            )
+            for name in fields
+            for form in found
+        )
+
+    def _phrase(self, phrase: Phrase) -> Matching | None:
+        if phrase.field in _RAW:
+            return _term(_RAW[phrase.field], phrase.text.strip().lower())
+        tokens = SIGNS.analyze(phrase.text)
+        if not tokens:
+            if phrase.text.strip("*"):
+                self.notes.append(f"{phrase.text[:40]!r} has no letters or digits to look for")
+            return None
+        self.wanted.words.update(tokens)
+        fields = [phrase.field] if phrase.field else list(WEIGHTS)
+        if len(tokens) == 1:
+            found = [(name, Matching.term_query(SCHEMA, name, tokens[0])) for name in fields]
+        else:
+            found = [(name, Matching.phrase_query(SCHEMA, name, list(tokens), phrase.slop)) for name in fields]
+        return _best(Matching.boost_query(query, WEIGHTS[name]) for name, query in found)
+
+
+def _filters(asked: Query) -> list[Matching]:
+    """What a document has to be, whatever it says."""
+    found = []
+    if asked.at:
+        found += [_from("until", asked.at, above=True), _until("at", asked.at)]
+    elif asked.gone or asked.kinds & ChangeKind.GONE:
+        found.append(_term("state", "gone"))
+    elif asked.versions:
+        found.append(_any(_term("state", each) for each in ("current", "gone", "old")))
+    else:
+        found.append(_term("state", "current"))
+    kinds = (asked.kinds & ~ChangeKind.GONE).names
+    if kinds:
+        found.append(_any(_term("kind", each) for each in kinds))
+    if asked.host:
+        found.append(_term("host", asked.host.strip().strip(".").lower()))
+    if asked.language:
+        found.append(_term("language", asked.language.strip().lower()))
+    if asked.since:
+        found.append(_from("at", asked.since))
+    if asked.changed:
+        found.append(_from("changed_at", asked.changed))
+    return found
+
+
+def _best(queries: Iterable[Matching]) -> Matching:
+    return Matching.disjunction_max_query(list(queries), _TIE)
+
+
+def _any(queries: Iterable[Matching]) -> Matching:
+    return _silent(Matching.boolean_query([(Occur.Should, each) for each in queries]))
+
+
+def _term(field: str, value: str) -> Matching:
+    return _silent(Matching.term_query(SCHEMA, field, value, "basic"))
+
+
+def _from(field: str, at: float, above: bool = False) -> Matching:
+    return _silent(Matching.range_query(SCHEMA, field, FieldType.Float, lower_bound=at, include_lower=not above))
+
+
+def _until(field: str, at: float) -> Matching:
+    return _silent(Matching.range_query(SCHEMA, field, FieldType.Float, upper_bound=at))
+
+
+def _silent(query: Matching) -> Matching:
+    return Matching.const_score_query(query, 0.0)

@@ -1,0 +1,157 @@
+"""The query language: words, "phrases", field:word, -word, word*, word~, OR and parentheses.
+
+Every text has a meaning: what is not closed ends at the end, what is not understood is read as words, and a note says
+so. OR joins its two neighbours: `fast bird OR wave` are pages with fast, and with bird or wave.
+"""
+
+import re
+from typing import NamedTuple
+
+FIELDS = ("title", "headings", "text", "url", "host", "lang")
+_OTHER_NAMES = {"heading": "headings", "site": "host", "language": "lang"}
+
+LONGEST = 4000
+MOST_WORDS = 64
+DEEPEST = 20
+LONGEST_DISTANCE = 2
+
+_TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<minus>-(?=[^\s-]))? (?: (?P<field>[A-Za-z]{1,20}):(?=[^\s:/]) )?
+        (?: "(?P<phrase>[^"]*)(?:"(?:~(?P<slop>\d{1,2}))?|$) | (?P<open>\() | (?P<word>[^\s()"]+) )
+    | (?P<close>\)) | (?P<stray>\S) )""",
+    re.VERBOSE,
+)
+_BENT = re.compile(r"(?P<stem>.+?)(?:(?P<prefix>\*+)|~(?P<fuzzy>\d?))$")
+
+
+class Word(NamedTuple):
+    text: str
+    field: str = ""
+    prefix: bool = False
+    distance: int = 0
+
+
+class Phrase(NamedTuple):
+    text: str
+    field: str = ""
+    slop: int = 0
+
+
+class All(NamedTuple):
+    parts: tuple["Node", ...]
+
+
+class Any(NamedTuple):
+    parts: tuple["Node", ...]
+
+
+class Not(NamedTuple):
+    part: "Node"
+
+
+Node = Word | Phrase | All | Any | Not
+
+
+class _Open(NamedTuple):
+    """A parenthesis that is not closed yet, or the whole question."""
+
+    parts: list[Node]
+    minus: bool
+    field: str
+
+
+def parse(text: str) -> tuple[All, list[str]]:
+    """What a question means, and notes on how it was bent to mean something."""
+    notes: list[str] = []
+    if len(text) > LONGEST:
+        text = text[:LONGEST]
+        notes.append(f"only the first {LONGEST:,} characters of the query count")
+    levels = [_Open([], False, "")]
+    words = 0
+    joins = False  # an OR stands before what comes next
+    for token in _TOKEN.finditer(text):
+        if token["close"]:
+            if len(levels) > 1:
+                _close(levels)
+            joins = False
+            continue
+        if token["stray"]:
+            continue
+        word = token["word"] or ""
+        if word in ("OR", "|", "||") and not token["minus"] and not token["field"]:
+            joins = bool(levels[-1].parts)
+            continue
+        if word in ("AND", "&&") and not token["field"]:
+            continue
+        field, as_text = _field(token["field"] or levels[-1].field, notes)
+        if token["open"]:
+            if len(levels) <= DEEPEST:
+                levels.append(_Open([], bool(token["minus"]), field))
+                if joins:
+                    levels[-2].parts.append(_JOIN)
+            joins = False
+            continue
+        words += 1
+        if words > MOST_WORDS:
+            notes.append(f"only the first {MOST_WORDS} words of the query count")
+            break
+        node: Node
+        if token["phrase"] is not None:
+            node = Phrase(as_text + token["phrase"], field, int(token["slop"] or 0))
+        else:
+            node = _word(as_text + word, field)
+        if joins:
+            levels[-1].parts.append(_JOIN)
+        levels[-1].parts.append(Not(node) if token["minus"] else node)
+        joins = False
+    while len(levels) > 1:
+        _close(levels)
+    return All(_joined(levels[0].parts)), notes
+
+
+_JOIN = Any(())  # stands between two parts of which one is enough, until they are joined
+
+
+def _close(levels: list[_Open]) -> None:
+    inner = levels.pop()
+    group: Node = All(_joined(inner.parts))
+    levels[-1].parts.append(Not(group) if inner.minus else group)
+
+
+def _joined(parts: list[Node]) -> tuple[Node, ...]:
+    """The parts with those around an OR made one."""
+    done: list[Node] = []
+    joining = False
+    for part in parts:
+        if part is _JOIN:
+            joining = bool(done)
+        elif joining:
+            before = done.pop()
+            alternatives = before.parts if isinstance(before, Any) else (before,)
+            done.append(Any((*alternatives, part)))
+            joining = False
+        else:
+            done.append(part)
+    return tuple(done)
+
+
+def _field(name: str, notes: list[str]) -> tuple[str, str]:
+    """The field that a name means; one that is none is part of the text."""
+    if not name:
+        return "", ""
+    known = _OTHER_NAMES.get(name.lower(), name.lower())
+    if known in FIELDS:
+        return known, ""
+    notes.append(f"there is no field {name!r} (there are {', '.join(FIELDS)}): it was looked for in the text")
+    return "", f"{name}:"
+
+
+def _word(text: str, field: str) -> Word:
+    bent = _BENT.fullmatch(text)
+    if bent is None:
+        return Word(text, field)
+    if bent["prefix"]:
+        return Word(bent["stem"], field, prefix=True)
+    distance = min(int(bent["fuzzy"] or 1), LONGEST_DISTANCE)
+    return Word(bent["stem"], field, distance=distance)

@@ -1,0 +1,105 @@
+"""Where the index is: `DIR/index/current` names the folder beside it that counts, so that a new one takes over at once.
+
+Whoever reads the old one goes on with it until the next question; its files go when nobody has them open.
+"""
+
+import contextlib
+import fcntl
+import secrets
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import tantivy
+
+from sanderling.errors import BadIndex, IndexInUse
+from sanderling.search.schema import FORMAT, SCHEMA, register
+from sanderling.search.writing import Progress, sentences
+
+_CURRENT = "current"
+_LOCK = "rebuild.lock"
+
+
+def current(root: Path) -> Path | None:
+    """The folder of the index that counts, None when there is none."""
+    try:
+        name = (root / _CURRENT).read_text("utf-8").strip()
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadIndex(f"{root / _CURRENT} cannot be read ({error}): {_remedy(root)}") from None
+    if not name or Path(name).name != name or not (root / name).is_dir():
+        raise BadIndex(f"{root} is damaged: {_remedy(root)}")
+    return root / name
+
+
+def create(root: Path) -> Path:
+    """A new and empty folder for an index."""
+    folder = root / f"v{FORMAT}-{secrets.token_hex(4)}"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def install(root: Path, folder: Path) -> None:
+    """Makes a folder the one that counts."""
+    part = root / f"{_CURRENT}.{secrets.token_hex(4)}"
+    part.write_text(folder.name + "\n", "utf-8")
+    part.replace(root / _CURRENT)
+
+
+def clear(root: Path, keep: Path | None) -> None:
+    """Removes every index but one; only for who is `rebuilding`."""
+    for path in root.iterdir():
+        if path.is_dir() and path != keep and path.name.startswith("v"):
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name.startswith(f"{_CURRENT}."):
+            path.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def rebuilding(root: Path) -> Iterator[None]:
+    """Only one process at a time makes an index anew."""
+    root.mkdir(exist_ok=True)
+    with (root / _LOCK).open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise IndexInUse(f"{root} is being made anew by another process") from None
+        yield
+
+
+def open_index(folder: Path, fresh: bool = False) -> tantivy.Index:
+    """An index for reading and writing; BadIndex when there is none that we know."""
+    with sentences():
+        if fresh:
+            return register(tantivy.Index(SCHEMA, str(folder)))
+    try:
+        return register(tantivy.Index(SCHEMA, str(folder), reuse=True))
+    except (ValueError, OSError, BaseException) as error:
+        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
+            raise
+        raise BadIndex(
+            f"the index in {folder.parent} cannot be read ({_short(error)}): {_remedy(folder.parent)}"
+        ) from None
+
+
+def progress_of(searcher: tantivy.Searcher, root: Path) -> Progress:
+    """How far an index is."""
+    try:
+        hits = searcher.search(tantivy.Query.term_query(SCHEMA, "progress", "here", "basic"), 1).hits
+        note = searcher.doc(hits[0][1]).get_first("cursor") if hits else None
+        found = msgspec.json.decode(note, type=Progress) if note else Progress()
+    except (ValueError, msgspec.MsgspecError) as error:
+        raise BadIndex(f"the index in {root} cannot be read ({_short(error)}): {_remedy(root)}") from None
+    if found.format != FORMAT:
+        raise BadIndex(f"the index in {root} was made by another version of Sanderling: {_remedy(root)}")
+    return found
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200] or type(error).__name__
+
+
+def _remedy(root: Path) -> str:
+    return f"`sanderling reindex {root.parent}` makes it anew from the archive"

@@ -1,0 +1,122 @@
+"""The part of a page in which the words are, with the words marked."""
+
+import re
+from html import escape
+from typing import NamedTuple
+
+import tantivy
+from tantivy import Occur
+from tantivy import Query as Matching
+
+from sanderling.search.matching import Wanted
+from sanderling.search.schema import SCHEMA, WORDS
+
+LENGTH = 220
+_SPACE = re.compile(r"\s+")
+
+
+class Snippet(NamedTuple):
+    text: str = ""
+    marks: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def html(self) -> str:
+        """Escaped, with the words in <mark>."""
+        parts, last = [], 0
+        for start, end in self.marks:
+            parts += [escape(self.text[last:start]), "<mark>", escape(self.text[start:end]), "</mark>"]
+            last = end
+        return "".join([*parts, escape(self.text[last:])])
+
+
+class Snipper:
+    """Cuts snippets for one question."""
+
+    def __init__(self, searcher: tantivy.Searcher, wanted: Wanted) -> None:
+        self._searcher = searcher
+        self._wanted = wanted
+        self._bent = bool(wanted.prefixes or wanted.fuzzy)
+        self._generators: dict[tuple[str, frozenset[str]], tantivy.SnippetGenerator] = {}
+
+    def cut(self, document: tantivy.Document) -> Snippet:
+        for field in ("text", "signs"):
+            text = document.get_first(field)
+            if text:
+                return self._cut(document, field, text)
+        return Snippet()
+
+    def _cut(self, document: tantivy.Document, field: str, text: str) -> Snippet:
+        words = frozenset(self._wanted.words | self._met(text)) if self._bent else frozenset(self._wanted.words)
+        if words:
+            found = self._generator(field, words).snippet_from_doc(document)
+            fragment = found.fragment()
+            if fragment:
+                data = fragment.encode()
+                # The library counts in bytes.
+                marks = [
+                    (len(data[: each.start].decode()), len(data[: each.end].decode())) for each in found.highlighted()
+                ]
+                return tidy(fragment, marks)
+        start = text[:LENGTH]
+        return tidy(start if len(text) <= LENGTH else start.rpartition(" ")[0] or start, [])
+
+    def _met(self, text: str) -> set[str]:
+        """The words of a text that begin or nearly read as the question says."""
+        words = set(WORDS.analyze(text))
+        found = (
+            {word for word in words if word.startswith(tuple(self._wanted.prefixes))}
+            if self._wanted.prefixes
+            else set()
+        )
+        for other, distance in self._wanted.fuzzy:
+            found |= {word for word in words if near(word, other, distance)}
+        return found
+
+    def _generator(self, field: str, words: frozenset[str]) -> tantivy.SnippetGenerator:
+        key = (field, words)
+        if key not in self._generators:
+            terms = [(Occur.Should, Matching.term_query(SCHEMA, field, word)) for word in words]
+            made = tantivy.SnippetGenerator.create(self._searcher, Matching.boolean_query(terms), SCHEMA, field)
+            made.set_max_num_chars(LENGTH)
+            self._generators[key] = made
+        return self._generators[key]
+
+
+def tidy(text: str, marks: list[tuple[int, int]]) -> Snippet:
+    """A text with every run of white space made one space, and its marks moved along."""
+    parts: list[str] = []
+    moved: list[tuple[int, int]] = []
+    length = 0
+    last = 0
+    for start, end in sorted(marks):
+        if start < last:
+            continue
+        before = _SPACE.sub(" ", text[last:start])
+        parts += [before, text[start:end]]
+        length += len(before)
+        moved.append((length, length + end - start))
+        length += end - start
+        last = end
+    parts.append(_SPACE.sub(" ", text[last:]))
+    joined = "".join(parts)
+    lead = len(joined) - len(joined.lstrip())
+    return Snippet(joined.strip(), tuple((start - lead, end - lead) for start, end in moved))
+
+
+def near(one: str, two: str, most: int) -> bool:
+    """Whether two words differ in at most so many letters added, left out, changed or swapped with the next."""
+    if abs(len(one) - len(two)) > most:
+        return False
+    before: list[int] = []
+    row = list(range(len(two) + 1))
+    for i, a in enumerate(one, 1):
+        new = [i]
+        for j, b in enumerate(two, 1):
+            cost = min(row[j] + 1, new[j - 1] + 1, row[j - 1] + (a != b))
+            if before and j > 1 and a == two[j - 2] and one[i - 2] == b:
+                cost = min(cost, before[j - 2] + 1)
+            new.append(cost)
+        if min(new) > most:
+            return False
+        before, row = row, new
+    return row[-1] <= most

@@ -1,0 +1,145 @@
+"""Brings the search index up to what is stored: from the archive, in the order of the versions.
+
+How far the index is stands in the index itself, written in the same commit as the pages. Whatever ends this process, the
+next one goes on from there; what it had not committed is read again.
+"""
+
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import tantivy
+
+from sanderling.client.fulltext import full_text
+from sanderling.errors import BadFolder, BadIndex
+from sanderling.model import ChangeKind, Searchable
+from sanderling.repository import warc
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
+from sanderling.search import place
+from sanderling.search.writing import Progress, Said, Writer
+from sanderling.settings import load
+
+_log = logging.getLogger("sanderling")
+
+# Versions that are read from the store at a time, and that are committed at a time: a commit is a part of the index of
+# its own, and parts are merged later, so that small ones cost twice.
+BATCH = 200
+COMMIT_EVERY = 5000
+# Of a page that changed, what its last versions are said to be changes: the one before, or before it left.
+_REWRITTEN = 2
+
+# Called with how many versions are done and how many there are; it may take its time, and False ends the work.
+OnProgress = Callable[[int, int], bool]
+
+
+def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True) -> int:
+    """Adds to the index what it does not have yet, all of it when there is none; returns how many versions.
+
+    IndexInUse when another process is at it.
+    """
+    where = place.current(folder.index)
+    if where is None:
+        with place.rebuilding(folder.index):
+            where = place.create(folder.index)
+            place.open_index(where, fresh=True)
+            place.install(folder.index, where)
+    index = place.open_index(where)
+    progress = checked(index.searcher(), folder, store)
+    if store.newest_version() <= progress.number:
+        return 0
+    with _writing(index) as writer:
+        index.reload()
+        progress = checked(index.searcher(), folder, store)  # another process may have been at it until now
+        return _fill(writer, folder, store, progress, on_progress)
+
+
+def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True) -> int:
+    """Makes the index anew beside the old one, which serves until the new one takes over at once."""
+    with place.rebuilding(folder.index):
+        with contextlib.suppress(BadIndex):
+            place.clear(folder.index, place.current(folder.index))
+        where = place.create(folder.index)
+        index = place.open_index(where, fresh=True)
+        with _writing(index) as writer:
+            done = _fill(writer, folder, store, Progress(rules=store.noted("rules") or "[]"), on_progress)
+        place.install(folder.index, where)
+        place.clear(folder.index, where)
+    return done
+
+
+def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> Progress:
+    """How far the index is; BadIndex when it is not the index of this crawl."""
+    progress = place.progress_of(searcher, folder.index)
+    if progress.number:
+        there = store.searchable(progress.number - 1, 1)
+        if not there or there[0].number != progress.number or _place(there[0]) != progress.place:
+            raise BadIndex(
+                f"the index in {folder.index} is not of this crawl, or of a later state of it: "
+                f"`sanderling reindex {folder.path}` makes it anew from the archive"
+            )
+    return progress
+
+
+@contextlib.contextmanager
+def _writing(index: tantivy.Index) -> Iterator[Writer]:
+    writer = Writer(index)
+    try:
+        yield writer
+    finally:
+        writer.close()
+
+
+def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_progress: OnProgress) -> int:
+    newest = store.newest_version()
+    shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
+    done, since_commit, going = 0, 0, True
+    while going and (rows := store.searchable(progress.number, BATCH)):
+        for version in (*_outdated(store, rows, progress.number), *rows):
+            _put(writer, folder.warcs, version, progress.number, shows_all)
+        progress = Progress(number=rows[-1].number, place=_place(rows[-1]), rules=progress.rules)
+        done += len(rows)
+        since_commit += len(rows)
+        going = on_progress(progress.number, max(newest, progress.number))
+        if since_commit >= COMMIT_EVERY:
+            writer.commit(progress)
+            since_commit = 0
+    if since_commit or not done:
+        writer.commit(progress)
+    return done
+
+
+def _outdated(store: Store, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
+    """Versions in the index that are the last ones of their pages no longer."""
+    for page in {row.page: None for row in rows if row.version > 1}:
+        yield from store.searchable_before(page, indexed, _REWRITTEN)
+
+
+def _put(writer: Writer, warcs: Path, version: Searchable, indexed: int, shows_all: bool) -> None:
+    again = version.number <= indexed
+    if version.kinds & ChangeKind.GONE:
+        return  # the page's last words say that it is gone
+    said, forbidden = _read(warcs, version)
+    if forbidden and not shows_all:
+        if again:
+            writer.remove(version.number)
+        return
+    writer.put(version, said, again)
+
+
+def _read(warcs: Path, version: Searchable) -> tuple[Said, bool]:
+    """What a version says, and whether it forbids to show it."""
+    if version.noindex:
+        return Said(), True
+    try:
+        archived = warc.read(warcs, version.stored)
+    except (BadFolder, OSError) as error:
+        _log.warning("%s is found by its address only: %s", version.url, error)
+        return Said(), False
+    found = full_text(version.url, archived.body, archived.headers, ask=version.noindex is None)
+    return Said(found.title, found.headings, found.text, found.language), found.noindex
+
+
+def _place(version: Searchable) -> str:
+    return f"{version.stored.warc}:{version.stored.offset}"

@@ -1,0 +1,199 @@
+"""Searches a crawl folder, which may be crawled into at the same time.
+
+with open_search(Folder(path)) as search:
+    results = search.find(Query(text="sandpiper -gull", limit=20))
+
+`find` answers from what is indexed and says how many versions are `behind`; `catch_up` indexes them.
+"""
+
+import threading
+import time
+from pathlib import Path
+from typing import Self
+
+import tantivy
+
+from sanderling.errors import BadIndex, IndexInUse, UsageError
+from sanderling.model import HitFacts
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
+from sanderling.search import place
+from sanderling.search.asking import Hit, Query, Results
+from sanderling.search.matching import Matcher
+from sanderling.search.parsing import parse
+from sanderling.search.ranking import Candidate, Folded, fold, weigh
+from sanderling.search.schema import NEVER
+from sanderling.search.snippets import Snipper
+from sanderling.search.writing import Progress, hosts
+from sanderling.settings import load
+from sanderling.wiring import indexing
+from sanderling.wiring.archive import open_store
+
+__all__ = ["Hit", "OnProgress", "Query", "Results", "Searcher", "open_search"]
+
+OnProgress = indexing.OnProgress
+
+# So many of the best documents are weighed anew by importance; more only for a page of hits far down.
+WEIGHED = 300
+DEEPEST = 10_000
+MOST_A_PAGE = 1000
+# Words are taken to be of the languages that most pages are in.
+MOST_LANGUAGES = 6
+MOST_NAMED = 5
+
+
+def open_search(folder: Folder) -> "Searcher":
+    """A crawl folder for searching; BadFolder when it is none."""
+    folder.require()
+    return Searcher(folder, open_store(folder, readonly=True))
+
+
+class Searcher:
+    """Answers questions from several threads; `close` it, or use it in a `with` statement."""
+
+    def __init__(self, folder: Folder, store: Store) -> None:
+        self._folder = folder
+        self._store = store
+        self._lock = threading.Lock()
+        self._opened: _Opened | None = None
+        self._shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._store.close()
+
+    def behind(self) -> int:
+        """How many versions are stored and not indexed yet."""
+        with self._lock:
+            opened = self._open()
+            return self._behind(opened.progress if opened else Progress())
+
+    def catch_up(self, on_progress: OnProgress = lambda done, all: True) -> int:
+        """Indexes what is missing; IndexInUse when another process does so already."""
+        return indexing.catch_up(self._folder, self._store, on_progress)
+
+    def find(self, asked: Query) -> Results:
+        """The hits on one page of an answer. BadIndex when the index cannot be used."""
+        started = time.perf_counter()
+        _check(asked)
+        with self._lock:
+            opened = self._open()
+            if opened is None:
+                behind = self._behind(Progress())
+                notes = ["there is no index yet"] if behind else []
+                return Results(total=0, hits=[], more=False, took_ms=0.0, documents=0, behind=behind, notes=notes)
+            try:
+                return self._find(opened, asked, started)
+            except (ValueError, OSError) as error:
+                raise BadIndex(
+                    f"the index in {self._folder.index} cannot be searched ({str(error)[:200]}): "
+                    f"`sanderling reindex {self._folder.path}` makes it anew from the archive"
+                ) from None
+
+    def _find(self, opened: "_Opened", asked: Query, started: float) -> Results:
+        tree, notes = parse(asked.text)
+        matcher = Matcher(opened.searcher, [asked.language] if asked.language else opened.languages)
+        query = matcher.query(tree, asked)
+        first, last = (asked.page - 1) * asked.limit, asked.page * asked.limit
+        total, folded = self._ranked(opened.searcher, query, last + 1)
+        snipper = Snipper(opened.searcher, matcher.wanted)
+        return Results(
+            total=total,
+            hits=[self._hit(opened.searcher, each, snipper) for each in folded[first:last]],
+            more=len(folded) > last,
+            took_ms=(time.perf_counter() - started) * 1000,
+            documents=max(0, opened.searcher.num_docs - 1),
+            behind=self._behind(opened.progress),
+            notes=list(dict.fromkeys(notes + matcher.notes)),
+        )
+
+    def _ranked(self, searcher: tantivy.Searcher, query: tantivy.Query, wanted: int) -> tuple[int, list[Folded]]:
+        """How many documents match, and the best of them until there are enough that differ."""
+        looked_at = max(WEIGHED, wanted * 2)
+        while True:
+            found = searcher.search(query, looked_at)
+            total = int(found.count)  # type: ignore[attr-defined]  # the stub forgot it
+            folded = fold(weigh(searcher, found.hits, self._facts))
+            if len(folded) >= wanted or looked_at >= min(total, DEEPEST * 4):
+                return total, folded
+            looked_at *= 4
+
+    def _facts(self, pages: list[int]) -> dict[int, HitFacts]:
+        found = self._store.hit_facts(pages)
+        return {page: each._replace(noindex=False) for page, each in found.items()} if self._shows_all else found
+
+    def _hit(self, searcher: tantivy.Searcher, folded: Folded, snipper: Snipper) -> Hit:
+        best = folded.best
+        document = searcher.doc(best.place)
+        snippet = snipper.cut(document)
+        first = document.get_first
+        url, until, state = str(first("url")), first("until"), first("state")
+        names = hosts(url)
+        return Hit(
+            url=url, title=str(first("title") or ""), snippet_text=snippet.text, snippet_html=snippet.html,
+            marks=list(snippet.marks), score=best.score, importance=best.facts.importance, host=names[0] if names else "",
+            language=str(first("language") or ""), status=int(first("status") or 0), mime=str(first("mime") or ""),
+            kinds=[str(each) for each in document.get_all("kind")], at=float(first("at") or 0),
+            until=None if until is None or until >= NEVER else float(until), fetched_at=best.facts.fetched_at,
+            version=int(first("version") or 0), current=state == "current", gone=state == "gone",
+            folded=len(folded.others), also=self._named(searcher, folded.others, url),
+        )  # fmt: skip
+
+    @staticmethod
+    def _named(searcher: tantivy.Searcher, others: list[Candidate], url: str) -> list[str]:
+        found = (str(searcher.doc(other.place).get_first("url")) for other in others[: MOST_NAMED * 2])
+        return [each for each in dict.fromkeys(found) if each != url][:MOST_NAMED]
+
+    def _behind(self, progress: Progress) -> int:
+        return max(0, self._store.newest_version() - progress.number)
+
+    def _open(self) -> "_Opened | None":
+        """The index as it is now."""
+        for _ in range(3):
+            where = place.current(self._folder.index)
+            if where is None:
+                return None
+            stamp = _stamp(where)
+            if self._opened is not None and self._opened.where == str(where) and self._opened.stamp == stamp:
+                return self._opened
+            try:
+                searcher = place.open_index(where).searcher()
+                progress = indexing.checked(searcher, self._folder, self._store)
+            except BadIndex:
+                if place.current(self._folder.index) == where:
+                    raise
+                continue  # another one took over in between
+            self._opened = _Opened(str(where), stamp, searcher, progress)
+            return self._opened
+        raise IndexInUse(f"{self._folder.index} is made anew again and again")
+
+
+class _Opened:
+    """An index as it was at one moment."""
+
+    def __init__(self, where: str, stamp: tuple[int, int], searcher: tantivy.Searcher, progress: Progress) -> None:
+        self.where = where
+        self.stamp = stamp
+        self.searcher = searcher
+        self.progress = progress
+        self.languages = [each for each, _ in searcher.terms_with_prefix("language", "", limit=MOST_LANGUAGES)]
+
+
+def _stamp(where: Path) -> tuple[int, int]:
+    try:
+        found = (where / "meta.json").stat()
+    except FileNotFoundError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size
+
+
+def _check(asked: Query) -> None:
+    if asked.limit < 1 or asked.limit > MOST_A_PAGE:
+        raise UsageError(f"limit = {asked.limit} is not between 1 and {MOST_A_PAGE:,}")
+    if asked.page < 1 or asked.page * asked.limit > DEEPEST:
+        raise UsageError(f"page = {asked.page} is out of reach: the first {DEEPEST:,} hits can be shown")
