@@ -24,14 +24,12 @@ from sanderling.model import (
     Change,
     Commit,
     Counts,
-    HitFacts,
     Host,
     NewUrl,
     Outcome,
     PageFacts,
     PageRow,
     Reworked,
-    Searchable,
     Settled,
     State,
     Task,
@@ -445,23 +443,6 @@ class PostgresStore:
             )
             found.update(page for page, targets in near if name in memoryview(targets).cast("q"))
         return sorted(found)
-
-    # ---- reading for the search index
-
-    def newest_version(self) -> int:
-        return int(self._session.read("SELECT coalesce(max(number), 0) FROM versions")[0][0])
-
-    def searchable(self, after: int, most: int) -> list[Searchable]:
-        query = f"{rows.SEARCHABLE} WHERE v.number > %s ORDER BY v.number LIMIT %s"
-        return [*map(rows.searchable, self._session.read(query, after, most))]
-
-    def searchable_before(self, page: int, until: int, most: int) -> list[Searchable]:
-        query = f"{rows.SEARCHABLE} WHERE v.page = %s AND v.number <= %s ORDER BY v.number DESC LIMIT %s"
-        return [*map(rows.searchable, self._session.read(query, page, until, most))]
-
-    def hit_facts(self, pages: list[int]) -> dict[int, HitFacts]:
-        query = f"{rows.HIT_FACTS} = ANY(%b::int8[])"
-        return {row[0]: rows.hit_facts(row[1:]) for row in self._session.read(query, pages)}
 
     # ---- one page, several names; and what is held back
 

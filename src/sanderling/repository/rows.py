@@ -10,12 +10,10 @@ from sanderling.model import (
     Change,
     ChangeKind,
     Commit,
-    HitFacts,
     Host,
     Outcome,
     PageRow,
     Robots,
-    Searchable,
     State,
     Stored,
     VersionRow,
@@ -57,16 +55,6 @@ TOUCHED = ("status", "fetched_at", "redirect")
 VERSIONS = """SELECT v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
     v.size, v.mime, w.name, v."offset", v.length
     FROM versions v JOIN urls u ON u.id = v.page JOIN warcs w ON w.number = v.warc"""
-
-# A version for the search index, with the version after it and the page as it is now, for both dialects.
-SEARCHABLE = """SELECT v.number, v.page,
-    (SELECT count(*) FROM versions o WHERE o.page = v.page AND o.number <= v.number), u.url, v.at, n.at, v.status,
-    v.kinds, v.news, n.kinds, n.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page), p.changed_at,
-    p.changes, v.text_digest, p.simhash, p.flags, v.mime, w.name, v."offset", v.length
-    FROM versions v JOIN urls u ON u.id = v.page JOIN pages p ON p.id = v.page JOIN warcs w ON w.number = v.warc
-    LEFT JOIN versions n ON n.number = (SELECT min(o.number) FROM versions o WHERE o.page = v.page AND o.number > v.number)"""
-HIT_FACTS = """SELECT p.id, p.importance, p.fetched_at, p.flags, u.alias FROM pages p JOIN urls u ON u.id = p.id
-    WHERE p.id"""
 
 
 def answered(commit: Commit) -> list[Visit]:
@@ -128,24 +116,6 @@ def version(r: tuple[Any, ...]) -> VersionRow:
         number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],
         summary=r[7], news=bool(r[8]), digest=r[9].hex(), size=r[10], mime=r[11], warc=r[12], offset=r[13], length=r[14],
     )  # fmt: skip
-
-
-def searchable(r: tuple[Any, ...]) -> Searchable:
-    """From a row of SEARCHABLE."""
-    kinds, next_kinds = ChangeKind(r[7]), ChangeKind(r[9] or 0)
-    gone = bool(r[10]) and bool(next_kinds & ChangeKind.GONE)
-    latest = r[5] is None or gone  # of the versions with content: what the page's row says is said of this one
-    told = r[4] if r[8] and not kinds & ChangeKind.NEW else r[11] if latest and r[12] else 0.0
-    return Searchable(
-        number=r[0], page=r[1], version=r[2], url=r[3], at=r[4], until=r[5], status=r[6], kinds=kinds, changed_at=told,
-        gone=gone, text_digest=bytes(r[13]), simhash=r[14] if latest else 0,
-        noindex=bool(r[15] & NOINDEX) if latest else None, mime=r[16], stored=Stored(r[17], r[18], r[19]),
-    )  # fmt: skip
-
-
-def hit_facts(r: tuple[Any, ...]) -> HitFacts:
-    """From a row of HIT_FACTS without its id."""
-    return HitFacts(r[0], r[1], bool(r[2] & NOINDEX), bool(r[3]))
 
 
 def before(r: tuple[Any, ...]) -> Before:

@@ -24,14 +24,12 @@ from sanderling.model import (
     Change,
     Commit,
     Counts,
-    HitFacts,
     Host,
     NewUrl,
     Outcome,
     PageFacts,
     PageRow,
     Reworked,
-    Searchable,
     State,
     Task,
     VersionRow,
@@ -416,22 +414,6 @@ class SqliteStore:
             near = self._db.execute("SELECT page, targets FROM links WHERE instr(targets, ?)", (packed,))
             found.update(page for page, targets in near if name in memoryview(targets).cast("q"))
         return sorted(found)
-
-    # ---- reading for the search index
-
-    def newest_version(self) -> int:
-        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()[0])
-
-    def searchable(self, after: int, most: int) -> list[Searchable]:
-        found = self._db.execute(f"{rows.SEARCHABLE} WHERE v.number > ? ORDER BY v.number LIMIT ?", (after, most))
-        return [*map(rows.searchable, found)]
-
-    def searchable_before(self, page: int, until: int, most: int) -> list[Searchable]:
-        query = f"{rows.SEARCHABLE} WHERE v.page = ? AND v.number <= ? ORDER BY v.number DESC LIMIT ?"
-        return [*map(rows.searchable, self._db.execute(query, (page, until, most)))]
-
-    def hit_facts(self, pages: list[int]) -> dict[int, HitFacts]:
-        return {row[0]: rows.hit_facts(row[1:]) for row in self._by_ids(f"{rows.HIT_FACTS} IN", pages)}
 
     # ---- one page, several names; and what is held back
 

@@ -9,13 +9,11 @@ from sanderling.model import (
     Change,
     Commit,
     Counts,
-    HitFacts,
     Host,
     NewUrl,
     PageFacts,
     PageRow,
     Reworked,
-    Searchable,
     State,
     Task,
     VersionRow,
@@ -168,19 +166,6 @@ class Store(Protocol):
 
     def linking(self, id: int) -> list[int]:
         """The pages that link to a URL or to another name of it."""
-
-    # reading for the search index
-    def newest_version(self) -> int:
-        """The number of the last version that was written, 0 when there is none."""
-
-    def searchable(self, after: int, most: int) -> list[Searchable]:
-        """Versions from behind a number on, in order."""
-
-    def searchable_before(self, page: int, until: int, most: int) -> list[Searchable]:
-        """The last versions of a page up to a number."""
-
-    def hit_facts(self, pages: list[int]) -> dict[int, HitFacts]:
-        """Pages as they are now."""
 
     # one page, several names; and what is held back
     def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:

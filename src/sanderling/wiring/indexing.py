@@ -14,7 +14,7 @@ import tantivy
 from sanderling.client.fulltext import full_text
 from sanderling.errors import BadFolder, BadIndex
 from sanderling.model import ChangeKind, Searchable
-from sanderling.repository import warc
+from sanderling.repository import searchable, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.search import place
@@ -47,7 +47,7 @@ def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done
             place.install(folder.index, where)
     index = place.open_index(where)
     progress = checked(index.searcher(), folder, store)
-    if store.newest_version() <= progress.number:
+    if searchable.newest(store) <= progress.number:
         return 0
     with _writing(index) as writer:
         index.reload()
@@ -73,7 +73,7 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> Progres
     """How far the index is; BadIndex when it is not the index of this crawl."""
     progress = place.progress_of(searcher, folder.index)
     if progress.number:
-        there = store.searchable(progress.number - 1, 1)
+        there = searchable.after(store, progress.number - 1, 1)
         if not there or there[0].number != progress.number or _place(there[0]) != progress.place:
             raise BadIndex(
                 f"the index in {folder.index} is not of this crawl, or of a later state of it: "
@@ -92,10 +92,10 @@ def _writing(index: tantivy.Index) -> Iterator[Writer]:
 
 
 def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_progress: OnProgress) -> int:
-    newest = store.newest_version()
+    newest = searchable.newest(store)
     shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
     done, since_commit, going = 0, 0, True
-    while going and (rows := store.searchable(progress.number, BATCH)):
+    while going and (rows := searchable.after(store, progress.number, BATCH)):
         for version in (*_outdated(store, rows, progress.number), *rows):
             _put(writer, folder.warcs, version, progress.number, shows_all)
         progress = Progress(number=rows[-1].number, place=_place(rows[-1]), rules=progress.rules)
@@ -113,7 +113,7 @@ def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_p
 def _outdated(store: Store, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
     """Versions in the index that are the last ones of their pages no longer."""
     for page in {row.page: None for row in rows if row.version > 1}:
-        yield from store.searchable_before(page, indexed, _REWRITTEN)
+        yield from searchable.before(store, page, indexed, _REWRITTEN)
 
 
 def _put(writer: Writer, warcs: Path, version: Searchable, indexed: int, shows_all: bool) -> None:

@@ -15,6 +15,7 @@ import tantivy
 
 from sanderling.errors import BadIndex, IndexInUse, UsageError
 from sanderling.model import HitFacts
+from sanderling.repository import searchable
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.search import place
@@ -124,7 +125,7 @@ class Searcher:
             looked_at *= 4
 
     def _facts(self, pages: list[int]) -> dict[int, HitFacts]:
-        found = self._store.hit_facts(pages)
+        found = searchable.facts(self._store, pages)
         return {page: each._replace(noindex=False) for page, each in found.items()} if self._shows_all else found
 
     def _hit(self, searcher: tantivy.Searcher, folded: Folded, snipper: Snipper) -> Hit:
@@ -150,7 +151,7 @@ class Searcher:
         return [each for each in dict.fromkeys(found) if each != url][:MOST_NAMED]
 
     def _behind(self, progress: Progress) -> int:
-        return max(0, self._store.newest_version() - progress.number)
+        return max(0, searchable.newest(self._store) - progress.number)
 
     def _open(self) -> "_Opened | None":
         """The index as it is now."""
