@@ -13,6 +13,7 @@ ROOMS = {
     "freshness",
     "repository",
     "search",
+    "telling",
     "focus",
     "forms",
     "cluster",

@@ -283,6 +283,7 @@ class VersionRow(Struct, frozen=True, kw_only=True):
     warc: str
     offset: int
     length: int
+    title: str = ""  # as it is now
 
     @property
     def stored(self) -> "Stored":

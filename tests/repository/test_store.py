@@ -72,6 +72,7 @@ def test_a_new_store_is_empty(store: Store) -> None:
     assert store.counts() == Counts()
     assert store.seeds() == store.homes() == store.waiting() == list(store.pages()) == []
     assert store.next_wake() is None
+    assert store.newest_version() == 0
     assert store.warcs() == {}
 
 
@@ -140,6 +141,11 @@ def test_a_second_visit_counts_changes_that_are_news(store: Store) -> None:
     assert (second.significance, second.summary, second.news, third.news) == (0.4, text.summary, True, False)
     assert [row.number for row in store.changes()] == [third.number, second.number, first.number]
     assert [row.number for row in store.changes(before=third.number)] == [second.number, first.number]
+    assert [row.number for row in store.changes_after(0, 2)] == [first.number, second.number]
+    assert [row.number for row in store.changes_after(second.number, 9)] == [third.number]
+    assert store.changes_after(third.number, 9) == []
+    assert store.newest_version() == third.number
+    assert third.title == "T"
 
 
 def test_a_page_that_left_keeps_its_copy(store: Store) -> None:

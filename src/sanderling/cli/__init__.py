@@ -15,8 +15,10 @@ from sanderling.cli import (
     changes,
     crawl,
     diff,
+    digest,
     duplicates,
     export,
+    feed,
     history,
     join,
     lab,
@@ -47,7 +49,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in (
-        crawl, status, pages, links, duplicates, search, changes, history, diff, blame, export, reindex, join, serve, lab
+        crawl, status, pages, links, duplicates, search, changes, feed, digest, history, diff, blame, export, reindex, join, serve,
+        lab,
     ):  # fmt: skip
         module.add(commands)
     return top

@@ -10,8 +10,9 @@ from typing import Protocol
 from sanderling.client import robots
 from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.site import Site
-from sanderling.client.transport import Fetch, Transport, agent
+from sanderling.client.transport import Fetch, Transport
 from sanderling.model import HostNote, Lease, Outcome, Report, Robots, Task, Visit
+from sanderling.network import agent
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
 

@@ -13,8 +13,9 @@ from sanderling.client.documents import Text, decode, kind_of, read_docx, read_p
 from sanderling.client.html import HtmlPage, directives
 from sanderling.client.links import LinkTable, pack
 from sanderling.client.sketch import Sketch, sketch
-from sanderling.client.transport import Fetch, agent, conditions_of, skipped_types
+from sanderling.client.transport import Fetch, conditions_of, skipped_types
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
+from sanderling.network import agent
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, origin, redirected
 

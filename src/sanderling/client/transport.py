@@ -1,19 +1,16 @@
 """All requests of a client in flight at once: one CurlMulti driven by epoll, handles used again and again."""
 
 import contextlib
-import os
 import select
 import socket
 import time
-from pathlib import Path
 
-import certifi
 import pycurl
 
-from sanderling.client.addresses import is_public, names_private
 from sanderling.client.robots import LARGEST
 from sanderling.client.site import Site
 from sanderling.model import Task
+from sanderling.network import agent, certificates, is_public, names_private
 from sanderling.settings import Settings
 from sanderling.urls import hostname, origin
 
@@ -294,26 +291,6 @@ def conditions_of(task: Task) -> list[tuple[str, str]]:
     """The headers that spare a body which has not changed; control characters in what a server sent are not sent back."""
     said = (("If-None-Match", task.etag), ("If-Modified-Since", task.modified))
     return [(name, value) for name, value in said if value and value.isprintable() and value.isascii()]
-
-
-def agent(settings: Settings) -> str:
-    """How the crawler introduces itself: the project and whom to write to."""
-    return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
-
-
-def certificates() -> str:
-    """The certificate authorities to trust: the user's choice, the system's, else those of certifi."""
-    chosen = os.environ.get("SSL_CERT_FILE")
-    if chosen:
-        return chosen
-    for path in (
-        "/etc/ssl/certs/ca-certificates.crt",
-        "/etc/pki/tls/certs/ca-bundle.crt",
-        "/etc/ssl/cert.pem",
-    ):
-        if Path(path).exists():
-            return path
-    return certifi.where()
 
 
 def skipped_types(settings: Settings) -> tuple[str, ...]:

@@ -422,6 +422,10 @@ class PostgresStore:
         newest_first = f"{rows.VERSIONS} WHERE v.number < %s ORDER BY v.number DESC"
         yield from map(rows.version, self._session.stream(newest_first, (1 << 62) if before is None else before))
 
+    def changes_after(self, number: int, most: int) -> list[VersionRow]:
+        query = f"{rows.VERSIONS} WHERE v.number > %s ORDER BY v.number LIMIT %s"
+        return [*map(rows.version, self._session.read(query, number, most))]
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._session.stream("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):
             ids = list(memoryview(targets).cast("q"))

@@ -51,10 +51,10 @@ RENEWED = (
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
 
-# A version, with the page's URL and the WARC file's name, for both dialects.
+# A version, with the page's URL and title and the WARC file's name, for both dialects.
 VERSIONS = """SELECT v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
-    v.size, v.mime, w.name, v."offset", v.length
-    FROM versions v JOIN urls u ON u.id = v.page JOIN warcs w ON w.number = v.warc"""
+    v.size, v.mime, w.name, v."offset", v.length, p.title
+    FROM versions v JOIN urls u ON u.id = v.page JOIN pages p ON p.id = v.page JOIN warcs w ON w.number = v.warc"""
 
 
 def answered(commit: Commit) -> list[Visit]:
@@ -115,6 +115,7 @@ def version(r: tuple[Any, ...]) -> VersionRow:
     return VersionRow(
         number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],
         summary=r[7], news=bool(r[8]), digest=r[9].hex(), size=r[10], mime=r[11], warc=r[12], offset=r[13], length=r[14],
+        title=r[15],
     )  # fmt: skip
 
 

@@ -395,6 +395,10 @@ class SqliteStore:
         newest_first = f"{rows.VERSIONS} WHERE v.number < ? ORDER BY v.number DESC"
         yield from map(rows.version, self._db.execute(newest_first, ((1 << 62) if before is None else before,)))
 
+    def changes_after(self, number: int, most: int) -> list[VersionRow]:
+        found = self._db.execute(f"{rows.VERSIONS} WHERE v.number > ? ORDER BY v.number LIMIT ?", (number, most))
+        return [*map(rows.version, found)]
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._db.execute("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):
             ids = list(memoryview(targets).cast("q"))

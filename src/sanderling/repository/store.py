@@ -158,6 +158,9 @@ class Store(Protocol):
     def changes(self, before: int | None = None) -> Iterator[VersionRow]:
         """Versions of all pages, the newest first, from before a number on."""
 
+    def changes_after(self, number: int, most: int) -> list[VersionRow]:
+        """The first versions behind a number, the oldest first; numbers grow in the order of commits."""
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         """Each page with the pages it links to."""
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sanderling.client.addresses import is_public, names_private
+from sanderling.network import is_public, names_private
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,16 @@
-"""Which network addresses a discovered URL may lead to: public ones only, checked when a connection is opened."""
+"""What every connection of ours obeys: which addresses it may lead to, whom it trusts, and how it introduces itself.
+
+What is discovered may lead to public addresses only, checked when a connection is opened.
+"""
 
 import ipaddress
+import os
 from functools import lru_cache
+from pathlib import Path
+
+import certifi
+
+from sanderling.settings import Settings
 
 _UNICAST = ipaddress.IPv6Network("2000::/3")
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
@@ -39,3 +48,23 @@ def names_private(host: str) -> bool:
     except ValueError:
         return False
     return not is_public(literal)
+
+
+def agent(settings: Settings) -> str:
+    """How the crawler introduces itself: the project and whom to write to."""
+    return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
+
+
+def certificates() -> str:
+    """The certificate authorities to trust: the user's choice, the system's, else those of certifi."""
+    chosen = os.environ.get("SSL_CERT_FILE")
+    if chosen:
+        return chosen
+    for path in (
+        "/etc/ssl/certs/ca-certificates.crt",
+        "/etc/pki/tls/certs/ca-bundle.crt",
+        "/etc/ssl/cert.pem",
+    ):
+        if Path(path).exists():
+            return path
+    return certifi.where()

@@ -1,0 +1,42 @@
+"""`sanderling digest`: what happened on each site, short enough for a mail."""
+
+import argparse
+import json
+import sys
+
+from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import harmless
+from sanderling.cli.selecting import add_filters, wanted
+from sanderling.cli.versions import when
+from sanderling.telling.digest import MOST_PAGES, as_markdown, as_tables, as_text, digest
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "digest", help="what happened on each site, for a mail",
+        description="Sums up what changed, came and left on each site, the most significant first.",
+    )  # fmt: skip
+    add_folder(parser)
+    add_filters(parser, since="7d")
+    parser.add_argument(
+        "--most", type=int, metavar="N", default=MOST_PAGES, help=f"pages of each sort a site (default: {MOST_PAGES})"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print one JSON object, with every page")
+    form.add_argument("--markdown", action="store_true", help="print Markdown")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    chosen = wanted(options)
+    with reading(options.dir) as (_, store):
+        sites = digest(chosen.of(store.changes()))
+    if options.json:
+        sys.stdout.write(json.dumps({"since": chosen.since, "sites": as_tables(sites)}, ensure_ascii=False) + "\n")
+        return 0
+    lines = [f"{'# ' if options.markdown else ''}Changes since {when(chosen.since)}", ""]
+    lines += as_markdown(sites, options.most) if options.markdown else as_text(sites, options.most)
+    if not sites:
+        lines.append("Nothing.")
+    sys.stdout.write("\n".join(map(harmless, lines)).rstrip() + "\n")
+    return 0

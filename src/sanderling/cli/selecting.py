@@ -1,0 +1,33 @@
+"""The flags with which every command that tells changes is narrowed down."""
+
+import argparse
+import time
+
+from sanderling.cli.versions import moment
+from sanderling.model import ChangeKind
+from sanderling.telling.selection import Wanted, kinds_named
+
+KINDS = [each.name.lower() for each in ChangeKind if each.name]
+
+
+def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> None:
+    note = f" (default: {since})" if since else ""
+    parser.add_argument(
+        "--since", metavar="WHEN", default=since, help=f"only since then: 2026-11-01, '2026-11-01 12:00', 3h, 7d{note}"
+    )
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only changes of this kind (repeatable)")
+    parser.add_argument("--min-significance", type=float, default=0.0, metavar="S", help="only from this on, 0 to 1")
+    parser.add_argument(
+        "--host", action="append", default=[], metavar="NAME", help="only this host and those below it (repeatable)"
+    )
+    parser.add_argument("--all", action="store_true", help="also what is no news")
+
+
+def wanted(options: argparse.Namespace) -> Wanted:
+    return Wanted(
+        since=moment(options.since, time.time()) if options.since else 0.0,
+        kinds=kinds_named(options.kind or ()),
+        significance=options.min_significance,
+        hosts=tuple(name.lower() for name in options.host),
+        everything=options.all,
+    )

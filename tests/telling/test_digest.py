@@ -1,0 +1,57 @@
+from versions import version
+
+from sanderling.model import ChangeKind
+from sanderling.telling.digest import as_markdown, as_tables, as_text, digest
+from sanderling.telling.selection import Wanted
+
+NEW, TEXT, GONE = ChangeKind.NEW, ChangeKind.TEXT, ChangeKind.GONE
+STORY = [
+    version(9, "http://b.org/only", NEW),
+    version(8, "http://a.org/left", GONE, 1.0),
+    version(7, "http://a.org/much", TEXT, 0.1),
+    version(6, "http://a.org/much", TEXT, 0.9),
+    version(5, "http://a.org/little", TEXT, 0.2),
+    version(4, "http://a.org/fresh", TEXT, 0.1),
+    version(3, "http://a.org/fresh", NEW, 1.0),
+    version(2, "http://a.org/left", NEW, 1.0),
+]
+
+
+def test_each_page_is_told_once_by_what_became_of_it() -> None:
+    a, b = digest(STORY)
+    assert (a.host, b.host) == ("a.org", "b.org")
+    assert [(page.last.url, page.times) for page in a.changed] == [("http://a.org/much", 2), ("http://a.org/little", 1)]
+    assert [page.last.number for page in a.new] == [4]
+    assert [page.last.number for page in a.gone] == [8]
+    assert [page.last.number for page in b.new] == [9]
+
+
+def test_it_fits_into_a_mail() -> None:
+    many = [version(n, f"http://a.org/{n}", TEXT, n / 1000) for n in range(1000)]
+    lines = list(as_text(digest(many), most=5))
+    assert lines[0] == "a.org: 1,000 changed"
+    assert lines[1].split() == ["changed", "http://a.org/999"]
+    assert "  ... and 995 more changed" in lines
+    assert len(lines) == 13
+    assert len(as_tables(digest(many))[0]["changed"]) == 1000
+
+
+def test_markdown_is_not_for_the_web_to_write() -> None:
+    evil = "[click](http://evil.org) <img src=x> **bold** `code`\n# Title"
+    lines = list(as_markdown(digest([version(1, "http://a.org/<b>", summary=evil, title=evil)])))
+    (line,) = [line for line in lines if line.startswith("- ")]
+    assert "\n" not in line
+    for markup in ("](http://evil", "<img", "**", "`code`", "<b>"):
+        assert markup not in line.replace("\\" + markup[0], "")
+    assert line.count("](<") == 1
+
+
+def test_only_what_is_wanted() -> None:
+    assert [v.number for v in Wanted(kinds=NEW | GONE).of(STORY)] == [9, 8, 3, 2]
+    assert [v.number for v in Wanted(significance=0.9, hosts=("org",), kinds=TEXT).of(STORY)] == [6]
+    assert [v.number for v in Wanted(hosts=("b.org",)).of(STORY)] == [9]
+    assert not list(Wanted(hosts=("g",)).of(STORY))
+    assert [v.number for v in Wanted(since=1_700_000_008.0).of(STORY)] == [9, 8]
+    dull = version(10, news=False), version(11, kinds=ChangeKind(0))
+    assert not list(Wanted().of(dull))
+    assert len(list(Wanted(everything=True).of(dull))) == 2

@@ -1,0 +1,105 @@
+"""Telling from a real crawl: the feed, the digest, and changes while another process finds them."""
+
+import json
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import FAST, Ran, command
+
+from sanderling.telling.atom import NAMESPACE
+from sanderling.testing import DAY, SyntheticWeb
+from sanderling.testing.postgres import PostgresServer
+
+ATOM = f"{{{NAMESPACE}}}"
+
+
+class Follower:
+    """`sanderling changes --follow` as a reader at the other end of a pipe sees it."""
+
+    def __init__(self, *arguments: object) -> None:
+        wanted = command("changes", *arguments, "--follow", "--json")
+        self._process = subprocess.Popen(wanted, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def __enter__(self) -> "Follower":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait(20)
+        self._thread.join()
+
+    def _read(self) -> None:
+        assert self._process.stdout
+        with self._process.stdout as lines:
+            for line in lines:
+                self._lines.put(line)
+
+    def take(self, count: int) -> list[dict[str, object]]:
+        return [json.loads(self._lines.get(timeout=60)) for _ in range(count)]
+
+
+@pytest.mark.parametrize("where", ["folder", "postgresql"])
+def test_changes_are_told_as_they_are_committed(
+    sanderling: Callable[..., Ran], tmp_path: Path, request: pytest.FixtureRequest, where: str
+) -> None:
+    folder = tmp_path / "crawl"
+    store: list[object] = []
+    if where == "postgresql":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        store = ["--store", server.dsn]
+    with SyntheticWeb(pages=40, seed=8, change_rate=0.4).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 0, *store)
+        with Follower(folder) as follower:
+            sanderling("crawl", "-d", folder, *FAST, "--max-pages", 1000)
+            first = follower.take(len(site.direct.reachable(0)))
+            assert {row["url"] for row in first} == site.direct.reachable(0)
+            site.clock.advance(3 * DAY)
+            sanderling("crawl", "-d", folder, "--again", "--max-pages", 1000)
+            told = sanderling("changes", folder, "--json").lines[::-1]
+            assert len(told) > len(first)
+            assert [row["id"] for row in first + follower.take(len(told) - len(first))] == [row["id"] for row in told]
+        with pytest.raises(queue.Empty):
+            follower._lines.get_nowait()
+
+
+def test_following_can_begin_in_the_past(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=20, seed=8).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+    told = sanderling("changes", folder, "--json").lines[::-1]
+    assert sanderling("changes", folder, "--json", "--follow", "--since", "1h", "--limit", len(told)).lines == told
+
+
+def test_feed_and_digest_of_a_crawl(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+    folder, file = tmp_path / "crawl", tmp_path / "feed.atom"
+    with SyntheticWeb(hosts=2, pages=40, seed=8, change_rate=0.4).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--scope", "any", "--allow-private")
+        site.clock.advance(3 * DAY)
+        sanderling("crawl", "-d", folder, "--again")
+    told = sanderling("changes", folder, "--json", "--kind", "text", "--min-significance", "0.1").lines
+    ran = sanderling("feed", folder, "--kind", "text", "--min-significance", "0.1", "-o", file)
+    assert (ran.code, ran.out) == (0, "")
+    entries = ElementTree.parse(file).getroot().findall(ATOM + "entry")
+    assert [entry.findtext(ATOM + "id") for entry in entries] == [row["id"] for row in told]
+    assert [entry.findtext(ATOM + "summary") for entry in entries] == [row["summary"] for row in told]
+    assert sanderling("feed", folder, "--limit", 3).out.count("<entry>") == 3
+    assert "<entry>" not in sanderling("feed", folder, "--host", "elsewhere.org").out
+
+    (summed,) = [sanderling("digest", folder, "--json").json]
+    pages = [page for site in summed["sites"] for group in ("new", "changed", "gone") for page in site[group]]
+    everything = sanderling("changes", folder, "--json").lines
+    assert sorted(page["url"] for page in pages) == sorted({row["url"] for row in everything})
+    assert sum(page["times"] for page in pages) == len(everything)
+    assert sanderling("digest", folder, "--most", 1).out.count("\n") < 12
+    assert sanderling("digest", folder, "--markdown").out.startswith("# Changes since")
+    assert "Nothing." in sanderling("digest", folder, "--since", "2100-01-01").out
+    assert sanderling("digest", folder, "--since", "soon").code == 2
