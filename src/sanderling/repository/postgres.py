@@ -426,6 +426,9 @@ class PostgresStore:
         query = f"{rows.VERSIONS} WHERE v.number > %s ORDER BY v.number LIMIT %s"
         return [*map(rows.version, self._session.read(query, number, most))]
 
+    def newest_version(self) -> int:
+        return int(self._session.read("SELECT coalesce(max(number), 0) FROM versions")[0][0])
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._session.stream("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):
             ids = list(memoryview(targets).cast("q"))

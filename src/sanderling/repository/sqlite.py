@@ -399,6 +399,9 @@ class SqliteStore:
         found = self._db.execute(f"{rows.VERSIONS} WHERE v.number > ? ORDER BY v.number LIMIT ?", (number, most))
         return [*map(rows.version, found)]
 
+    def newest_version(self) -> int:
+        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()[0])
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._db.execute("SELECT u.url, l.targets FROM links l JOIN urls u ON u.id = l.page"):
             ids = list(memoryview(targets).cast("q"))

@@ -161,6 +161,9 @@ class Store(Protocol):
     def changes_after(self, number: int, most: int) -> list[VersionRow]:
         """The first versions behind a number, the oldest first; numbers grow in the order of commits."""
 
+    def newest_version(self) -> int:
+        """The number of the newest version, 0 when there is none."""
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         """Each page with the pages it links to."""
 
