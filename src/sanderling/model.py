@@ -5,7 +5,7 @@ inside a `Report`; the server turns the report into one `Commit`, which the stor
 """
 
 from enum import IntEnum, IntFlag
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 
@@ -207,7 +207,18 @@ class Report(Struct, frozen=True, tag=True):
     warcs: dict[str, int]  # how far each file of this client is on disk
 
 
-ToServer = Hello | Report
+class Ask(Struct, frozen=True, tag=True):
+    """Anybody who may open the folder's socket to server: how is it going? Answered with an `Answer`."""
+
+
+class Command(Struct, frozen=True, tag=True):
+    """The same to server: do this. `changes` are settings by name; None brings one back to its default."""
+
+    action: Literal["pause", "resume", "stop", "change"]
+    changes: dict[str, Any] = {}
+
+
+ToServer = Hello | Report | Ask | Command
 ToClient = Welcome | Lease | Stop
 
 
@@ -380,6 +391,65 @@ class Counts(Struct):
     changed: int = 0  # later visits that found a change worth telling
     not_modified: int = 0  # later visits answered with 304
     same: int = 0  # later visits that brought the same bytes
+
+
+class ClientState(Struct, frozen=True):
+    """A client process of a running crawl."""
+
+    name: str
+    pid: int
+    leased: int
+    visits: int
+    silent: float  # seconds since it was heard of
+
+
+class HostState(Struct, frozen=True):
+    """A host that is being visited right now."""
+
+    origin: str
+    queued: int
+    leased: int
+    interval: float  # seconds that a page of it takes, its pause included
+    not_before: float
+
+
+class Mishap(Struct, frozen=True):
+    """A visit that brought no page."""
+
+    at: float
+    url: str
+    status: int
+    reason: str
+
+
+class Live(Struct, frozen=True, kw_only=True):
+    """How a running crawl is doing."""
+
+    at: float
+    pid: int
+    seconds: float
+    paused: bool
+    stopping: bool
+    counts: Counts
+    leased: int
+    hosts: int  # with work
+    left: int | None  # pages until the limit
+    replaced: int  # clients that died
+    lists: list[int] | None  # about how long the three lists are; None when pages are visited in order of depth
+    pages_per_second: float
+    visits_per_second: float
+    bytes_per_second: float
+    clients: list[ClientState]
+    active: list[HostState]  # some of the hosts that are being visited
+    mishaps: list[Mishap]  # the last ones, newest first
+    rejudging: bool = False  # URLs are looked through for those that a change of scope concerns
+
+
+class Answer(Struct, frozen=True, tag=True):
+    """Server to who asked or commanded; `problem` says why a command was not followed."""
+
+    live: Live
+    problem: str = ""
 
 
 class Commit(Struct):

@@ -193,6 +193,15 @@ def overlay(base: Settings, values: dict[str, object]) -> Settings:
     return msgspec.structs.replace(base, **{name: read_value(name, value) for name, value in values.items()})
 
 
+def with_changes(base: Settings, changes: dict[str, Any]) -> Settings:
+    """`base` with other values; None stands for the default."""
+    defaults = {
+        name: getattr(Settings(), name) for name, value in changes.items() if value is None and name in _BY_NAME
+    }
+    given = {name: value for name, value in changes.items() if name not in defaults}
+    return msgspec.structs.replace(overlay(base, given), **defaults)
+
+
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     """The settings and seeds a crawl folder was started with."""
     try:
@@ -230,3 +239,45 @@ def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
         if value != getattr(defaults, each.name):
             lines.append(f"{each.name} = {_toml(value)}")
     return "\n".join(lines) + "\n"
+
+
+def amend(text: str, changes: dict[str, Any]) -> str:
+    """A `sanderling.toml` with other values for some settings, and everything else as the user wrote it."""
+    kept = tomllib.loads(text)
+    wanted = {**kept, **{name: value for name, value in changes.items() if value is not None}}
+    wanted = {name: value for name, value in wanted.items() if changes.get(name, value) is not None}
+    lines = text.splitlines()
+    for name in changes:
+        start = next((n for n, line in enumerate(lines) if re.match(rf"{name}\s*=", line)), None)
+        if start is not None:
+            del lines[start : _end_of_value(lines, start)]
+    tables = next((n for n, line in enumerate(lines) if line.startswith("[")), len(lines))
+    lines[tables:tables] = [f"{name} = {_toml(_plain(value))}" for name, value in changes.items() if value is not None]
+    amended = "\n".join(lines) + "\n"
+    try:
+        if tomllib.loads(amended) == _as_toml(wanted):
+            return amended
+    except tomllib.TOMLDecodeError:
+        pass
+    # Written in a way that we do not see through: then all of it is written anew.
+    seeds = tuple(wanted.pop("seeds", ()))
+    return dump(overlay(Settings(), wanted), seeds)
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _as_toml(table: dict[str, Any]) -> dict[str, Any]:
+    return {name: _plain(value) for name, value in table.items()}
+
+
+def _end_of_value(lines: list[str], start: int) -> int:
+    """The line after the value that begins at a line: lists may go over several."""
+    for end in range(start + 1, len(lines) + 1):
+        try:
+            tomllib.loads("\n".join(lines[start:end]))
+        except tomllib.TOMLDecodeError:
+            continue
+        return end
+    return start + 1

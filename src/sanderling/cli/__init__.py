@@ -13,6 +13,7 @@ from sanderling import __version__
 from sanderling.cli import (
     blame,
     changes,
+    control,
     crawl,
     diff,
     digest,
@@ -49,7 +50,7 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in (
-        crawl, status, pages, links, duplicates, search, changes, feed, digest, history, diff, blame, export, reindex, join, serve,
+        crawl, status, pages, links, duplicates, search, changes, feed, digest, history, diff, blame, export, reindex, join, control, serve,
         lab,
     ):  # fmt: skip
         module.add(commands)

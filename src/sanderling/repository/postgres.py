@@ -38,7 +38,7 @@ from sanderling.model import (
 from sanderling.repository import migrations, rows
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.session import META, Connection, Session, reason
-from sanderling.repository.store import UrlFacts, Waiting, WhileAway
+from sanderling.repository.store import Judged, UrlFacts, Waiting, WhileAway
 
 STEPS = migrations.steps("postgres")
 SCHEMA = len(STEPS)
@@ -377,6 +377,13 @@ class PostgresStore:
     def host(self, id: int) -> Host | None:
         found = self._session.read(f"SELECT {_HOST_COLUMNS} FROM hosts WHERE id = %s", id)
         return rows.host(found[0]) if found else None
+
+    def last_number(self) -> int:
+        return int(self._session.read("SELECT coalesce(max(number), 0) FROM urls")[0][0])
+
+    def judged(self, first: int, end: int) -> list[Judged]:
+        found = self._session.read(f"{rows.JUDGED} AND number >= %s AND number < %s", first, end)
+        return [*map(Judged._make, found)]
 
     def warcs(self) -> dict[str, int]:
         return {row[0]: row[1] for row in self._session.read("SELECT name, bytes FROM warcs")}

@@ -57,6 +57,11 @@ VERSIONS = """SELECT v.number, u.url, v.at, v.status, v.kinds, v.significance, v
     FROM versions v JOIN urls u ON u.id = v.page JOIN pages p ON p.id = v.page JOIN warcs w ON w.number = v.warc"""
 
 
+# What scope has a say in, for both dialects.
+JUDGED = """SELECT id, url, host, depth, state, reason FROM urls
+    WHERE state IN (0, 1, 6) AND alias = 0 AND kind = 0"""
+
+
 def answered(commit: Commit) -> list[Visit]:
     return [visit for visit in commit.visits if visit.status and visit.outcome is not Outcome.UNCHANGED]
 

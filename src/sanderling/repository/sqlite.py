@@ -36,7 +36,7 @@ from sanderling.model import (
 )
 from sanderling.repository import migrations, rows
 from sanderling.repository.known import KnownUrls
-from sanderling.repository.store import UrlFacts, Waiting
+from sanderling.repository.store import Judged, UrlFacts, Waiting
 
 STEPS = migrations.steps("sqlite")
 SCHEMA = len(STEPS)
@@ -348,6 +348,12 @@ class SqliteStore:
     def host(self, id: int) -> Host | None:
         row = self._db.execute(f"{_HOSTS} WHERE id = ?", (id,)).fetchone()
         return rows.host(row) if row else None
+
+    def last_number(self) -> int:
+        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM urls").fetchone()[0])
+
+    def judged(self, first: int, end: int) -> list[Judged]:
+        return [*map(Judged._make, self._db.execute(f"{rows.JUDGED} AND number >= ? AND number < ?", (first, end)))]
 
     def warcs(self) -> dict[str, int]:
         return dict(self._db.execute("SELECT name, bytes FROM warcs"))

@@ -42,6 +42,17 @@ class UrlFacts(NamedTuple):
     alias: int
 
 
+class Judged(NamedTuple):
+    """An unvisited URL that scope has a say in."""
+
+    id: int
+    url: str
+    host: int
+    depth: int
+    state: int
+    reason: str
+
+
 class Store(Protocol):
     """What the server needs of its state, and what the commands read."""
 
@@ -122,6 +133,12 @@ class Store(Protocol):
         """What is kept of each page's last version."""
 
     def host(self, id: int) -> Host | None: ...
+
+    def last_number(self) -> int:
+        """The highest number of a URL; they are numbered in the order they were found, with gaps."""
+
+    def judged(self, first: int, end: int) -> list[Judged]:
+        """The URLs numbered from `first` to before `end` that are queued, held back or excluded, other names aside."""
 
     def warcs(self) -> dict[str, int]:
         """How many bytes of each WARC file are committed."""

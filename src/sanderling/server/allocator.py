@@ -7,13 +7,14 @@ a client returns that client's.
 """
 
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Collection
+from itertools import islice
 from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from sanderling.model import Host, HostLease, HostNote, Task
+from sanderling.model import Host, HostLease, HostNote, HostState, Task
 from sanderling.settings import Settings
 
 # A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
@@ -169,6 +170,9 @@ class Allocator:
         held = self._held.get(id)
         return held.task if held is not None and held.client == client else None
 
+    def is_leased(self, id: int) -> bool:
+        return id in self._held
+
     def settle(self, id: int, again: bool) -> None:
         """Ends a lease; `again` when its URL waits for another try."""
         held = self._held[id]
@@ -189,6 +193,22 @@ class Allocator:
             return None
         host.robots = note.robots
         return host
+
+    def active(self, most: int) -> list[HostState]:
+        """Some of the hosts that are being visited; looks at a bounded number of leases."""
+        sites: dict[int, Site] = {}
+        for held in islice(self._held.values(), 100 * most):
+            sites[held.site.host.id] = held.site
+            if len(sites) >= most:
+                break
+        return [
+            HostState(s.host.origin, max(0, s.queued), len(s.leased), s.host.interval, s.host.not_before)
+            for s in sites.values()
+        ]
+
+    def holdings(self) -> Counter[str]:
+        """How many URLs each client holds."""
+        return Counter(held.client for held in self._held.values())
 
     def nothing_left(self) -> bool:
         """Whether no URL is queued or leased; some may still wait for another try."""

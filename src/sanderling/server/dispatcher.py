@@ -16,6 +16,9 @@ MAX_HOPS = 20
 
 Rank = Callable[[int], float]
 
+# How the reasons begin that `Scope.objection` gives.
+OUT_OF_SCOPE = ("scope: ", "matches an exclude", "matches no include")
+
 
 def canonical_seed(text: str) -> str:
     """The canonical form of what the user typed as a seed; a bare host name gets a scheme."""

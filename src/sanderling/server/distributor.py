@@ -57,6 +57,7 @@ class Distributor:
         self._drawn = 0
         self._trusted_until = 0
         self.cuts = Cuts(-math.inf, -math.inf)
+        self.shares = [0.0, 0.0, 0.0]  # of the queue, in each list
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """Up to `count` URLs of a host; fewer only when it has no more. An empty list's turns go to the others."""
@@ -70,7 +71,10 @@ class Distributor:
 
     def refresh(self) -> None:
         """Divides the queue anew. Takes itself care of when: often at first, while a queue changes quickly."""
-        self.cuts = cuts(self._ranks(SAMPLE))
+        ranks = self._ranks(SAMPLE)
+        self.cuts = cuts(ranks)
+        lists = [self.cuts.list_of(rank) for rank in ranks]
+        self.shares = [lists.count(each) / len(lists) if lists else 0.0 for each in (1, 2, 3)]
         self._trusted_until = self._drawn + min(max(1, self._drawn), LONGEST_TRUST)
 
     def _next_turns(self, host: int, count: int) -> list[int]:

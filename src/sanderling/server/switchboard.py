@@ -8,17 +8,18 @@ from pathlib import Path
 import msgspec
 
 from sanderling.frames import Incoming, framed
-from sanderling.model import ToClient, ToServer
+from sanderling.model import Answer, ToClient, ToServer
 
 
 class Line:
-    """The connection to one client."""
+    """The connection to one client, or to somebody who asks; the latter has no name."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.client = ""
         self.pid = 0
         self.heard = 0.0
+        self.visits = 0
         self._incoming = Incoming()
         self._outgoing: deque[memoryview] = deque()
 
@@ -92,7 +93,7 @@ class Switchboard:
                     lost.append(line)
         return arrived, lost
 
-    def send(self, line: Line, message: ToClient) -> None:
+    def send(self, line: Line, message: ToClient | Answer) -> None:
         line.queue(self._encode(message))
         self._flush(line)
 

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import math
+import os
 import shutil
 import tempfile
 import time
@@ -13,14 +14,31 @@ from pathlib import Path
 import msgspec
 
 from sanderling.errors import DiskFull, StoreAway
-from sanderling.model import PROTOCOL, Counts, Hello, Kind, Lease, Report, Stop, Visit, Welcome
+from sanderling.model import (
+    PROTOCOL,
+    Answer,
+    Ask,
+    ClientState,
+    Command,
+    Counts,
+    Hello,
+    Kind,
+    Lease,
+    Live,
+    Report,
+    Stop,
+    Visit,
+    Welcome,
+)
 from sanderling.repository import address, warc
 from sanderling.repository.folder import Folder, hold
 from sanderling.server.crew import Crew
 from sanderling.server.marker import Marker
 from sanderling.server.switchboard import Line, Switchboard
+from sanderling.server.vitals import Vitals
 from sanderling.settings import Settings, dump
 from sanderling.wiring.archive import open_store
+from sanderling.wiring.control import Control
 from sanderling.wiring.desk import Desk
 from sanderling.wiring.frontier import Frontier
 
@@ -31,6 +49,9 @@ LONGEST_SILENCE = 60.0
 LAST_WORDS = 1.5
 # How often a database that went away is looked for.
 AWAY_PAUSE = 0.3
+# Whoever asks within so many seconds gets the same answer, so that watching costs a crawl nothing however many watch.
+ANSWER_AGE = 0.1
+ACTIVE_HOSTS = 50
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -71,7 +92,6 @@ class CrawlServer:
                 failed.callback(folder.abandon)
                 settings = msgspec.structs.replace(settings, store=address.located(settings.store, folder.path))
                 folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
-            self._settings = settings
             self._store = open_store(folder, readonly=False, while_away=self._while_away)
             undo.callback(self._store.close)
             self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
@@ -84,12 +104,14 @@ class CrawlServer:
             self._undo = undo.pop_all()
         self._crew = Crew(crew_size, self._run_folder / "socket")
         self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again)
+        self._control = Control(settings, folder.settings, self._frontier)
+        self._vitals = Vitals()
+        self._live: Live | None = None
         self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
         self.repaired += self._desk.notices
         self._markers: dict[str, Marker] = {}
         self._blamed: Counter[int] = Counter()
         self._wants: dict[Line, int] = {}
-        self._started = time.monotonic()
         self.set_aside: list[int] = []
         self.on_visits: OnVisits | None = None
 
@@ -100,7 +122,7 @@ class CrawlServer:
         try:
             if not self._frontier.exhausted():
                 self._crew.fill()
-            while not self._frontier.exhausted() and not self._time_is_up() and not asked_to_stop():
+            while self._goes_on() and not asked_to_stop():
                 self._serve(0.1)
                 now = time.monotonic()
                 if now - ticked >= 0.2:
@@ -117,13 +139,18 @@ class CrawlServer:
     @property
     def stopped(self) -> bool:
         """Whether somebody had enough of it."""
-        return self._asked_to_stop()
+        return self._asked_to_stop() or self._control.told_to_stop
+
+    def _goes_on(self) -> bool:
+        if self._control.told_to_stop or self._control.time_is_up():
+            return False
+        return self._control.paused or not self._frontier.exhausted()
 
     def progress(self) -> Progress:
-        limit = self._settings.max_pages
+        limit = self._control.settings.max_pages
         return Progress(
             self._frontier.counts, self._frontier.allocator.leased, self._frontier.allocator.hosts, len(self._wants), self._crew.replaced,
-            time.monotonic() - self._started, max(0, limit - self._frontier.counts.pages) if limit is not None else None,
+            self._control.seconds, max(0, limit - self._frontier.counts.pages) if limit is not None else None,
         )  # fmt: skip
 
     def _serve(self, timeout: float) -> None:
@@ -132,15 +159,41 @@ class CrawlServer:
             line.heard = time.monotonic()
             if isinstance(message, Hello):
                 self._welcome(line, message)
-            else:
+            elif isinstance(message, Report):
                 self._take_in(message)
+                line.visits += len(message.visits)
                 self._wants[line] = message.want
+            else:
+                self._answer(line, message)
         for line in lost:
             self._lose(line)
         for line, want in list(self._wants.items()):
             self._feed(line, want)
 
+    def _answer(self, line: Line, message: Ask | Command) -> None:
+        problem = ""
+        if isinstance(message, Command):
+            problem = self._control.follow(message)
+            self._live = None
+        if self._live is None or time.time() - self._live.at > ANSWER_AGE:
+            self._live = self._look()
+        self._switchboard.send(line, Answer(self._live, problem))
+
+    def _look(self) -> Live:
+        progress, now, held = self.progress(), time.monotonic(), self._frontier.allocator.holdings()
+        pages, visits, size = self._vitals.rates
+        return Live(
+            at=time.time(), pid=os.getpid(), seconds=progress.seconds, paused=self._control.paused,
+            stopping=self._stopping or self._control.told_to_stop, counts=progress.counts, leased=progress.leased,
+            hosts=progress.hosts, left=progress.left, replaced=progress.replaced, lists=self._frontier.list_lengths(),
+            pages_per_second=pages, visits_per_second=visits, bytes_per_second=size,
+            clients=[ClientState(each.client, each.pid, held[each.client], each.visits, now - each.heard) for each in self._wants],
+            active=self._frontier.allocator.active(ACTIVE_HOSTS), mishaps=self._vitals.mishaps,
+            rejudging=self._frontier.rejudging,
+        )  # fmt: skip
+
     def _tick(self) -> None:
+        self._vitals.sample(self._frontier.counts, time.monotonic())
         self._frontier.tick(time.time())
         for line in list(self._switchboard.lines):
             if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
@@ -154,14 +207,11 @@ class CrawlServer:
             overdue = self._frontier.allocator.expired(time.monotonic())
             for line in [line for line in self._switchboard.lines if line.client in overdue]:
                 self._lose(line)
-        if shutil.disk_usage(self._folder.path).free < self._settings.min_free:
+        if shutil.disk_usage(self._folder.path).free < self._control.settings.min_free:
             raise DiskFull(
-                f"stopped with less than {self._settings.min_free >> 20} MiB free on the disk; nothing is lost: "
+                f"stopped with less than {self._control.settings.min_free >> 20} MiB free on the disk; nothing is lost: "
                 "free some space and run it again"
             )
-
-    def _time_is_up(self) -> bool:
-        return self._settings.max_time is not None and time.monotonic() - self._started >= self._settings.max_time
 
     def _stop(self) -> None:
         self._stopping = True
@@ -193,6 +243,7 @@ class CrawlServer:
 
     def _take_in(self, report: Report) -> None:
         visits = self._desk.take_in(report)
+        self._vitals.note(visits)
         if report.visits:
             self._crew.went_well()
         if visits and self.on_visits is not None:
@@ -206,11 +257,13 @@ class CrawlServer:
         self._frontier.allocator.join(hello.client)
         marker = self._markers[hello.client] = Marker.create(self._run_folder / f"marker-{hello.client}")
         self._wants[line] = 0
-        settings = msgspec.json.encode(msgspec.structs.replace(self._settings, store=""))  # no business of clients
+        settings = msgspec.json.encode(
+            msgspec.structs.replace(self._control.settings, store="")
+        )  # no business of clients
         self._switchboard.send(line, Welcome(settings, str(self._folder.warcs.absolute()), str(marker.path)))
 
     def _feed(self, line: Line, want: int) -> None:
-        if want <= 0 or self._stopping:
+        if want <= 0 or self._stopping or self._control.paused:
             return
         hosts = self._frontier.lease(line.client, want)
         if hosts:

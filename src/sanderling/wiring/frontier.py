@@ -17,6 +17,7 @@ from sanderling.server.reranker import Reranker
 from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
+from sanderling.wiring.rescope import Rescope, as_new, judged_by
 
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
 LONGEST_PATIENCE = 300.0
@@ -38,12 +39,12 @@ class Frontier:
         self.scope = Scope([*self._seeds, *self.homes], settings)
         self.allocator = Allocator(settings, self._take)
         self._distributor = Distributor(store.take, store.ranks)
-        # With a limit of depth, levels come one after the other, whatever a page is worth.
-        self._order: Order = settings.order if settings.max_depth is None else "breadth-first"
-        rerank = [sys.executable, "-m", "sanderling.cli.rerank", str(folder), self._order]
-        self.reranker = Reranker(self._order, rerank, run_folder / "ranks")
+        self._folder, self._run_folder = folder, run_folder
+        self._rescope: Rescope | None = None
+        self._order = _order(settings)
+        self.reranker = self._new_reranker()
         self.gate = Gatekeeper(
-            store, lambda id: self.allocator.site(id) or store.host(id), self.scope.objection,
+            store, lambda id: self.allocator.site(id) or store.host(id), lambda *of: self.scope.objection(*of),
             lambda home: home in self._trusted or any(origin(url) == home for url in self.homes),
             settings.scope in ("domain", "any"),
         )  # fmt: skip
@@ -55,6 +56,30 @@ class Frontier:
         self._next_due: float | None = None
         self._load_queue()
         self._plant_seeds()
+        self._judged_by = store.noted("scope")
+        self._judge_anew()
+
+    def change(self, settings: Settings) -> None:
+        """Goes on with other limits, another scope or another order."""
+        self._settings = settings
+        self.scope = Scope([*self._seeds, *self.homes], settings)
+        if _order(settings) != self._order:
+            self._order = _order(settings)
+            self.reranker.close()
+            self.reranker = self._new_reranker()
+        self._judge_anew()
+
+    @property
+    def rejudging(self) -> bool:
+        """Whether known URLs are being looked at because the scope has changed."""
+        return self._rescope is not None
+
+    def list_lengths(self) -> list[int] | None:
+        """About how long the three lists are; None when pages are visited in the order of their depth."""
+        if self._order == "breadth-first":
+            return None
+        waiting = max(0, self.counts.queued - self.allocator.leased)
+        return [round(share * waiting) for share in self._distributor.shares]
 
     def lease(self, client: str, want: int) -> list[HostLease]:
         """Up to `want` tasks for a client, as the limits allow."""
@@ -74,10 +99,12 @@ class Frontier:
             self._add_due(now)
         if ranks := self.reranker.step(self.counts.fetched):
             self._store.rerank(ranks)
+        if self._rescope is not None:
+            self._go_on_judging(self._rescope)
 
     def exhausted(self) -> bool:
         """Whether nothing is left to visit, or the limits allow no more."""
-        if self.allocator.leased:
+        if self.allocator.leased or self._rescope is not None:
             return False
         patience = time.time() + LONGEST_PATIENCE
         waiting = any(at is not None and at < patience for at in (self._next_wake, self._next_due))
@@ -127,11 +154,11 @@ class Frontier:
         """The best queued URLs of a host that the gate lets pass by what is known now."""
         in_order = self._order == "breadth-first"
         tasks = (self._store.take if in_order else self._distributor.take)(host, count, leased)
-        if not self.gate.strict(host):
+        if not self.gate.strict(host) and self._rescope is None:
             return tasks
         passed: list[Task] = []
         while tasks:
-            stopped = {task.id: verdict for task in tasks if (verdict := self.gate.recheck(task, host, self._unknown))}
+            stopped = {task.id: verdict for task in tasks if (verdict := self._objection(task, host))}
             passed += [task for task in tasks if task.id not in stopped]
             if not stopped:
                 break
@@ -148,6 +175,35 @@ class Frontier:
             self._passed += urls
             tasks = self._store.take(host, count - len(passed), {*leased, *(task.id for task in passed)})
         return passed
+
+    def _objection(self, task: Task, host: int) -> tuple[Reworked, list[NewUrl]] | None:
+        """Why a queued URL is not visited after all: the scope was changed, or the gate has learned."""
+        if self._rescope is not None and task.kind == Kind.PAGE:
+            why = self.scope.objection(task.url, origin(task.url))
+            if why:
+                return Reworked(task.id, State.EXCLUDED, why), []
+        return self.gate.recheck(task, host, self._unknown) if self.gate.strict(host) else None
+
+    def _judge_anew(self) -> None:
+        settings, in_order = self._settings, self._order == "breadth-first"
+        now = judged_by(settings.scope, settings.include, settings.exclude, in_order)
+        if not self._judged_by:
+            self._store.note("scope", now)
+            self._judged_by = now
+        elif now != self._judged_by:
+            self._rescope = Rescope(self._store, self.scope, self.allocator.is_leased, settings.max_depth, in_order)
+            self._becoming = now
+
+    def _go_on_judging(self, rescope: Rescope) -> None:
+        came = [as_new(row) for row in rescope.step(self.counts)]
+        self.queue(came, {})
+        if rescope.done:
+            self._store.note("scope", self._becoming)
+            self._judged_by, self._rescope = self._becoming, None
+
+    def _new_reranker(self) -> Reranker:
+        command = [sys.executable, "-m", "sanderling.cli.rerank", str(self._folder), self._order]
+        return Reranker(self._order, command, self._run_folder / "ranks")
 
     def _unknown(self, urls: dict[int, str]) -> list[int]:
         return self._store.unknown(urls)
@@ -246,3 +302,8 @@ class Frontier:
         intake.count(self.counts, urls, [], [])
         self._store.seed(self._seeds, urls, list(fresh.values()), self.counts)
         self.queue(urls, fresh)
+
+
+def _order(settings: Settings) -> Order:
+    """With a limit of depth, levels come one after the other, whatever a page is worth."""
+    return settings.order if settings.max_depth is None else "breadth-first"

@@ -1,0 +1,75 @@
+"""`sanderling control`: pause, resume or stop a crawl that is running, or look at it."""
+
+import argparse
+import sys
+from typing import Any
+
+import msgspec
+
+from sanderling.cli.folders import add_folder
+from sanderling.cli.screen import duration, size
+from sanderling.model import Command, Live
+from sanderling.repository.folder import Folder
+from sanderling.settings import DECLARED
+from sanderling.wiring import remote
+from sanderling.wiring.control import LIMITS, SCOPE
+
+_ABOUT = """Speaks with a crawl that is running in a folder, from another terminal or program.
+
+pause holds further work back; clients finish what they hold. It ends with `resume`, and with the crawl: a crawl that is
+started again runs. change takes settings, which count at once and are kept in the folder's sanderling.toml.
+
+Examples:
+  sanderling control example                        how it is going
+  sanderling control example pause
+  sanderling control example change --max-pages 5000 --exclude '/tag/'
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "control", help="pause, resume, stop or change a running crawl", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_folder(parser)
+    parser.add_argument("action", nargs="?", choices=["look", "pause", "resume", "stop", "change"], default="look")
+    for each in DECLARED:
+        if each.name in LIMITS + SCOPE:
+            action = "append" if each.unit == "list" else "store"
+            parser.add_argument(
+                "--" + each.name.replace("_", "-"),
+                dest=each.name,
+                action=action,
+                metavar=each.unit.upper(),
+                help=each.help,
+            )
+    parser.add_argument("--json", action="store_true", help="print the state as one JSON object")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    folder = Folder(options.dir)
+    folder.require()
+    changes: dict[str, Any] = {
+        name: getattr(options, name) for name in LIMITS + SCOPE if getattr(options, name) is not None
+    }
+    if changes and options.action == "look":
+        options.action = "change"
+    if options.action == "look":
+        live = remote.look(folder.path)
+    else:
+        live = remote.command(folder.path, Command(options.action, changes))
+    sys.stdout.write(msgspec.json.encode(live).decode() + "\n" if options.json else _said(live))
+    return 0
+
+
+def _said(live: Live) -> str:
+    doing = "stopping" if live.stopping else "paused" if live.paused else "crawling"
+    lines = [
+        ("now", f"{doing} for {duration(live.seconds)}"),
+        ("pages", f"{live.counts.pages:,} ({live.pages_per_second:,.1f}/s, {size(live.bytes_per_second)}/s)"),
+        ("queued", f"{live.counts.queued - live.leased:,}" + (f" in lists of {live.lists}" if live.lists else "")),
+        ("leased", f"{live.leased:,} to {len(live.clients)} clients"),
+        ("hosts", f"{live.hosts:,} with work"),
+    ]
+    return "".join(f"{name:10}{value}\n" for name, value in lines)

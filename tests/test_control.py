@@ -1,0 +1,143 @@
+"""A running crawl is watched, paused, stopped and changed from outside."""
+
+import json
+import subprocess
+import time
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from sanderling.errors import UsageError
+from sanderling.model import Command, Live
+from sanderling.settings import Settings, amend, load, with_changes
+from sanderling.testing import ServedWeb
+from sanderling.wiring import remote
+from tests.conftest import FAST, Ran, command
+
+
+@contextmanager
+def crawling(*arguments: object) -> Iterator["subprocess.Popen[str]"]:
+    process = subprocess.Popen(command("crawl", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        yield process
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def wait_for(folder: Path, wanted: Callable[[Live], bool], seconds: float = 30) -> Live:
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        try:
+            live = remote.look(folder)
+        except remote.NotRunning:
+            live = None
+        if live is not None and wanted(live):
+            return live
+        time.sleep(0.05)
+    raise AssertionError(f"not within {seconds} s: {live}")
+
+
+def test_pause_resume_stop(web: ServedWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with crawling(web.url, "-d", folder, "--delay", "100ms", "--clients", 1) as process:
+        live = wait_for(folder, lambda live: live.counts.pages >= 2)
+        assert live.clients[0].pid and live.active[0].origin == web.url.rstrip("/") and not live.paused
+        assert live.lists is not None and len(live.lists) == 3
+        assert remote.command(folder, Command("pause")).paused
+        paused = wait_for(folder, lambda live: live.leased == 0)
+        time.sleep(0.5)
+        still = remote.look(folder)
+        assert still.counts.pages == paused.counts.pages < 120 and still.counts.queued > 0 and still.paused
+        assert not remote.command(folder, Command("resume")).paused
+        wait_for(folder, lambda live: live.counts.pages > paused.counts.pages)
+        assert remote.command(folder, Command("stop")).stopping
+        assert process.wait(10) == 0
+
+
+def test_a_limit_that_is_changed_counts_and_is_kept(web: ServedWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with crawling(web.url, "-d", folder, "--delay", "50ms", "--clients", 1, "--json") as process:
+        wait_for(folder, lambda live: live.counts.pages >= 1)
+        live = remote.command(folder, Command("change", {"max_pages": 20, "max_time": "1h"}))
+        assert live.left is not None and live.left < 20
+        out, _ = process.communicate(timeout=30)
+    assert 20 <= json.loads(out)["pages"] < 60
+    settings, _ = load(folder / "sanderling.toml")
+    assert settings.max_pages == 20 and settings.max_time == 3600.0
+
+
+def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
+    folder = tmp_path / "c"
+    with crawling(web.url, "-d", folder, "--delay", "100ms", "--clients", 1):
+        wait_for(folder, lambda live: live.counts.pages >= 1)
+        before = (folder / "sanderling.toml").read_text()
+        for changes in ({"include": ["("]}, {"max_pages": -1}, {"user_agent": "x"}, {"scope": "all"}, {"nonsense": 1}):
+            with pytest.raises(UsageError):
+                remote.command(folder, Command("change", changes))
+        ran = sanderling("control", folder, "change", "--exclude", "(")
+        assert ran.code == 2 and "not a valid pattern" in ran.err
+        assert (folder / "sanderling.toml").read_text() == before
+        assert sanderling("control", folder, "--json").json["paused"] is False
+        assert sanderling("control", folder, "stop").code == 0
+
+
+def test_nobody_there(tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "sanderling.toml").write_text("seeds = []\n")
+    ran = sanderling("control", folder, "pause")
+    assert ran.code == 2 and "no crawl is running" in ran.err
+
+
+def states(sanderling: Callable[..., Ran], folder: Path) -> dict[str, int]:
+    return {
+        name: sanderling("status", folder, "--json").json[name] for name in ("queued", "fetched", "excluded", "held")
+    }
+
+
+def test_a_changed_scope_moves_what_was_queued_and_what_was_excluded(
+    web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]
+) -> None:
+    folder = tmp_path / "c"
+    assert sanderling("crawl", web.url, "-d", folder, *FAST, "--max-pages", 5).code == 0
+    first = states(sanderling, folder)
+    assert first["queued"] > 10
+    # Out with everything that is queued: the next run excludes it and has nothing to do.
+    place = folder / "sanderling.toml"
+    place.write_text(amend(place.read_text(), {"max_pages": None, "exclude": ["/"]}))
+    assert sanderling("crawl", "-d", folder, *FAST).code == 0
+    without = states(sanderling, folder)
+    assert without["fetched"] == first["fetched"] and without["queued"] == 0
+    assert without["excluded"] == first["excluded"] + first["queued"]
+    # In again.
+    place.write_text(amend(place.read_text(), {"exclude": None}))
+    assert sanderling("crawl", "-d", folder, *FAST).code == 0
+    assert states(sanderling, folder)["excluded"] == first["excluded"]
+    assert sanderling("status", folder, "--json").json["pages"] == 120
+
+
+def test_a_pattern_given_while_it_runs_counts_at_once(web: ServedWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with crawling(web.url, "-d", folder, "--delay", "100ms", "--clients", 1) as process:
+        wait_for(folder, lambda live: live.counts.pages >= 1)
+        live = remote.command(folder, Command("change", {"exclude": ["."], "order": "breadth-first"}))
+        assert live.lists is None
+        assert process.wait(30) == 0
+    assert load(folder / "sanderling.toml")[0].exclude == (".",)
+
+
+def test_amending_keeps_what_the_user_wrote() -> None:
+    text = '# mine\nseeds = ["https://a.example/"]\nmax_pages = 5 # few\nexclude = [\n  "/a",\n  "/b",\n]\n\n[[rules]]\nurls = "x"\n'
+    amended = amend(text, {"exclude": ("/c",), "max_time": "2h", "max_pages": None})
+    assert amended.startswith("# mine\nseeds") and "[[rules]]" in amended
+    assert tomllib.loads(amended) == {
+        "seeds": ["https://a.example/"], "exclude": ["/c"], "max_time": "2h", "rules": [{"urls": "x"}],
+    }  # fmt: skip
+    odd = 'seeds = [\n"https://a.example/",\n]\n"max_pages" = 5\n'
+    assert tomllib.loads(amend(odd, {"max_pages": 6}))["max_pages"] == 6
+    assert with_changes(Settings(max_pages=5), {"max_pages": None, "scope": "any"}) == Settings(scope="any")
