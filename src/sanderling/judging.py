@@ -90,6 +90,22 @@ def _selectors(rule: Rule) -> Rules:
     return Rules(rule.ignore, rule.watch)
 
 
+def known_parameters(packed: bytes) -> Parameters | None:
+    """The kept parameters of a page, for people to look at; None where there are none that can be read."""
+    try:
+        return _decode_parameters(packed) if packed else None
+    except msgspec.MsgspecError:  # of an older version of this program
+        return None
+
+
+def known_noise(packed: bytes) -> Noise:
+    """What is known about the noise of a page, for people to look at."""
+    try:
+        return _decode_noise(packed) if packed else Noise()
+    except msgspec.MsgspecError:
+        return Noise()
+
+
 def rejudge(versions: Iterable[tuple[ChangeKind, bytes]]) -> tuple[list[Change | None], bytes, bytes]:
     """Judges the whole history of a page anew: each version by its kinds so far and its parameters.
 

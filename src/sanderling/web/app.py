@@ -10,6 +10,7 @@ from sanderling import __version__
 from sanderling.web import pages, problems, signing
 from sanderling.web.api import crawls
 from sanderling.web.gate import Gate
+from sanderling.web.pages.mishaps import error_page
 from sanderling.web.security import Security, guard
 from sanderling.web.shelf import IDLE_SECONDS, Shelf
 
@@ -35,10 +36,10 @@ def create_app(shelf: Shelf, security: Security) -> FastAPI:
     )  # fmt: skip
     app.state.shelf = shelf
     app.state.security = security
-    problems.install(app)
+    problems.install(app, error_page)
     app.include_router(crawls.router, prefix="/api/v1")
     app.include_router(signing.router)
-    app.include_router(pages.router)
+    pages.install(app)
     app.add_middleware(Gate, security=security)
     return app
 

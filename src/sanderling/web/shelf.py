@@ -53,6 +53,15 @@ class Shelf:
             for path in same
         }
 
+    @property
+    def place(self) -> Path:
+        """Where new crawls go, or else where the first crawl is."""
+        return next((place for place in self._places if not Folder(place).exists()), self._places[0])
+
+    @property
+    def may_create(self) -> bool:
+        return not Folder(self.place).exists()
+
     def folder(self, name: str) -> Folder:
         found = self.folders().get(name)
         if found is None:
@@ -65,9 +74,9 @@ class Shelf:
             raise UsageError(
                 f"{name!r} cannot name a crawl: use up to 64 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit"
             )
-        home = next((place for place in self._places if not Folder(place).exists()), None)
-        if home is None:
+        if not self.may_create:
             raise UsageError("crawls cannot be created here: start the server with a directory to create them in")
+        home = self.place
         folder = Folder(home / name)
         if folder.path.exists():
             raise UsageError(f"there is a crawl {name!r} already")

@@ -1,32 +1,22 @@
 """Signing in and out."""
 
-from html import escape
 from typing import Annotated
 
 from fastapi import APIRouter, Form, HTTPException, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import RedirectResponse, Response
 
-from sanderling.web.security import Security, form_token
+from sanderling.web.pages.rendering import show
+from sanderling.web.security import Security
 
 router = APIRouter(include_in_schema=False)
 
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Sanderling</title>
-<meta name="viewport" content="width=device-width"><link rel="stylesheet" href="/static/sanderling.css"></head>
-<body><main><h1>Sanderling</h1>
-<form method="post" action="/login">
-<input type="hidden" name="form_token" value="{token}"><input type="hidden" name="next" value="{next}">
-<label>Password or token <input type="password" name="secret" autocomplete="current-password" required autofocus></label>
-<button>Sign in</button></form><p role="alert">{said}</p></main></body></html>
-"""
-
 
 def _page(request: Request, after: str, said: str, status: int) -> Response:
-    return HTMLResponse(_PAGE.format(token=form_token(request), next=escape(after), said=escape(said)), status)
+    return show(request, "login.html", status=status, next=after, wrong=said)
 
 
 @router.get("/login")
-def show(request: Request, next: str = "/") -> Response:
+def form(request: Request, next: str = "/") -> Response:
     return _page(request, next, "", 200)
 
 
@@ -42,7 +32,7 @@ def sign_in(
         page.headers.update(error.headers or {})
         return page
     if session is None:
-        return _page(request, next, "That is not it.", 401)
+        return _page(request, next, "That is neither the password nor the token of this server.", 401)
     request.state.give_cookie = session
     # Only a path of our own: `//host` and `/\host` would lead elsewhere.
     inside = next.startswith("/") and not next.startswith(("//", "/\\")) and next.isprintable()

@@ -1,5 +1,18 @@
 """Pages for people: each a function that reads through the shelf and fills a template."""
 
-from fastapi import APIRouter
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from sanderling.web.pages import changes, compare, crawl, crawls, freshness, hosts, listing, page, search
 
 router = APIRouter(include_in_schema=False)
+for module in (crawls, crawl, listing, page, compare, changes, search, freshness, hosts):
+    router.include_router(module.router)
+
+
+def install(app: FastAPI) -> None:
+    """Adds the pages, and what they are drawn with."""
+    app.include_router(router)
+    app.mount("/static", StaticFiles(directory=Path(__file__).parent.parent / "static"))

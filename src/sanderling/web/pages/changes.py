@@ -1,0 +1,62 @@
+"""What changed, newest first."""
+
+import time
+from typing import NamedTuple
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from sanderling.cli.versions import moment
+from sanderling.errors import UsageError
+from sanderling.model import ChangeKind
+from sanderling.repository import views
+from sanderling.urls import identity
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.asking import MOST, further, host_of, offered_hosts, start
+from sanderling.web.pages.rendering import show
+
+router = APIRouter()
+
+KINDS = [each.name.lower() for each in ChangeKind if each.name]
+STEPS = (("", "anything"), ("0.05", "more than a little"), ("0.3", "a good part"), ("0.7", "most of it"))
+
+
+class Asked(NamedTuple):
+    kind: str
+    since: str
+    significance: str
+    host: str
+    all: bool
+
+    @property
+    def any(self) -> bool:
+        return any(self)
+
+
+@router.get("/crawls/{crawl}/changes")
+def changes(
+    request: Request, crawl: str, shelf: GivenShelf, kind: str = "", since: str = "", significance: str = "",
+    host: str = "", all: bool = False, before: int | None = None,
+) -> HTMLResponse:  # fmt: skip
+    asked = Asked(kind, since.strip(), significance if significance in dict(STEPS) else "", host.strip(), all)
+    wrong: dict[str, str] = {}
+    after, chosen = 0.0, None
+    try:
+        after = moment(asked.since, time.time()) if asked.since else 0.0
+    except UsageError as error:
+        wrong["since"] = str(error)
+    try:
+        chosen = host_of(asked.host)
+    except UsageError as error:
+        wrong["host"] = str(error)
+    part = views.Part([], None)
+    with shelf.reading(crawl) as (_, store):
+        if not wrong:
+            kinds = ChangeKind[kind.upper()] if kind in KINDS else None
+            part = views.changes(store, MOST, before, kinds, after, float(asked.significance or 0), chosen, all)
+        hosts = offered_hosts(store)
+    return show(
+        request, "changes.html", crawl=crawl, tab="Changes", asked=asked, wrong=wrong, hosts=hosts, kind_names=KINDS,
+        steps=STEPS, rows=[(identity(each.url), each) for each in part.rows], first=start(request, "before"),
+        next=further(request, "before", part.next), feed="",
+    )  # fmt: skip

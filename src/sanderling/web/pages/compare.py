@@ -1,0 +1,116 @@
+"""Two versions of a page beside each other, and when each of its paragraphs came."""
+
+from typing import Any, Literal, NamedTuple
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from sanderling.change.comparison import Piece, Words, blame, pieces
+from sanderling.change.comparison import words as word_by_word
+from sanderling.cli.versions import paragraphs_of
+from sanderling.errors import BadFolder
+from sanderling.model import ChangeKind, VersionRow
+from sanderling.repository import views
+from sanderling.repository.folder import Folder
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.asking import page_of
+from sanderling.web.pages.page import newest_of, page_head
+from sanderling.web.pages.rendering import show
+
+router = APIRouter()
+
+# Versions that are read from the archive to date the paragraphs of a page: each costs about a millisecond.
+_MOST_READ = 20
+# Unchanged paragraphs that are shown before and after a changed one.
+_AROUND = 1
+
+
+class Line(NamedTuple):
+    """A paragraph on either side; of a gap, how many paragraphs it leaves out."""
+
+    kind: str
+    left: Words
+    right: Words
+    skipped: int = 0
+
+
+def lines(shown: list[Piece], everything: bool) -> list[Line]:
+    """Paragraphs that changed, word by word, with some of what stands around them; none when nothing changed."""
+    near = {
+        at + step for at, piece in enumerate(shown) if piece.kind != "same" for step in range(-_AROUND, _AROUND + 1)
+    }
+    found: list[Line] = []
+    for at, piece in enumerate(shown):
+        if not everything and at not in near:
+            if not found or found[-1].kind != "gap":
+                found.append(Line("gap", [], [], 0))
+            found[-1] = found[-1]._replace(skipped=found[-1].skipped + 1)
+        elif piece.kind == "edited":
+            found.append(Line(piece.kind, *_marked(piece)))
+        else:
+            left, right = ([(False, text)] if text else [] for text in (piece.old, piece.new))
+            found.append(Line(piece.kind, left, right))
+    return found if near or everything else []
+
+
+def _marked(piece: Piece) -> tuple[Words, Words]:
+    """The changed words, or none where so much changed that marks would only be in the way."""
+    left, right = word_by_word(piece.old, piece.new)
+    kept = sum(len(text) for changed, text in right if not changed)
+    if 3 * kept < len(piece.new):
+        return [(False, piece.old)], [(False, piece.new)]
+    return left, right
+
+
+@router.get("/crawls/{crawl}/pages/{id}/diff")
+def diff(
+    request: Request, crawl: str, id: str, shelf: GivenShelf, a: int = 0, b: int = 0,
+    view: Literal["side", "inline"] = "side", all: bool = False,
+) -> HTMLResponse:  # fmt: skip
+    with shelf.reading(crawl) as (folder, store):
+        page = page_of(store, id)
+        count = views.version_count(store, page.id)
+        newest = newest_of(store, page.id, count)
+        head = page_head(request, crawl, id, page, newest)
+        b = b if 1 <= b <= count else count
+        a = a if 1 <= a <= count else max(1, b - 1)
+        if newest is None or count < 2:
+            return show(request, "diff.html", **head, view="What changed", count=count, newest=newest)
+        older, newer = (views.versions(store, page.id, number, number)[0] for number in (a, b))
+        texts, trouble = _texts(folder, [older, newer])
+    shown = lines(pieces(*texts), all) if not trouble else []
+    return show(
+        request, "diff.html", **head, view="What changed", count=count, a=a, b=b, side=view == "side", all=all,
+        older=older, newer=newer, shown=shown, same_count=len(texts[-1]) if texts else 0, trouble=trouble,
+    )  # fmt: skip
+
+
+@router.get("/crawls/{crawl}/pages/{id}/paragraphs")
+def paragraphs(request: Request, crawl: str, id: str, shelf: GivenShelf) -> HTMLResponse:
+    with shelf.reading(crawl) as (folder, store):
+        page = page_of(store, id)
+        count = views.version_count(store, page.id)
+        found = views.versions(store, page.id, max(1, count - _MOST_READ + 1), count) if count else []
+        newest = found[-1] if found else None
+        found = [each for each in found if not each.kinds & ChangeKind.GONE]
+        texts, trouble = _texts(folder, found)
+    rows: list[tuple[Any, ...]] = []
+    if texts and not trouble:
+        rows = [
+            (found[origin.first].at, found[origin.edited].at, text)
+            for text, origin in zip(texts[-1], blame(texts), strict=True)
+        ]
+    return show(
+        request, "paragraphs.html", **page_head(request, crawl, id, page, newest), view="Paragraphs", rows=rows,
+        looked_at=len(found), skipped=count > _MOST_READ, trouble=trouble,
+    )  # fmt: skip
+
+
+def _texts(folder: Folder, versions: list[VersionRow]) -> tuple[list[list[str]], str]:
+    """What a reader sees of each version, or a sentence about the archive that cannot be read."""
+    try:
+        return [paragraphs_of(folder, version) for version in versions], ""
+    except BadFolder as error:
+        return [], str(error)
+    except OSError as error:
+        return [], f"the archived copy cannot be read: {error.filename}: {error.strerror}"

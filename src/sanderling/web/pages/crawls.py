@@ -1,0 +1,48 @@
+"""The crawls of this server at a glance."""
+
+from typing import NamedTuple
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from sanderling.errors import SanderlingError
+from sanderling.model import Counts
+from sanderling.repository.folder import Folder, in_use
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.rendering import show
+from sanderling.web.shelf import Shelf
+
+router = APIRouter()
+
+
+class Row(NamedTuple):
+    """A crawl in the list."""
+
+    name: str
+    state: str
+    seeds: str
+    counts: Counts
+    trouble: str = ""
+
+
+@router.get("/")
+def overview(request: Request, shelf: GivenShelf) -> HTMLResponse:
+    rows = [_row(shelf, name, folder) for name, folder in shelf.folders().items()]
+    return show(request, "crawls.html", crawls=rows, place=shelf.place, may_create=False)
+
+
+def _row(shelf: Shelf, name: str, folder: Folder) -> Row:
+    try:
+        with shelf.reading(name) as (_, store):
+            seeds, counts = store.seeds(), store.counts()
+    except SanderlingError as error:
+        return Row(name, "", str(folder.path), Counts(), str(error))
+    more = f" and {len(seeds) - 1} more" if len(seeds) > 1 else ""
+    return Row(name, state_of(folder, counts), (seeds[0] if seeds else "") + more, counts)
+
+
+def state_of(folder: Folder, counts: Counts) -> str:
+    """Where a crawl stands, in one word."""
+    if in_use(folder):
+        return "running"
+    return "unfinished" if counts.queued else "finished" if counts.known else "empty"

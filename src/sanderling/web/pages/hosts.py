@@ -1,0 +1,92 @@
+"""The hosts of a crawl: how each is treated, and what its pages taught."""
+
+import time
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from sanderling.model import Host, State
+from sanderling.repository import views
+from sanderling.server.gatekeeper import learned
+from sanderling.settings import Settings
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.asking import further, host_of, start
+from sanderling.web.pages.rendering import ago, show
+from sanderling.wiring.archive import settings_for
+
+router = APIRouter()
+
+_MOST = 20
+# Counting what each host has looks at every URL: only where that is a matter of milliseconds.
+_COUNTED = 20_000
+
+
+@router.get("/crawls/{crawl}/hosts")
+def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = None, host: str = "") -> HTMLResponse:
+    with shelf.reading(crawl) as (folder, store):
+        settings, _ = settings_for(folder, {})
+        states = store.host_states() if store.counts().known <= _COUNTED else {}
+        wanted = host_of(host)
+        if wanted is None:
+            part = views.hosts(store, _MOST, after)
+        else:
+            found = store.host(wanted)
+            part = views.Part([found] if found else [], None)
+    shown = [_facts(each, states.get(each.id, {}), settings) for each in part.rows]
+    return show(
+        request, "hosts.html", crawl=crawl, tab="Hosts", hosts=sorted(shown, key=lambda each: each["origin"]),
+        asked=host.strip(), many=bool(part.next or after or host), first=start(request, "after"),
+        next=further(request, "after", part.next),
+    )  # fmt: skip
+
+
+def _facts(host: Host, states: dict[int, int], settings: Settings) -> dict[str, Any]:
+    known = learned(host)
+    robots = host.robots
+    return {
+        "origin": host.origin,
+        "states": [
+            (_WORDS.get(State(state), State(state).name.lower()), count) for state, count in sorted(states.items())
+        ],
+        "robots": _robots(host, settings),
+        "robots_text": robots.text if robots else "",
+        "robots_at": robots.at if robots else 0.0,
+        "manners": _manners(host, settings),
+        "same_as": known.names.twin or "",
+        "ignored": known.names.ignored,
+        "traps": [each for each in known.traps.patterns if each.closed],
+        "soft_404": bool(known.traps.soft),
+    }
+
+
+_WORDS = {State.KNOWN: "held back", State.EXCLUDED: "not followed"}
+
+
+def _robots(host: Host, settings: Settings) -> str:
+    if settings.ignore_robots:
+        return "ignored, as this crawl was told to"
+    if host.robots is None:
+        return "not asked for yet"
+    return (
+        host.robots.reason
+        or {True: "everything is allowed", False: "nothing is allowed", None: "by its rules"}[host.robots.allowed]
+    )
+
+
+def _manners(host: Host, settings: Settings) -> str:
+    connections = (
+        "one connection at a time" if settings.per_host == 1 else f"up to {settings.per_host} connections at a time"
+    )
+    if settings.delay is not None:
+        pause = f"a pause of {settings.delay:g} s between visits" if settings.delay else "no pause between visits"
+    else:
+        pause = (
+            f"a pause of {settings.delay_factor:g} times as long as it took to answer, {settings.max_delay:g} s at most"
+        )
+    parts = [connections, pause]
+    if host.interval:
+        parts.append(f"a page takes {host.interval:.2g} s")
+    if host.not_before > time.time():
+        parts.append(f"not asked again before {ago(host.not_before)}")
+    return "; ".join(parts)

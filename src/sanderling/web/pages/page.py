@@ -1,0 +1,74 @@
+"""One page: its versions, what is known about it, when it is visited next, and its links."""
+
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from sanderling.model import State, VersionRow
+from sanderling.repository import views
+from sanderling.repository.store import Store
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages import words
+from sanderling.web.pages.asking import MOST, archived_at, further, page_of, start
+from sanderling.web.pages.rendering import show
+
+router = APIRouter()
+
+
+def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: VersionRow | None) -> dict[str, Any]:
+    """What stands above every view of a page."""
+    archive = "" if newest is None or "gone" in newest.kinds.names else archived_at(request, crawl, newest)
+    return {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive}
+
+
+def newest_of(store: Store, page: int, count: int) -> VersionRow | None:
+    return views.versions(store, page, count, count)[0] if count else None
+
+
+@router.get("/crawls/{crawl}/pages/{id}")
+def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int = 0) -> HTMLResponse:
+    with shelf.reading(crawl) as (folder, store):
+        page = page_of(store, id)
+        count = views.version_count(store, page.id)
+        last = to if 0 < to < count else count
+        first = max(1, last - MOST + 1)
+        found = views.versions(store, page.id, first, last) if count else []
+        newest = found[-1] if found and last == count else newest_of(store, page.id, count)
+        oldest = found[:1] if first == 1 else views.versions(store, page.id, 1, 1)
+    numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
+    return show(
+        request, "page.html", **page_head(request, crawl, id, page, newest), view="Versions", versions=numbered,
+        links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
+        facts=words.facts(page), parameters=words.parameters(page), first=start(request, "to"),
+        schedule=words.schedule(page, oldest[0].at if oldest else 0.0, folder.path.name),
+        next=further(request, "to", first - 1 if first > 1 else None),
+    )  # fmt: skip
+
+
+@router.get("/crawls/{crawl}/pages/{id}/links")
+def links(
+    request: Request, crawl: str, id: str, shelf: GivenShelf, to: int = 0, incoming: int | None = None
+) -> HTMLResponse:
+    """Where a page leads, and, a stretch of the crawl at a time, what leads to it."""
+    with shelf.reading(crawl) as (_, store):
+        page = page_of(store, id)
+        newest = newest_of(store, page.id, views.version_count(store, page.id))
+        ids = list(memoryview(store.links_of(page.id)).cast("q"))
+        outgoing = _named(store, ids[to : to + MOST])
+        found_on = _named(store, [page.via] if page.via else [])
+        part = views.Part([], None)
+        if "incoming" in request.query_params:
+            part = views.linking(store, page.id, incoming or None)
+        linking = _named(store, part.rows)
+    return show(
+        request, "links.html", **page_head(request, crawl, id, page, newest), view="Links", outgoing=outgoing,
+        out_count=len(ids), next_out=further(request, "to", to + MOST if to + MOST < len(ids) else None),
+        first_out=start(request, "to"), linking=linking, found_on=found_on, asked="incoming" in request.query_params,
+        next_in=further(request, "incoming", part.next), started=not incoming,
+    )  # fmt: skip
+
+
+def _named(store: Store, ids: list[int]) -> list[dict[str, Any]]:
+    known = store.known(ids)
+    return [{"id": id, "url": known[id][0], "state": State(known[id][1]).name.lower()} for id in ids if id in known]

@@ -1,0 +1,116 @@
+"""Templates and how they speak: escaped by default, numbers and times in plain words, addresses made harmless."""
+
+import time
+from datetime import UTC, datetime
+from urllib.parse import quote, urlsplit
+
+from fastapi import Request
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from sanderling import __version__
+from sanderling.cli.screen import duration, harmless, size
+from sanderling.web.pages import plots
+from sanderling.web.security import Security, form_token
+
+TABS = (
+    ("", "Overview"),
+    ("/pages", "Pages"),
+    ("/changes", "Changes"),
+    ("/search", "Search"),
+    ("/freshness", "Freshness"),
+    ("/hosts", "Hosts"),
+)
+_STEPS = ((60, "second"), (3600, "minute"), (86400, "hour"), (86400 * 30, "day"), (86400 * 365, "month"))
+
+
+def iso(at: float) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def when(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
+def ago(at: float) -> str:
+    """How far a moment is from now, either way: `3 minutes ago`, `in 2 hours`."""
+    away = time.time() - at
+    if abs(away) < 2:
+        return "just now"
+    span = about(abs(away))
+    return f"{span} ago" if away > 0 else f"in {span}"
+
+
+def about(seconds: float) -> str:
+    """A span as people say it: its largest unit only."""
+    unit, size_of = "year", 86400 * 365
+    below = 1
+    for end, name in _STEPS:
+        if seconds < end * 1.5:
+            unit, size_of = name, below
+            break
+        below = end
+    return many(max(1, round(seconds / size_of)), unit)
+
+
+def many(count: int, noun: str, plural: str = "") -> str:
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def number(count: float) -> str:
+    return f"{count:,}" if isinstance(count, int) else f"{count:,.1f}"
+
+
+def percent(share: float) -> str:
+    return f"{share * 100:.0f} %" if share >= 0.1 or not share else f"{share * 100:.1f} %"
+
+
+def degree(word: str) -> str:
+    """How much of a text changed, as a person says it."""
+    return {"complete": "all of the text", "no change": "", "no text change": ""}.get(
+        word, f"{word} change" if word else ""
+    )
+
+
+def outward(url: str) -> str:
+    """A crawled address that a browser may follow from here; empty for any other scheme."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    return url if parts.scheme in ("http", "https") and parts.netloc else ""
+
+
+def hexadecimal(id: int) -> str:
+    """A page's identity as it stands in addresses."""
+    return f"{id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def _environment() -> Environment:
+    made = Environment(
+        loader=PackageLoader("sanderling.web"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    made.filters |= {
+        "iso": iso, "when": when, "ago": ago, "about": about, "many": many, "number": number, "percent": percent,
+        "size": size, "duration": duration, "harmless": harmless, "degree": degree, "outward": outward, "hex": hexadecimal,
+        "quoted": lambda text: quote(text, safe=""), "scaled": plots.scaled, "stacked": plots.stacked,
+        "harmless_lines": lambda text: "\n".join(map(harmless, text.splitlines())),
+    }  # fmt: skip
+    made.globals |= {"version": __version__, "tabs": TABS}
+    return made
+
+
+_TEMPLATES = _environment()
+
+
+def show(
+    request: Request, template: str, *, status: int = 200, crawl: str = "", tab: str = "", **values: object
+) -> HTMLResponse:
+    """A page; `token()` in it gives the token that its forms carry, and begins a session only when there is one."""
+    security: Security = request.app.state.security
+    text = _TEMPLATES.get_template(template).render(
+        crawl=crawl, tab=tab, token=lambda: form_token(request),
+        signed_in=security.locked and security.may_enter(request.state.session), **values,
+    )  # fmt: skip
+    return HTMLResponse(text, status)

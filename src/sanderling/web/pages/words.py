@@ -1,0 +1,100 @@
+"""What is known about a page, in sentences."""
+
+import time
+
+from sanderling.cli.screen import size
+from sanderling.judging import known_noise, known_parameters
+from sanderling.model import Kind
+from sanderling.repository.views import Shown
+from sanderling.web.pages.rendering import about, ago, many, when
+
+
+def facts(page: Shown) -> list[tuple[str, str]]:
+    """Names and values, as far as there are any."""
+    found = [
+        ("State", page.state + (f": {page.reason}" if page.reason else "")),
+        ("Answer", f"{page.status}" if page.status else ""),
+        ("Kind", ", ".join(filter(None, [page.mime, page.charset, page.language]))),
+        ("Size", size(page.size) + (", cut short" if page.truncated else "") if page.status else ""),
+        ("From a seed", "a seed itself" if not page.depth else many(page.depth, "step")),
+        ("Visits", _visits(page) if page.visits else ""),
+        ("Last visit", f"{ago(page.fetched_at)}, {when(page.fetched_at)}" if page.fetched_at else ""),
+        ("Last change", f"{ago(page.changed_at)}, {when(page.changed_at)}" if page.changes else ""),
+        ("Importance", f"{page.importance:.3g}" if page.importance else ""),
+        ("Found by the words", page.anchor),
+        ("Not to be indexed", "the page asks for it" if page.noindex else ""),
+    ]
+    return [(name, value) for name, value in found if value]
+
+
+def _visits(page: Shown) -> str:
+    parts = [f"{page.visits:,}"]
+    if page.not_modified:
+        parts.append(f"{page.not_modified:,} answered “not modified” (304)")
+    if page.same:
+        parts.append(f"{page.same:,} brought the same bytes")
+    return ", ".join(parts)
+
+
+def why_unkept(page: Shown) -> str:
+    """Why there is no version of an address."""
+    if page.kind == Kind.SOURCE:
+        return "it is a sitemap, read for the addresses in it."
+    return {
+        "known": f"it is held back ({page.reason.removeprefix('held: ')}).",
+        "queued": "it waits for its first visit.",
+        "leased": "it is being visited.",
+        "fetched": "it only leads to another address.",
+        "failed": f"visits failed ({page.reason or 'no answer'}).",
+        "gone": "it was not there.",
+        "excluded": f"it is not followed ({page.reason or 'out of scope'}).",
+    }[page.state]
+
+
+def parameters(page: Shown) -> list[str]:
+    """The change parameters: what is kept of the last version to compare the next one with."""
+    known = known_parameters(page.parameters)
+    if known is None:
+        return []
+    lines = [
+        f"Text: {many(known.paragraphs, 'paragraph')}, {known.codes.length:,} characters, fingerprint {known.text.hex()[:8]}.",
+        f"Structure: {many(known.elements, 'element')}, fingerprint {known.structure.hex()[:8]}.",
+        f"Look: fingerprint {known.presentation.hex()[:8]}.",
+        f"Images: {many(known.image_count, 'image')}, fingerprint {known.images.hex()[:8]}."
+        if known.image_count
+        else "Images: none.",
+    ]
+    if known.prices:
+        lines.append(f"Prices on it: {', '.join(known.prices)}.")
+    noise = known_noise(page.noise)
+    volatile = sum(place.volatile for place in noise.places.values())
+    if volatile:
+        lines.append(f"{many(volatile, 'place')} on it changed on most visits and counts as no news.")
+    if noise.returns:
+        lines.append(f"It went back to an earlier version {many(noise.returns, 'time')}.")
+    return lines
+
+
+def schedule(page: Shown, first_seen: float, folder: str) -> list[str]:
+    """When the next visit is and what that rests on."""
+    lines = []
+    watched = page.fetched_at - first_seen
+    if page.visits > 1 and watched > 0:
+        seen = many(page.changes, "change")
+        lines.append(f"{many(page.visits, 'visit')} over {about(watched)} found {seen}.")
+        if page.changes:
+            lines.append(f"So it changes about every {about(watched / page.changes)}.")
+    elif page.visits:
+        lines.append("It was visited once, so how often it changes is not known yet.")
+    if page.due:
+        late = page.due <= time.time()
+        lines.append(
+            "The next visit is due now." if late else f"The next visit is due {ago(page.due)}, {when(page.due)}."
+        )
+    elif page.state in ("fetched", "gone"):
+        lines.append("No next visit is planned; visit the crawl again to see what changed.")
+    elif page.state == "queued":
+        lines.append("Its first visit comes when it is its turn in the queue.")
+    else:
+        lines.append("It will not be visited.")
+    return lines

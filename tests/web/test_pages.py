@@ -1,0 +1,162 @@
+"""Every page a person can reach: found by following links, and checked as a browser and a screen reader would."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import pytest
+import turbohtml
+
+from sanderling.testing import DAY, SyntheticWeb
+from tests.conftest import FAST, Ran
+from tests.web.conftest import Served, running
+
+PAGE = {"accept": "text/html"}
+# Pages of each kind that are looked at.
+MOST = 12
+
+
+@pytest.fixture(scope="module")
+def history(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Path:
+    """A directory with one crawl whose pages have changed, `history`, in it."""
+    home = tmp_path_factory.mktemp("pages")
+    with SyntheticWeb(pages=30, seed=7, change_rate=0.5).serve() as site:
+        assert sanderling("crawl", site.url, "-d", home / "history", *FAST).code == 0
+        for _ in range(2):
+            site.clock.advance(3 * DAY)
+            assert sanderling("crawl", "-d", home / "history", "--again", *FAST).code == 0
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(history: Path) -> Iterator[Served]:
+    with running(history) as served:
+        yield served
+
+
+def tree(server: Served, path: str, status: int = 200) -> turbohtml.Document:
+    answer = server.http.get(path, headers=PAGE)
+    assert answer.status_code == status, f"{path}: {answer.status_code}\n{answer.text[-2000:]}"
+    assert answer.headers["content-type"] == "text/html; charset=utf-8", path
+    return turbohtml.parse(answer.text)
+
+
+def attribute(element: turbohtml.Element, name: str) -> str:
+    value = element.attr(name)
+    return value if isinstance(value, str) else ""
+
+
+def classes(element: turbohtml.Element) -> list[str]:
+    value = element.attr("class")
+    return value.split() if isinstance(value, str) else list(value or ())
+
+
+def check(document: turbohtml.Document, path: str) -> None:
+    """What holds for every page."""
+    everything = list(document.find_all())
+    ids = [attribute(each, "id") for each in everything if each.attr("id")]
+    assert len(ids) == len(set(ids)), f"{path}: an id twice"
+    for each in everything:
+        names = set(each.attrs)
+        assert "style" not in names and not any(name.startswith("on") for name in names), f"{path}: {each.tag}"
+        assert each.tag != "style", path
+        if each.tag == "script":
+            assert attribute(each, "src").startswith("/static/") and not each.text.strip(), path
+        if each.tag in ("input", "select", "textarea") and attribute(each, "type") != "hidden":
+            labels = [label for label in document.find_all("label") if attribute(label, "for") == attribute(each, "id")]
+            assert labels and labels[0].text.strip(), f"{path}: {attribute(each, 'name')} has no label"
+        if each.tag == "th":
+            assert attribute(each, "scope") in ("col", "row"), path
+        if each.tag == "form" and attribute(each, "method").lower() == "post":
+            hidden = {attribute(field, "name") for field in each.find_all("input")}
+            assert "form_token" in hidden, f"{path}: a form without its token"
+        for name in ("aria-labelledby", "aria-describedby"):
+            assert set(attribute(each, name).split()) <= set(ids), f"{path}: {name}={attribute(each, name)}"
+        if each.tag == "a":
+            scheme = urlsplit(attribute(each, "href")).scheme
+            assert scheme in ("", "http", "https"), f"{path}: {attribute(each, 'href')}"
+            assert each.text.strip() or each.attr("aria-label"), f"{path}: a link without words"
+    assert len(list(document.find_all("h1"))) == 1, path
+    assert len(list(document.find_all("main"))) == 1, path
+    html = document.find("html")
+    assert html is not None and attribute(html, "lang") == "en", path
+    title = document.find("title")
+    assert title is not None and len(title.text) > len("Sanderling"), path
+
+
+def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
+    ahead, seen, kinds = ["/"], {"/"}, Counter[str]()
+    while ahead:
+        path = ahead.pop(0)
+        parts = urlsplit(path).path.split("/")
+        kind = "/".join(part if len(part) != 16 else "ID" for part in parts)
+        if kinds[kind] >= MOST:
+            continue
+        kinds[kind] += 1
+        document = tree(server, path)
+        check(document, path)
+        for link in document.find_all("a"):
+            target = urljoin(server.url + path, attribute(link, "href")).partition("#")[0]
+            inside = target.removeprefix(server.url)
+            if target.startswith(server.url + "/") and inside not in seen:
+                seen.add(inside)
+                ahead.append(inside)
+    home = "/crawls/history"
+    assert kinds.keys() >= {
+        "/", home, f"{home}/pages", f"{home}/changes", f"{home}/search", f"{home}/freshness", f"{home}/hosts",
+        f"{home}/pages/ID", f"{home}/pages/ID/diff", f"{home}/pages/ID/paragraphs", f"{home}/pages/ID/links",
+    }  # fmt: skip
+
+
+def test_what_a_page_is_drawn_with_is_served(server: Served) -> None:
+    document = tree(server, "/")
+    links = [attribute(each, "href") for each in document.find_all("link")]
+    for path in [*links, *(attribute(each, "src") for each in document.find_all("script"))]:
+        assert server.http.get(path).status_code == 200, path
+
+
+def test_unknown_things_are_said_helpfully(server: Served) -> None:
+    for path, crawl in (
+        ("/nothing", False),
+        ("/crawls/nobody", False),
+        ("/crawls/nobody/pages", False),
+        ("/crawls/history/nothing", True),
+        ("/crawls/history/pages/0123456789abcdef", True),
+        ("/crawls/history/pages/0123456789abcdef/diff", True),
+        ("/crawls/history/pages/%2e%2e", True),
+        ("/crawls/history/pages/xyz", True),
+    ):
+        document = tree(server, path, 404)
+        check(document, path)
+        targets = {attribute(each, "href") for each in document.find_all("a")}
+        assert "/" in targets and ("/crawls/history" in targets) == crawl, path
+    assert tree(server, "/crawls/history/pages?after=x", 422).find("h1") is not None
+
+
+def test_filters_keep_what_was_asked(server: Served) -> None:
+    gone = tree(server, "/crawls/history/pages?state=gone&prefix=http")
+    assert attribute(one(gone, "prefix"), "value") == "http"
+    assert {each.text for each in gone.find_all("span") if "pill" in classes(each)} <= {"gone"}
+    wrong = tree(server, "/crawls/history/changes?since=never&kind=text")
+    assert attribute(one(wrong, "since"), "aria-invalid") == "true"
+    assert "never" in attribute(one(wrong, "since"), "value")
+    assert "No page fits" in tree(server, "/crawls/history/pages?prefix=zzz").text
+    assert "No change fits" in tree(server, "/crawls/history/changes?since=2090-01-01").text
+
+
+def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
+    changes = tree(server, "/crawls/history/changes?kind=text")
+    first = next(attribute(each, "href") for each in changes.find_all("a") if attribute(each, "href").endswith("/diff"))
+    side, inline = tree(server, first), tree(server, first + "?view=inline")
+    assert list(side.find_all("ins")) or side.find_all("tr")
+    assert any("diff" in classes(each) for each in side.find_all("table"))
+    assert any("lines" in classes(each) for each in inline.find_all("ul"))
+    whole = tree(server, first + "?all=1")
+    assert len(list(whole.find_all("tr"))) > len(list(side.find_all("tr")))
+    assert tree(server, first + "?a=99&b=-1").find("h1") is not None
+
+
+def one(document: turbohtml.Document, id: str) -> turbohtml.Element:
+    (found,) = [each for each in document.find_all() if attribute(each, "id") == id]
+    return found
