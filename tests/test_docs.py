@@ -1,5 +1,6 @@
 """The documentation is run: every command and every Python example in it, against a web of our own."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -29,16 +30,19 @@ def blocks(path: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
+    passed = 0.0
     for block in blocks(path, "console"):
         for line in re.findall(r"^(?:\$ (?=sanderling)|(?=\(\d+ days pass\)))(.*)$", block, re.MULTILINE):
             if pass_by := re.match(r"\((\d+) days pass\)", line):
                 site.clock.advance(int(pass_by[1]) * DAY)
+                passed += int(pass_by[1]) * DAY
                 continue
             words = shlex.split(line.replace("http://localhost:8080/", site.url))
             assert words[0] == "sanderling", line
             ran = subprocess.run(
-                [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60
-            )
+                [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                env={**os.environ, "SANDERLING_AHEAD": str(passed)},
+            )  # fmt: skip
             assert ran.returncode == 0, f"{line}\n{ran.stderr}"
 
 

@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
+from sanderling.freshness.adaptive import nutch_interval
 from sanderling.freshness.budget import expected_cost, expected_freshness, plan_believed, plan_known
 from sanderling.freshness.curves import gain
-from sanderling.freshness.policy import Page, Terms, due, nutch_interval
+from sanderling.freshness.policy import Page, Terms, due
 from sanderling.freshness.schedule import Pace, Schedule
 from sanderling.freshness.worth import Objective
 

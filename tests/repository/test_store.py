@@ -8,6 +8,7 @@ import pytest
 
 from sanderling.errors import BadFolder
 from sanderling.model import (
+    Belief,
     Change,
     ChangeKind,
     Commit,
@@ -372,3 +373,40 @@ def test_what_is_held_back_is_listed_and_let_go(store: Store) -> None:
     assert {task.id for task in store.take(7, 9, set())} == {a, c}
     assert store.counts().queued == 2
     assert [page.url for page in store.unanswered(State.KNOWN)] == ["http://e.org/d"]
+
+
+def test_what_is_believed_is_kept_and_read_back(store: Store, open_store: Open) -> None:
+    store.seed([], [url("a"), url("b")], [HOST], Counts())
+    store.commit(commit(1, [visit("a", at=5.0), visit("b", 1, at=6.0)]))
+    a, b = url("a").id, url("b").id
+    first = store.seen([a])[a]
+    assert (first.host, first.at, first.evidence, first.failures, first.size) == (7, 5.0, b"", 0, 10)
+    belief = Belief(a, 9.0, 5.0, 4, b"e" * 64, 24.0, 9.0, 2)
+    store.commit(commit(2, [visit("a", 2, at=9.0)], beliefs=[belief], trust=[(7, b"t")]))
+    belief = belief._replace(at=10.0, failures=0)
+    store.commit(commit(3, [visit("a", 3, at=10.0)], beliefs=[belief], trust=[(7, b"u")]))
+    assert store.trust() == {7: b"u"}
+    again = store.seen([a, b])
+    assert (again[a].at, again[a].evidence, again[a].interval, again[b].at) == (10.0, b"e" * 64, 24.0, 6.0)
+    reader = open_store(readonly=True)
+    subjects = {subject.id: subject for subject in reader.subjects()}
+    reader.close()
+    assert set(subjects) == {a, b}
+    assert (subjects[a].at, subjects[a].since, subjects[a].kinds, bytes(subjects[a].evidence or b"")) == (
+        10.0, 5.0, 4, b"e" * 64,
+    )  # fmt: skip
+    assert (subjects[b].at, subjects[b].evidence, subjects[b].url) == (6.0, None, "http://e.org/b")
+
+
+def test_tasks_for_another_visit_come_in_the_order_asked_for(store: Store) -> None:
+    store.seed([], [url("a"), url("b")], [HOST], Counts())
+    store.commit(commit(1, [visit("a", etag='"1"'), visit("b", 1)]))
+    store.revisit_all(100.0)
+    assert store.next_due(0.0) == 100.0
+    store.forget_due()
+    assert store.next_due(0.0) is None
+    tasks = store.tasks([url("b").id, url("a").id, 12345])
+    assert [(task.url, task.etag, task.digest) for task in tasks] == [
+        ("http://e.org/b", "", b"d" * 16),
+        ("http://e.org/a", '"1"', b"d" * 16),
+    ]

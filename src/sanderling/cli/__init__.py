@@ -25,6 +25,7 @@ from sanderling.cli import (
     lab,
     links,
     pages,
+    refresh,
     reindex,
     search,
     serve,
@@ -50,8 +51,8 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for module in (
-        crawl, status, pages, links, duplicates, search, changes, feed, digest, history, diff, blame, export, reindex, join, control, serve,
-        lab,
+        crawl, refresh, status, pages, links, duplicates, search, changes, feed, digest, history, diff, blame, export, reindex, join,
+        control, serve, lab,
     ):  # fmt: skip
         module.add(commands)
     return top

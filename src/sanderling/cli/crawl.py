@@ -25,6 +25,7 @@ from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Settings
 from sanderling.urls import hostname
 from sanderling.wiring.archive import settings_for
+from sanderling.wiring.budget import Terms
 from sanderling.wiring.crawl import CrawlServer, Progress
 
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
@@ -52,6 +53,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--again", action="store_true", help="visit every known page once more; fetch only what changed"
     )
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def add_settings(parser: argparse.ArgumentParser) -> None:
+    """A flag for every setting."""
     groups: dict[str, Any] = {}
     defaults = Settings()
     for each in DECLARED:
@@ -71,15 +78,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
             action = "append" if each.unit == "list" else "store"
             metavar = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}.get(each.unit, each.unit.upper())
             group.add_argument(flag, dest=each.name, action=action, metavar=metavar, help=each.help + note)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     typed = [*options.url, *(_seeds_in(options.seeds) if options.seeds else [])]
     seeds = [canonical_seed(text) for text in typed]
-    chosen = {
-        each.name: getattr(options, each.name) for each in DECLARED if getattr(options, each.name, None) is not None
-    }
+    chosen = chosen_settings(options)
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
     settings, planted = settings_for(folder, chosen)
@@ -90,19 +94,23 @@ def run(options: argparse.Namespace) -> int:
             _check_resolvable([canonical_seed(url) for url in options.url])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
-    with _server(folder, settings, seeds, options.again) as server:
+    with serving(folder, settings, seeds, options.again) as server:
         for line in server.repaired:
             _say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
-        progress = _watch(server)
+        progress = watch(server)
         if options.again and not options.json:
-            sys.stdout.write(_what_was_found(started_with, progress, folder.path))
+            sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
             _summarise(folder, settings, server, progress, options.json)
     return 0
 
 
-def _what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
+def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
+    return {each.name: value for each in DECLARED if (value := getattr(options, each.name, None)) is not None}
+
+
+def what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
     """What another round of visits brought."""
     after = progress.counts
     same, spared = after.same - before.same, after.not_modified - before.not_modified
@@ -115,15 +123,17 @@ def _what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
 
 
 @contextmanager
-def _server(folder: Folder, settings: Settings, seeds: list[str], again: bool) -> Iterator[CrawlServer]:
-    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1, again)
+def serving(
+    folder: Folder, settings: Settings, seeds: list[str], again: bool, terms: Terms | None = None
+) -> Iterator[CrawlServer]:
+    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1, again, terms)
     try:
         yield server
     finally:
         server.close()
 
 
-def _watch(server: CrawlServer) -> Progress:
+def watch(server: CrawlServer) -> Progress:
     """Runs a crawl under a display, until it ends or the user has had enough."""
     asked = threading.Event()
     display = Display()

@@ -1,8 +1,8 @@
 """The flags with which every command that tells changes is narrowed down."""
 
 import argparse
-import time
 
+from sanderling import clock
 from sanderling.cli.versions import moment
 from sanderling.model import ChangeKind
 from sanderling.telling.selection import Wanted, kinds_named
@@ -25,7 +25,7 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
 
 def wanted(options: argparse.Namespace) -> Wanted:
     return Wanted(
-        since=moment(options.since, time.time()) if options.since else 0.0,
+        since=moment(options.since, clock.now()) if options.since else 0.0,
         kinds=kinds_named(options.kind or ()),
         significance=options.min_significance,
         hosts=tuple(name.lower() for name in options.host),

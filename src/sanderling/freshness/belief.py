@@ -14,6 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sanderling.freshness.evidence import MEMORY
+
 Floats = NDArray[np.float64]
 
 # From one change in eleven years to one an hour; neighbours differ by 2.15.
@@ -27,8 +29,6 @@ _SPREAD, _CENTRE = 2.2, np.log(0.01)
 COMMON: Floats = np.exp(-((LOG_RATES - _CENTRE) ** 2) / (2 * _SPREAD**2))
 COMMON /= COMMON.sum()
 
-# Days in which evidence fades to 1/e. Measured on page histories: 300 to 1000 are alike, none at all is worse.
-MEMORY = 500.0
 # Pages' worth of belief that a level of the prior takes from the level above it. On synthetic sites whose rates go by
 # folder 3 kept up to 0.007 more fresh than 8 or 20; elsewhere they were alike.
 CONCENTRATION = 3.0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.freshness import belief
+from sanderling.freshness.evidence import MEMORY
 from sanderling.freshness.pattern import url_folder, url_host, url_pattern
 from sanderling.freshness.tide import Tide
 from sanderling.freshness.worth import worth
@@ -45,7 +46,7 @@ class Memory:
     """`period` is the mean time between two visits of a page; it only sets how finely the tides are resolved."""
 
     def __init__(self, period: float, start: float) -> None:
-        self.memory = max(belief.MEMORY, _VISITS_REMEMBERED * period)
+        self.memory = max(MEMORY, _VISITS_REMEMBERED * period)
         self.host, self.pattern, self.folder = _Groups(), _Groups(), _Groups()
         self.last: Floats = np.zeros(0)
         self.visited: NDArray[np.bool_] = np.zeros(0, bool)

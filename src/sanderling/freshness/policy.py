@@ -8,12 +8,9 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.curves import inverse_gain
 from sanderling.freshness.worth import Objective, wait
-
-# Nutch's adaptive schedule: its factors and its limits, in days.
-_SHORTER, _LONGER = 0.8, 1.2
-NUTCH_FIRST, NUTCH_SHORTEST, NUTCH_LONGEST = 30.0, 0.1, 365.0
 
 
 class Page(NamedTuple):
@@ -74,10 +71,6 @@ def proportional(page: Page, terms: Terms) -> float | None:
 
 def nutch(page: Page, terms: Terms) -> float | None:
     return page.last + page.interval
-
-
-def nutch_interval(interval: float, changed: bool) -> float:
-    return min(max(interval * (_SHORTER if changed else _LONGER), NUTCH_SHORTEST), NUTCH_LONGEST)
 
 
 def top_levels(page: Page, terms: Terms) -> float | None:

@@ -30,12 +30,14 @@ from sanderling.model import (
     PageFacts,
     PageRow,
     Reworked,
+    Seen,
     Settled,
     State,
+    Subject,
     Task,
     VersionRow,
 )
-from sanderling.repository import migrations, rows
+from sanderling.repository import beliefs, migrations, rows
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.session import META, Connection, Session, reason
 from sanderling.repository.store import Judged, UrlFacts, Waiting, WhileAway
@@ -213,6 +215,8 @@ class PostgresStore:
             _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
             _apply(db, _ALIASES, commit.aliases)
             _apply(db, _DATED, commit.dated)
+            _apply(db, beliefs.POSTGRES_WRITE, commit.beliefs)
+            _apply(db, beliefs.POSTGRES_TRUST, commit.trust)
             _put_counts(db, commit.counts)
             if commit.homes is not None:
                 db.execute(META, ("homes", json.dumps(commit.homes)))
@@ -251,6 +255,9 @@ class PostgresStore:
     def revisit_all(self, now: float) -> None:
         query = "UPDATE urls SET due = %s, attempts = 0 WHERE state IN (3, 5) AND kind = 0"
         self._session.write(lambda db: db.execute(query, (now,)))
+
+    def forget_due(self) -> None:
+        self._session.write(lambda db: db.execute(beliefs.FORGET_DUE))
 
     def note(self, key: str, value: str) -> None:
         self._session.write(lambda db: db.execute(META, (key, value)))
@@ -344,10 +351,24 @@ class PostgresStore:
             ORDER BY due LIMIT %s""",
             host, now, count + len(leased),
         )  # fmt: skip
-        tasks = list(islice((Task(*row) for row in first if row[0] not in leased), count))
+        return self._with_validators(list(islice((Task(*row) for row in first if row[0] not in leased), count)))
+
+    def tasks(self, ids: list[int]) -> list[Task]:
+        query = "SELECT id, url, depth, attempts, hops, kind FROM urls WHERE id = ANY(%b::int8[])"
+        found = {row[0]: Task(*row) for row in self._session.read(query, ids)}
+        return self._with_validators([found[id] for id in ids if id in found])
+
+    def _with_validators(self, tasks: list[Task]) -> list[Task]:
         query = "SELECT id, status, etag, modified, digest FROM pages WHERE id = ANY(%b::int8[])"
         kept = {row[0]: rows.validators(*row[1:]) for row in self._session.read(query, [task.id for task in tasks])}
-        return [Task(*task[:6], *kept.get(task.id, rows.NO_VALIDATORS)) for task in tasks]
+        return [rows.again(task, kept) for task in tasks]
+
+    def seen(self, ids: list[int]) -> dict[int, Seen]:
+        found = self._session.read(f"{beliefs.SEEN} = ANY(%b::int8[])", ids)
+        return {row[0]: beliefs.seen(row) for row in found}
+
+    def trust(self) -> dict[int, bytes]:
+        return {row[0]: bytes(row[1]) for row in self._session.read("SELECT host, learned FROM trust")}
 
     def before(self, ids: list[int]) -> dict[int, Before]:
         query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length FROM pages p
@@ -403,6 +424,9 @@ class PostgresStore:
 
     def packed_links(self) -> Iterator[tuple[int, bytes]]:
         yield from ((row[0], row[1]) for row in self._session.stream("SELECT page, targets FROM links ORDER BY page"))
+
+    def subjects(self) -> Iterator[Subject]:
+        yield from map(Subject._make, self._session.stream(beliefs.SUBJECTS))
 
     # ---- reading for people
 

@@ -11,11 +11,13 @@ from sanderling.model import (
     ChangeKind,
     Commit,
     Host,
+    Kind,
     Outcome,
     PageRow,
     Robots,
     State,
     Stored,
+    Task,
     VersionRow,
     Visit,
 )
@@ -109,6 +111,11 @@ NO_VALIDATORS = ("", "", b"none")
 def validators(status: int, etag: str, modified: str, digest: bytes) -> tuple[str, str, bytes]:
     """What to ask a server with whether a page is as it was, and to compare its answer with."""
     return (etag, modified, digest) if 200 <= status < 300 and digest else NO_VALIDATORS
+
+
+def again(task: Task, kept: Mapping[int, tuple[str, str, bytes]]) -> Task:
+    """A task for another visit; a sitemap is always read whole."""
+    return task if task.kind == Kind.SOURCE else Task(*task[:6], *kept.get(task.id, NO_VALIDATORS))
 
 
 def judged(change: Change) -> tuple[int, float, str, str, int]:

@@ -30,11 +30,13 @@ from sanderling.model import (
     PageFacts,
     PageRow,
     Reworked,
+    Seen,
     State,
+    Subject,
     Task,
     VersionRow,
 )
-from sanderling.repository import migrations, rows
+from sanderling.repository import beliefs, migrations, rows
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.store import Judged, UrlFacts, Waiting
 
@@ -180,6 +182,8 @@ class SqliteStore:
             db.executemany(_LINKS, [(v.id, v.links) for v in answered if v.links])
             db.executemany("UPDATE urls SET alias = ?2 WHERE id = ?1", commit.aliases)
             db.executemany("UPDATE urls SET modified = ?2, priority = ?3 WHERE id = ?1", commit.dated)
+            db.executemany(beliefs.SQLITE_WRITE, commit.beliefs)
+            db.executemany(beliefs.SQLITE_TRUST, commit.trust)
             self._put_counts(commit.counts)
             if commit.homes is not None:
                 self._set("homes", json.dumps(commit.homes))
@@ -210,6 +214,10 @@ class SqliteStore:
     def revisit_all(self, now: float) -> None:
         with _Transaction(self._db):
             self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
+
+    def forget_due(self) -> None:
+        with _Transaction(self._db):
+            self._db.execute(beliefs.FORGET_DUE)
 
     def note(self, key: str, value: str) -> None:
         with _Transaction(self._db):
@@ -306,10 +314,23 @@ class SqliteStore:
             ORDER BY due LIMIT ?""",
             (host, now, count + len(leased)),
         )
-        tasks = list(islice((Task(*row) for row in first if row[0] not in leased), count))
+        return self._with_validators(list(islice((Task(*row) for row in first if row[0] not in leased), count)))
+
+    def tasks(self, ids: list[int]) -> list[Task]:
+        query = "SELECT id, url, depth, attempts, hops, kind FROM urls WHERE id IN"
+        found = {row[0]: Task(*row) for row in self._by_ids(query, ids)}
+        return self._with_validators([found[id] for id in ids if id in found])
+
+    def _with_validators(self, tasks: list[Task]) -> list[Task]:
         query = "SELECT id, status, etag, modified, digest FROM pages WHERE id IN"
         kept = {row[0]: rows.validators(*row[1:]) for row in self._by_ids(query, [task.id for task in tasks])}
-        return [Task(*task[:6], *kept.get(task.id, rows.NO_VALIDATORS)) for task in tasks]
+        return [rows.again(task, kept) for task in tasks]
+
+    def seen(self, ids: list[int]) -> dict[int, Seen]:
+        return {row[0]: beliefs.seen(row) for row in self._by_ids(f"{beliefs.SEEN} IN", ids)}
+
+    def trust(self) -> dict[int, bytes]:
+        return dict(self._db.execute("SELECT host, learned FROM trust"))
 
     def before(self, ids: list[int]) -> dict[int, Before]:
         query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p.offset, p.length FROM pages p
@@ -372,6 +393,9 @@ class SqliteStore:
 
     def packed_links(self) -> Iterator[tuple[int, bytes]]:
         yield from self._db.execute("SELECT page, targets FROM links ORDER BY page")
+
+    def subjects(self) -> Iterator[Subject]:
+        yield from map(Subject._make, self._db.execute(beliefs.SUBJECTS))
 
     # ---- reading for people
 

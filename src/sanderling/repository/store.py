@@ -14,7 +14,9 @@ from sanderling.model import (
     PageFacts,
     PageRow,
     Reworked,
+    Seen,
     State,
+    Subject,
     Task,
     VersionRow,
 )
@@ -80,6 +82,9 @@ class Store(Protocol):
     def revisit_all(self, now: float) -> None:
         """Makes every visited URL due."""
 
+    def forget_due(self) -> None:
+        """Makes no visited URL due."""
+
     def note(self, key: str, value: str) -> None:
         """Remembers a text under a name."""
 
@@ -129,8 +134,20 @@ class Store(Protocol):
     def take_due(self, host: int, count: int, leased: Collection[int], now: float) -> list[Task]:
         """The URLs of a host that are longest overdue for another visit, with what the last one brought."""
 
+    def tasks(self, ids: list[int]) -> list[Task]:
+        """These URLs as tasks for another visit, in this order, with what the last one brought."""
+
     def before(self, ids: list[int]) -> dict[int, Before]:
         """What is kept of each page's last version."""
+
+    def seen(self, ids: list[int]) -> dict[int, Seen]:
+        """What the update module knows of these pages and sitemaps."""
+
+    def subjects(self) -> Iterator[Subject]:
+        """Everything that may be visited again, in whatever order is read fastest."""
+
+    def trust(self) -> dict[int, bytes]:
+        """What the update module has learned about each host."""
 
     def host(self, id: int) -> Host | None: ...
 

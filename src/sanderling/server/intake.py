@@ -42,6 +42,12 @@ def settle(visit: Visit, task: Task, retries: int, retry_wait: float, before: Be
     return Settled(visit.id, waiting, attempts, visit.at + min(wait, LONGEST_WAIT), visit.reason)
 
 
+def wait(visit: Visit, task: Task, retry_wait: float, before: Before | None) -> Settled:
+    """The state of a URL that is not to blame: it waits for another try as if this one had not been."""
+    state = State.QUEUED if before is None else State(before.state)
+    return Settled(visit.id, state, task.attempts, visit.at + retry_wait, visit.reason)
+
+
 def first_seen(visits: list[Visit]) -> dict[int, tuple[Found, Visit]]:
     """Every URL that a report mentions, once, with the visit that mentioned it first."""
     seen: dict[int, tuple[Found, Visit]] = {}

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from sanderling import clock
 from sanderling.errors import DiskFull, StoreAway
 from sanderling.model import (
     PROTOCOL,
@@ -38,9 +39,11 @@ from sanderling.server.switchboard import Line, Switchboard
 from sanderling.server.vitals import Vitals
 from sanderling.settings import Settings, dump
 from sanderling.wiring.archive import open_store
+from sanderling.wiring.budget import Terms
 from sanderling.wiring.control import Control
 from sanderling.wiring.desk import Desk
 from sanderling.wiring.frontier import Frontier
+from sanderling.wiring.refresher import Refreshing, refreshing
 
 _log = logging.getLogger("sanderling")
 
@@ -64,6 +67,7 @@ class Progress(msgspec.Struct, frozen=True):
     replaced: int
     seconds: float
     left: int | None  # pages until the limit
+    refresh: Refreshing | None = None
 
 
 OnProgress = Callable[[Progress], None]
@@ -74,9 +78,10 @@ class CrawlServer:
     """One crawl: owns the store and the clients from start to end."""
 
     def __init__(
-        self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False
-    ) -> None:
-        """`again` visits every known page once more, and asks only for what has changed."""
+        self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False,
+        terms: Terms | None = None,
+    ) -> None:  # fmt: skip
+        """`again` visits every known page once more, `terms` those that deserve it; both ask only for what has changed."""
         self._folder = folder
         self._stopping = False
         self._asked_to_stop: Callable[[], bool] = lambda: False
@@ -103,7 +108,8 @@ class CrawlServer:
             failed.pop_all()
             self._undo = undo.pop_all()
         self._crew = Crew(crew_size, self._run_folder / "socket")
-        self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again)
+        self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
+        self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher)
         self._control = Control(settings, folder.settings, self._frontier)
         self._vitals = Vitals()
         self._live: Live | None = None
@@ -119,6 +125,8 @@ class CrawlServer:
         """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""
         ticked = 0.0
         self._asked_to_stop = asked_to_stop
+        if self._refresher is not None:
+            self._refresher.listen(self.on_notice)
         try:
             if not self._frontier.exhausted():
                 self._crew.fill()
@@ -151,6 +159,7 @@ class CrawlServer:
         return Progress(
             self._frontier.counts, self._frontier.allocator.leased, self._frontier.allocator.hosts, len(self._wants), self._crew.replaced,
             self._control.seconds, max(0, limit - self._frontier.counts.pages) if limit is not None else None,
+            self._refresher.progress(self._frontier.observer.spared) if self._refresher is not None else None,
         )  # fmt: skip
 
     def _serve(self, timeout: float) -> None:
@@ -194,7 +203,7 @@ class CrawlServer:
 
     def _tick(self) -> None:
         self._vitals.sample(self._frontier.counts, time.monotonic())
-        self._frontier.tick(time.time())
+        self._frontier.tick(clock.now())
         for line in list(self._switchboard.lines):
             if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
                 self._lose(line)
@@ -216,6 +225,8 @@ class CrawlServer:
     def _stop(self) -> None:
         self._stopping = True
         self._frontier.reranker.close()
+        if self._refresher is not None:
+            self._refresher.turns.close()
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
         deadline = time.monotonic() + LAST_WORDS

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from sanderling import clock
 from sanderling.change.pixels import Decoder
 from sanderling.judging import fingerprinter, judge, portraitist, rejudge
 from sanderling.model import (
@@ -55,14 +56,20 @@ class Desk:
         held = {v.id: self._frontier.allocator.held(report.client, v.id) for v in report.visits}
         tasks = {id: task for id, task in held.items() if task is not None}
         visits = [v for v in report.visits if v.id in tasks]
+        if ahead := clock.ahead():
+            visits = [msgspec.structs.replace(v, at=v.at + ahead) for v in visits]
         hosts = [host for note in report.hosts if (host := self._frontier.allocator.note(note)) is not None]
         if not visits and not hosts:
             return []
         settings, counts = self._settings, self._frontier.counts
         before = self._store.before([id for id, task in tasks.items() if task.digest])
         visits = [self._frontier.gate.unmasked(v, tasks[v.id]) for v in visits]
+        excused = self._frontier.hear(visits, tasks)
         settled = [
-            intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id)) for v in visits
+            intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id))
+            if v.id not in excused
+            else intake.wait(v, tasks[v.id], settings.retry_wait, before.get(v.id))
+            for v in visits
         ]
         changes, noise = self._judge(visits, tasks, before)
         lessons = self._frontier.gate.learn([(v, tasks[v.id]) for v in visits])
@@ -86,6 +93,9 @@ class Desk:
             for id, (found, _) in seen.items()
             if (found.modified or found.priority) and id not in new
         ]
+        beliefs, trust = self._frontier.observer.observe(
+            [v for v in visits if v.id not in excused], tasks, before, changes, new
+        )
         self._frontier.settle(settled)
         pages = [v for v in visits if tasks[v.id].kind == Kind.PAGE]
         intake.count(
@@ -98,7 +108,7 @@ class Desk:
             Commit(
                 report.client, report.number, urls, settled + again, visits,
                 [*hosts, *lessons.hosts, *fresh.values()], report.warcs, counts, homes, changes, noise,
-                aliases=aliases, dated=dated,
+                aliases=aliases, dated=dated, beliefs=beliefs, trust=trust,
             )
         )  # fmt: skip
         self._frontier.queue(urls, fresh)

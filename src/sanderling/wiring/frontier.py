@@ -1,11 +1,11 @@
 """What is to be visited: admission, the queue, and what a client gets next."""
 
 import sys
-import time
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from sanderling import clock
 from sanderling.model import Found, Host, HostLease, Kind, NewUrl, Outcome, Reworked, Settled, State, Task, Visit
 from sanderling.repository.store import Store
 from sanderling.server import intake
@@ -17,6 +17,8 @@ from sanderling.server.reranker import Reranker
 from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
+from sanderling.wiring.observer import Observer
+from sanderling.wiring.refresher import Refresher
 from sanderling.wiring.rescope import Rescope, as_new, judged_by
 
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
@@ -27,11 +29,14 @@ class Frontier:
     """The URLs of a crawl that are not visited yet, or are due again."""
 
     def __init__(
-        self, store: Store, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool
-    ) -> None:
+        self, store: Store, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool,
+        refresher: Refresher | None = None,
+    ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
         self._again = again
+        self._refresher = refresher
+        self.observer = Observer(store)
         self.counts = store.counts()
         self._seeds = list(dict.fromkeys([*store.seeds(), *map(canonical_seed, seeds)]))
         self.homes = store.homes()
@@ -97,6 +102,9 @@ class Frontier:
             self._next_wake = self._store.next_wake()
         if self._next_due is not None and self._next_due <= now:
             self._add_due(now)
+        if self._refresher is not None:
+            for host, count in Counter(self._refresher.step(now)).items():
+                self._add_work(host, count)
         if ranks := self.reranker.step(self.counts.fetched):
             self._store.rerank(ranks)
         if self._rescope is not None:
@@ -106,11 +114,26 @@ class Frontier:
         """Whether nothing is left to visit, or the limits allow no more."""
         if self.allocator.leased or self._rescope is not None:
             return False
-        patience = time.time() + LONGEST_PATIENCE
+        if self._bytes_are_used_up():
+            return True
+        patience = clock.now() + LONGEST_PATIENCE
         waiting = any(at is not None and at < patience for at in (self._next_wake, self._next_due))
+        idle = self.allocator.nothing_left() and not waiting
+        if self._refresher is not None:
+            return self._refresher.over(idle, clock.now())
         if self.room() <= 0:
             return True
-        return self.allocator.nothing_left() and not waiting and not self.let_go(self.gate.idle().released)
+        return idle and not self.let_go(self.gate.idle().released)
+
+    def hear(self, visits: list[Visit], tasks: Mapping[int, Task]) -> set[int]:
+        """Lets a refresh know what came of its visits; returns those that only the network is to blame for."""
+        if self._refresher is None:
+            return set()
+        hosts = [(visit, identity(origin(tasks[visit.id].url))) for visit in visits]
+        excused = self._refresher.excuse(hosts)
+        for visit, host in hosts:
+            self._refresher.settle(visit, host, visit.id in excused)
+        return excused
 
     def settle(self, settled: list[Settled]) -> None:
         """Ends the leases of what was visited, and remembers when to try again what has to be."""
@@ -133,10 +156,15 @@ class Frontier:
 
     def room(self) -> int:
         """How many more leases the limits allow."""
-        settings, counts = self._settings, self.counts
-        if settings.max_bytes is not None and counts.bytes >= settings.max_bytes:
+        if self._bytes_are_used_up():
             return 0
+        if self._refresher is not None:
+            return self._refresher.room(self.allocator.leased)
         return 1 << 30 if self._again else self._pages_left() - self.allocator.leased
+
+    def _bytes_are_used_up(self) -> bool:
+        limit = self._settings.max_bytes
+        return limit is not None and self.counts.bytes >= limit
 
     def _pages_left(self) -> int:
         limit = self._settings.max_pages
@@ -144,11 +172,22 @@ class Frontier:
 
     def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """What to visit next on a host: URLs that are new first, then those that are due again."""
+        if self._refresher is not None:
+            return self._take_turns(self._refresher, host, count, leased)
         if not self._again:
             return self._let_pass(host, count, leased)
         room = min(count, self._pages_left() - self.allocator.leased)
         tasks = self._let_pass(host, room, leased) if room > 0 else []
-        return tasks + self._store.take_due(host, count - len(tasks), leased, time.time())
+        return tasks + self._store.take_due(host, count - len(tasks), leased, clock.now())
+
+    def _take_turns(self, refresher: Refresher, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """The same for a refresh: some that are new, second tries, and whose turn it is."""
+        room = min(count, refresher.room_for_new(), self._pages_left() - self.allocator.leased)
+        tasks = self._let_pass(host, room, leased) if room > 0 else []
+        refresher.began(task.id for task in tasks)
+        tasks += self._store.take_due(host, count - len(tasks), leased, clock.now())
+        ids = refresher.ids(host, count - len(tasks), {*leased, *(task.id for task in tasks)})
+        return tasks + [self.observer.question(task, host) for task in (self._store.tasks(ids) if ids else [])]
 
     def _let_pass(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The best queued URLs of a host that the gate lets pass by what is known now."""
@@ -284,8 +323,11 @@ class Frontier:
         if self._settings.max_depth is not None:
             self.allocator.add_depths(self._store.depths())
         if self._again:
-            self._store.revisit_all(time.time())
-            self._add_due(time.time())
+            self._store.revisit_all(clock.now())
+            self._add_due(clock.now())
+        elif self._refresher is not None:
+            self._store.forget_due()
+            self._due_until = clock.now()
 
     def _add_due(self, now: float) -> None:
         for host, count in self._store.due(self._due_until, now):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.freshness.adaptive import NUTCH_FIRST, nutch_interval
 from sanderling.freshness.curves import gain
 from sanderling.freshness.memory import Memory
-from sanderling.freshness.policy import NUTCH_FIRST, nutch_interval
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,116 @@
+"""`sanderling refresh`: visits again what deserves it, within a budget."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import msgspec
+
+from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
+from sanderling.cli.folders import add_folder
+from sanderling.cli.screen import size
+from sanderling.errors import UsageError
+from sanderling.model import Counts
+from sanderling.repository.folder import Folder
+from sanderling.wiring.archive import open_store, settings_for
+from sanderling.wiring.budget import OBJECTIVES, POLICIES, Budget, Terms, read_budget
+from sanderling.wiring.crawl import Progress
+
+_ABOUT = """Visit again the pages of a crawl that most deserve it, and fetch only what changed.
+
+Examples:
+  sanderling refresh example                             a tenth of the pages, at least 100
+  sanderling refresh example --budget 500                500 visits
+  sanderling refresh example --budget 50MB               as many as 50 MB allow
+  sanderling refresh example --budget 2000/h --forever   a service that keeps the collection fresh
+  sanderling refresh example --policy all                everything, like `sanderling crawl --again`
+"""
+
+_SHARE, _FEWEST = 0.1, 100
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "refresh", help="visit again what has probably changed", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_folder(parser)
+    parser.add_argument(
+        "--budget", metavar="N", help="visits (500) or bytes (50MB), at once or in a time (2000/h, 50MB/h)"
+    )
+    parser.add_argument("--policy", choices=POLICIES, default="optimal", help="who deserves a visit (default: optimal)")
+    parser.add_argument(
+        "--objective", choices=OBJECTIVES, default="freshness",
+        help="what visits are spent on: copies that are up to date, or changes seen (default: freshness)",
+    )  # fmt: skip
+    parser.add_argument("--forever", action="store_true", help="go on as the budget flows, until it is stopped")
+    parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
+    add_settings(parser)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    budget = read_budget(options.budget) if options.budget is not None else None
+    everything = options.policy == "all"
+    if everything and (budget or options.forever):
+        raise UsageError("--policy all visits everything once, whatever it costs: use --policy uniform with a budget")
+    if options.forever and (budget is None or not budget.period):
+        raise UsageError("--forever needs a budget that flows, such as --budget 2000/h")
+    folder = Folder(options.dir)
+    folder.require()
+    settings, seeds = settings_for(folder, chosen_settings(options))
+    budget = budget or _usual_budget(folder)
+    terms = Terms(
+        budget, options.policy, options.objective, options.forever, settings.sitemaps and settings.max_depth is None
+    )
+    with serving(folder, settings, seeds, everything, None if everything else terms) as server:
+        for line in server.repaired:
+            sys.stderr.write(f"sanderling: {line}\n")
+        before = msgspec.structs.replace(server.progress().counts)
+        progress = watch(server)
+    if options.json:
+        sys.stdout.write(json.dumps(_summary(folder.path, terms, before, progress)) + "\n")
+    else:
+        sys.stdout.write(_told(folder.path, before, progress))
+    return 0
+
+
+def _usual_budget(folder: Folder) -> Budget:
+    store = open_store(folder, readonly=True)
+    try:
+        return Budget(float(max(_FEWEST, round(store.counts().pages * _SHARE))))
+    finally:
+        store.close()
+
+
+def _told(folder: Path, before: Counts, progress: Progress) -> str:
+    told = what_was_found(before, progress, folder)
+    refresh = progress.refresh
+    if refresh is None or not refresh.planned:
+        return told
+    first, _, rest = told.partition("\n")
+    return (
+        f"{first}\n"
+        f"estimated freshness of {refresh.pages:,} pages: {refresh.before:.3f} before, {refresh.freshness:.3f} now; "
+        f"{size(refresh.spared)} not fetched again\n{rest}"
+    )
+
+
+def _summary(folder: Path, terms: Terms, before: Counts, progress: Progress) -> dict[str, object]:
+    after, refresh = progress.counts, progress.refresh
+    found = {
+        name: getattr(after, name) - getattr(before, name)
+        for name in ("visits", "changed", "gone", "not_modified", "same", "bytes")
+    }
+    summary: dict[str, object] = {
+        "folder": str(folder), "policy": terms.policy, "objective": terms.objective,
+        "seconds": round(progress.seconds, 3), **found, "new": after.pages - before.pages, "pages": after.pages,
+    }  # fmt: skip
+    if refresh is not None:
+        summary |= {
+            "budget": {"amount": terms.budget.amount, "unit": terms.budget.unit, "period": terms.budget.period},
+            "spent": refresh.spent, "bytes_saved": refresh.spared, "freshness_before": round(refresh.before, 6),
+            "freshness": round(refresh.freshness, 6),
+        }  # fmt: skip
+    return summary

@@ -1,0 +1,120 @@
+"""A whole collection in columns, and what is believed about it: one row for each page that may be visited again.
+
+Pages that were visited again have evidence of their own. All others are believed to do what the pages of their folder
+do, so what is computed for them is computed once a folder, and a million pages take seconds.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sanderling.freshness import belief
+from sanderling.freshness.evidence import KINDS, MEMORY
+from sanderling.freshness.importance import importance
+from sanderling.freshness.likelihood import likelihood
+from sanderling.freshness.signals import Record
+from sanderling.freshness.trust import SKEW, Trust
+
+Floats = NDArray[np.float64]
+Groups = NDArray[np.intp]
+
+# Times are in days.
+COLUMNS = np.dtype(
+    [
+        ("id", "<i8"), ("host", "<i8"), ("pattern", "<i8"), ("folder", "<i8"), ("depth", "<i4"), ("there", "?"),
+        ("announced", "<f8"), ("at", "<f8"), ("since", "<f8"), ("kinds", "<i4"), ("size", "<f8"), ("importance", "<f8"),
+        ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("numbers", "<f4", (len(KINDS), 4)),
+    ]
+)  # fmt: skip
+
+# A page that is gone, or leads elsewhere, is still looked at now and then.
+ABSENT = 0.1
+# Of prior and beliefs in turn.
+_SWEEPS = 2
+_CHUNK = 65_536
+
+
+class Believed(NamedTuple):
+    """What is believed of every page now."""
+
+    log_rate: Floats
+    spread: Floats
+    exposure: Floats  # the time since its last visit, as signals make it feel
+    fresh: Floats  # the probability that our copy is up to date
+    age: Floats  # expected time since the first change that we have missed
+    weight: Floats
+
+
+def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Believed:
+    levels, numbers = _levels(pages)
+    counted = pages["numbers"][:, 0].astype(np.float64)
+    observed = np.flatnonzero(counted.any(axis=1))
+    faded = np.exp(-np.maximum(now - pages["at"][observed], 0.0) / MEMORY)
+    said = likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
+    own, groups = _posteriors(said, faded, [level[observed] for level in levels], numbers)
+    log_rate, spread = belief.mean_and_spread(groups)
+    folder = levels[-1]
+    log_rate, spread = log_rate[folder], spread[folder]
+    log_rate[observed], spread[observed] = belief.mean_and_spread(own)
+    exposure = _exposure(pages, hosts, log_rate, now)
+    fresh, age = np.empty(len(pages)), np.empty(len(pages))
+    row = np.full(len(pages), -1)
+    row[observed] = np.arange(len(observed))
+    for start in range(0, len(pages), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        mine = row[part]
+        believed = np.where(mine[:, None] >= 0, own[mine] if len(own) else 0.0, groups[folder[part]])
+        x = belief.RATES * exposure[part, None]
+        kept = np.exp(-x)
+        fresh[part] = (believed * kept).sum(axis=1)
+        age[part] = exposure[part] - (believed * (1 - kept) / belief.RATES).sum(axis=1)
+    weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT))
+    return Believed(log_rate, spread, exposure, fresh, np.maximum(age, 0.0), weight)
+
+
+def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
+    """Group numbers of every page, from the coarsest to the finest; and for each group of a level that of the level
+    above it."""
+    levels: list[Groups] = []
+    above: list[Groups] = []
+    for name in ("host", "pattern", "folder"):
+        _, first, group = np.unique(pages[name], return_index=True, return_inverse=True)
+        above.append(levels[-1][first] if levels else np.zeros(len(first), np.intp))
+        levels.append(group.astype(np.intp))
+    return levels, above
+
+
+def _posteriors(said: Floats, faded: Floats, levels: list[Groups], above: list[Groups]) -> tuple[Floats, Floats]:
+    """What is believed of each observed page, and of a page of each of the finest groups that is not observed."""
+    believed = belief.posterior(np.broadcast_to(belief.COMMON, said.shape), said) if len(said) else said
+    for _ in range(_SWEEPS if len(said) else 0):
+        prior = belief.learn_prior(believed, faded, levels)
+        believed = belief.posterior(prior, said)
+    counted = believed * faded[:, None]
+    whole = counted.sum(axis=0)
+    strength = belief.CONCENTRATION
+    groups: Floats = ((whole + strength * belief.COMMON) / (whole.sum() + strength))[None, :]
+    for level, parents in zip(levels, above, strict=True):
+        sums = np.stack([np.bincount(level, counted[:, k], len(parents)) for k in range(belief.CLASSES)], axis=1)
+        mass = sums.sum(axis=1, keepdims=True)
+        groups = (sums + strength * groups[parents]) / (mass + strength)
+    return believed, groups
+
+
+def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, now: float) -> Floats:
+    """Time since the last visit, as what the host announces makes it feel: `signals.expected_changes` for all pages."""
+    elapsed = np.maximum(now - pages["at"], 0.0)
+    dated = np.flatnonzero(pages["announced"] > 0)
+    if not len(dated):
+        return elapsed
+    ids, host = np.unique(pages["host"][dated], return_inverse=True)
+    records = [hosts[int(id)].sitemap if int(id) in hosts else Record() for id in ids]
+    recall = np.array([record.recall for record in records])[host]
+    false = np.maximum(np.array([record.false_rate for record in records])[host], 1e-9)
+    rate = np.exp(log_rate[dated])
+    alarm = pages["announced"][dated] > pages["at"][dated] + SKEW
+    expected = rate * (1 - recall) * elapsed[dated] + alarm * np.log((false + rate * recall) / false)
+    elapsed[dated] = expected / rate
+    return elapsed

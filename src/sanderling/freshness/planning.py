@@ -1,0 +1,92 @@
+"""Which pages to visit now, or when to visit each: the policies over a whole collection at once.
+
+A budget of some visits is spent on the pages that deserve them most at this moment (`choose`). A budget that flows, so
+many visits an hour, makes a schedule: every page gets a due time (`schedule`).
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sanderling.freshness.adaptive import NUTCH_FIRST
+from sanderling.freshness.budget import LONGEST, plan_believed
+from sanderling.freshness.collection import Believed
+from sanderling.freshness.worth import Objective, worth
+
+Floats = NDArray[np.float64]
+
+# The deepest level that "top-levels" visits.
+TOP_LEVELS = 2
+# A page that did not answer is left alone for so long, and twice as long each time, in days.
+_FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
+
+
+class Schedule(NamedTuple):
+    due: Floats  # infinite for never
+    wait: Floats  # between two visits
+
+
+def scores(
+    policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, now: float
+) -> Floats:
+    """How much each page deserves a visit now; -inf for not at all."""
+    elapsed = now - pages["at"]
+    if policy == "optimal":
+        score = known.weight * worth(known.exposure, known.log_rate, known.spread, objective) / cost
+    elif policy == "proportional":
+        score = np.exp(known.log_rate) * known.weight * elapsed
+    elif policy == "nutch":
+        score = elapsed - _nutch(pages)
+    elif policy == "top-levels":
+        score = np.where(pages["depth"] <= TOP_LEVELS, elapsed, -np.inf)
+    else:
+        score = elapsed
+    return np.where(ready(pages, now) <= now, score, -np.inf)
+
+
+def choose(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
+    """The most deserving pages that the budget allows, the very best first."""
+    candidates = np.flatnonzero(score > -np.inf)
+    most = min(len(candidates), int(budget / max(float(cost[candidates].min()), 1e-9)) if len(candidates) else 0)
+    if most < len(candidates):
+        candidates = candidates[np.argpartition(score[candidates], len(candidates) - most)[len(candidates) - most :]]
+    best = candidates[np.argsort(-score[candidates], kind="stable")]
+    return np.asarray(best[np.cumsum(cost[best]) <= budget])
+
+
+def schedule(
+    policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
+    hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf,
+) -> Schedule:  # fmt: skip
+    """When each page is due if `budget` may be spent a day, and no host gets more visits a day than its cap."""
+    last = pages["at"]
+    if policy == "optimal":
+        visits = plan_believed(
+            known.log_rate, known.spread, budget, known.weight, cost, hosts, caps, objective, LONGEST
+        ).visits
+        wait, last = _inverse(visits), now - known.exposure
+    elif policy == "proportional":
+        pull = np.exp(known.log_rate) * known.weight
+        wait = _inverse(pull * budget / max(float((cost * pull).sum()), 1e-12))
+    elif policy == "nutch":
+        wait = _nutch(pages)
+    else:
+        inside = pages["depth"] <= TOP_LEVELS if policy == "top-levels" else np.ones(len(pages), bool)
+        wait = np.where(inside, float(cost[inside].sum()) / max(budget, 1e-12), np.inf)
+    return Schedule(np.maximum(last + wait, ready(pages, now)), wait)
+
+
+def ready(pages: NDArray[np.void], now: float) -> Floats:
+    """From when on a page that did not answer may be asked again; at once when it is said to have been asked tomorrow."""
+    failures = pages["failures"]
+    backoff: Floats = np.minimum(_FIRST_BACKOFF * 2.0 ** np.minimum(failures - 1, 20), _LONGEST_BACKOFF)
+    return np.asarray(np.where((failures > 0) & (pages["tried"] <= now), pages["tried"] + backoff, -np.inf))
+
+
+def _nutch(pages: NDArray[np.void]) -> Floats:
+    return np.asarray(np.where(pages["interval"] > 0, pages["interval"], NUTCH_FIRST))
+
+
+def _inverse(visits: Floats) -> Floats:
+    return np.asarray(np.divide(1.0, visits, out=np.full(len(visits), np.inf), where=visits > 0))

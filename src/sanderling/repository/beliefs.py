@@ -1,0 +1,41 @@
+"""What the update module keeps: beliefs about pages and sitemaps, and trust in hosts. The same tables in both stores.
+
+A page that was visited once has no row: what is known of it is in `pages`, so a first crawl costs nothing here.
+"""
+
+from typing import Any
+
+from sanderling.model import Seen
+
+_COLUMNS = ("at", "since", "kinds", "evidence", "interval", "tried", "failures")
+_UPDATE = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
+_NAMES = ", ".join(_COLUMNS)
+
+# For both dialects; `WHERE u.id` and the ids follow.
+SEEN = """SELECT u.id, u.host, u.modified, coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.etag, ''),
+    coalesce(p.modified, ''), b.evidence, coalesce(b.interval, 0.0), coalesce(b.failures, 0)
+    FROM urls u LEFT JOIN pages p ON p.id = u.id LEFT JOIN beliefs b ON b.page = u.number WHERE u.id"""
+
+SQLITE_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM urls WHERE id = ?1
+    ON CONFLICT (page) DO UPDATE SET {_UPDATE}"""
+SQLITE_TRUST = "INSERT OR REPLACE INTO trust VALUES (?, ?)"
+
+POSTGRES_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT u.number, {", ".join(f"v.{name}" for name in _COLUMNS)}
+    FROM unnest(%b::int8[], %b::float8[], %b::float8[], %b::int4[], %b::bytea[], %b::float8[], %b::float8[], %b::int4[])
+    AS v (id, {_NAMES}) JOIN urls u ON u.id = v.id ON CONFLICT (page) DO UPDATE SET {_UPDATE}"""
+POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea[])
+    ON CONFLICT (host) DO UPDATE SET learned = excluded.learned"""
+
+FORGET_DUE = "UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND due > 0"
+
+# Pages that are no other name of one, and the sitemaps that were read: as `Subject` names them.
+_SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, coalesce(p.status, 200),
+    coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.importance, 0.0), coalesce(p.not_modified, 0),
+    coalesce(p.same, 0), coalesce(b.since, 0.0), coalesce(b.kinds, 0), b.evidence, coalesce(b.interval, 0.0), coalesce(b.tried, 0.0),
+    coalesce(b.failures, 0)
+    FROM urls u LEFT JOIN pages p ON p.id = u.id LEFT JOIN beliefs b ON b.page = u.number"""
+SUBJECTS = f"{_SUBJECTS} WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.id IS NOT NULL OR u.kind = 1)"
+
+
+def seen(row: tuple[Any, ...]) -> Seen:
+    return Seen._make((*row[:7], bytes(row[7] or b""), *row[8:]))

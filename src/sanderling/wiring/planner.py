@@ -1,0 +1,129 @@
+"""Reads a whole crawl and plans what to visit again. It runs in a process of its own beside the crawl (`cli/replan.py`).
+
+What it leaves for the server is short: the visits of the near future, in order.
+"""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from sanderling.freshness import planning, trust
+from sanderling.freshness.adaptive import SITEMAP_FIRST
+from sanderling.freshness.budget import expected_cost
+from sanderling.freshness.collection import COLUMNS, Believed, believe
+from sanderling.freshness.evidence import NONE, SIZE
+from sanderling.freshness.pattern import url_folder, url_pattern
+from sanderling.freshness.worth import Objective
+from sanderling.model import Kind, State, Subject, Turn
+from sanderling.repository.store import Store
+from sanderling.settings import Settings
+from sanderling.urls import identity
+from sanderling.wiring.budget import DAY, Terms
+from sanderling.wiring.turns import Plan
+
+Floats = NDArray[np.float64]
+
+# The visits that a plan names reach so far, in days: it is made anew long before.
+HORIZON = 0.25
+# Of a budget that is spent at once, at most this share goes to sitemaps.
+_SITEMAP_SHARE = 0.1
+# A page's date of the last visit may lie in the future when a clock jumped back: then it counts as visited yesterday.
+_SKEW = 0.05
+
+
+class Collection(msgspec.Struct, frozen=True):
+    """Everything that may be visited again, in columns; sitemaps apart."""
+
+    pages: NDArray[np.void]
+    sitemaps: NDArray[np.void]
+    hosts: dict[int, trust.Trust]
+
+
+def read(store: Store, now: float) -> Collection:
+    """`now` in days."""
+    hosts = {host: trust.unpack(packed) for host, packed in store.trust().items()}
+    kinds: list[int] = []
+    rows = np.fromiter(_rows(store.subjects(), kinds), COLUMNS)
+    rows["at"] = np.where(rows["at"] > now + _SKEW, now - 1.0, rows["at"])
+    is_page = np.array(kinds, np.int8) == Kind.PAGE
+    return Collection(rows[is_page], rows[~is_page], hosts)
+
+
+def _rows(subjects: Iterator[Subject], kinds: list[int]) -> Iterator[tuple[Any, ...]]:
+    for s in subjects:
+        kinds.append(s.kind)
+        there = s.state == State.FETCHED and 200 <= s.status < 300
+        packed = s.evidence if s.evidence is not None and len(s.evidence) == SIZE else NONE
+        yield (
+            s.id, s.host, identity(url_pattern(s.url)), identity(url_folder(s.url)), s.depth, there, s.announced / DAY,
+            s.at / DAY, s.since / DAY, s.kinds, s.size, s.importance, s.interval, s.tried / DAY, s.failures,
+            np.frombuffer(packed, np.float32).reshape(-1, 4),
+        )  # fmt: skip
+
+
+def plan(collection: Collection, terms: Terms, settings: Settings, intervals: dict[int, float], now: float) -> Plan:
+    """`intervals` are the seconds between two visits that each host's manners ask for."""
+    started = time.monotonic()
+    pages, budget = collection.pages, terms.budget
+    known = believe(pages, collection.hosts, now)
+    cost = costs(collection, known) if budget.unit == "bytes" else np.ones(len(pages))
+    gain = known.weight * (1 - known.fresh) / max(float(known.weight.sum()), 1e-12)
+    if budget.period:
+        hosts, caps = _caps(pages, settings, intervals)
+        due, wait = planning.schedule(
+            terms.policy, Objective(terms.objective), pages, known, cost, budget.a_day, now, hosts, caps
+        )
+        chosen = np.flatnonzero(due <= now + HORIZON)
+        chosen = chosen[np.argsort(due[chosen], kind="stable")]
+    else:
+        score = planning.scores(terms.policy, Objective(terms.objective), pages, known, cost, now)
+        chosen = planning.choose(score, cost, budget.amount)
+        due, wait = np.full(len(pages), now), np.full(len(pages), np.inf)
+    turns = _sitemaps(collection.sitemaps, terms, now) if terms.sitemaps else []
+    turns += _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
+    weight = max(float(known.weight.sum()), 1e-12)
+    return Plan(
+        sorted(turns, key=lambda turn: turn.due) if budget.period else turns, len(pages),
+        float(known.weight @ known.fresh) / weight, float(known.weight @ known.age) / weight,
+        float(np.exp(known.log_rate).sum()), time.monotonic() - started, time.process_time(),
+    )  # fmt: skip
+
+
+def costs(collection: Collection, known: Believed) -> Floats:
+    """Bytes that a visit to each page is expected to move."""
+    ids, host = np.unique(collection.pages["host"], return_inverse=True)
+    trusted = [collection.hosts.get(int(id), trust.Trust()) for id in ids]
+    saves = np.array([each.validators.saves if each.may_ask_conditionally else 0.0 for each in trusted])
+    return expected_cost(np.maximum(collection.pages["size"], 300.0), 1 - known.fresh, saves[host])
+
+
+def _caps(pages: NDArray[np.void], settings: Settings, intervals: dict[int, float]) -> tuple[NDArray[np.intp], Floats]:
+    """The most visits a day that manners allow each host."""
+    ids, host = np.unique(pages["host"], return_inverse=True)
+    usual = settings.delay or 0.0
+    seconds = np.array([max(intervals.get(int(id), 0.0), usual) for id in ids])
+    return host.astype(np.intp), settings.per_host * np.divide(
+        DAY, seconds, out=np.full(len(ids), np.inf), where=seconds > 0
+    )
+
+
+def _sitemaps(sitemaps: NDArray[np.void], terms: Terms, now: float) -> list[Turn]:
+    """Those that are due, the longest overdue first."""
+    wait = np.where(sitemaps["interval"] > 0, sitemaps["interval"], SITEMAP_FIRST)
+    due = sitemaps["at"] + wait
+    size = np.maximum(sitemaps["size"], 1.0) if terms.budget.unit == "bytes" else np.ones(len(sitemaps))
+    chosen = np.flatnonzero(due <= now + (HORIZON if terms.budget.period else 0.0))
+    chosen = chosen[np.argsort(due[chosen])]
+    if not terms.budget.period:
+        most = max(1.0, terms.budget.amount * _SITEMAP_SHARE)
+        chosen = chosen[np.cumsum(size[chosen]) <= most]
+    return _turns(sitemaps[chosen], due[chosen], wait[chosen], np.zeros(len(chosen)), size[chosen])
+
+
+def _turns(rows: NDArray[np.void], due: Floats, wait: Floats, gain: Floats, cost: Floats) -> list[Turn]:
+    columns = rows["id"], rows["host"], due * DAY, wait * DAY, gain, cost
+    return [*map(Turn._make, zip(*(column.tolist() for column in columns), strict=True))]

@@ -1,0 +1,177 @@
+"""What a refresh hands out: whose turn it is, as the budget and the network allow.
+
+Nothing bursts. A budget that flows is saved up for a moment only, by a clock that neither jumps nor runs while the
+machine sleeps; so after a pause, a restart or a wrong date visits come at the usual pace, the most overdue first.
+"""
+
+import math
+import sys
+import time
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+import msgspec
+
+from sanderling.errors import RunFailed
+from sanderling.model import Outcome, Turn, Visit
+from sanderling.wiring.budget import Terms
+from sanderling.wiring.network import Network
+from sanderling.wiring.turns import Plan, Turns
+
+# Seconds of a flowing budget that may be saved up.
+BURST = 60.0
+# Of a budget, what pages that were never visited may take.
+SHARE_OF_NEW = 0.5
+# What a visit is taken to cost, in bytes, before a plan says so.
+_USUAL_BYTES = 20_000.0
+
+
+class Refreshing(msgspec.Struct, frozen=True):
+    """How far a refresh is."""
+
+    planned: bool
+    pages: int
+    freshness: float  # as it is believed to be now
+    before: float  # and was at the beginning
+    age: float  # days
+    spared: int  # bytes that did not have to be fetched again
+    spent: float
+    away: bool  # the network
+
+
+def refreshing(folder: Path, run_folder: Path, terms: Terms) -> "Refresher":
+    """A refresh of a crawl, with a process that plans it."""
+    command = [sys.executable, "-m", "sanderling.cli.replan", str(folder), msgspec.json.encode(terms).decode()]
+    return Refresher(terms, Turns(command, run_folder / "plan", terms.forever))
+
+
+class Refresher:
+    """Knows what may be spent, and on whom."""
+
+    def __init__(self, terms: Terms, turns: Turns) -> None:
+        self._terms = terms
+        self.turns = turns
+        self.network = Network(gives_up=not terms.forever)
+        budget = terms.budget
+        self._flow = budget.amount / budget.period if terms.forever and budget.period else 0.0  # a second
+        # Without --forever a rate only says what is due now: all of that is visited.
+        self._purse = 0.0 if self._flow else math.inf if budget.period else budget.amount
+        self._usual = 1.0 if budget.unit == "visits" else _USUAL_BYTES
+        self._counts_bytes = budget.unit == "bytes"
+        self._filled_at = time.monotonic()
+        self._lists: dict[int, dict[int, Turn]] = {}  # by host: whose turn it is, until they are settled
+        self._listed = 0.0  # what they will cost
+        self._new: set[int] = set()  # leased, and never visited before
+        self.spent = 0.0
+        self._spent_on_new = 0.0
+        self.gained = 0.0  # freshness
+        self.on_notice: Callable[[str], None] = lambda _: None
+        self._complained = ""
+        self._plan: Plan | None = None
+        self._first: Plan | None = None
+
+    def listen(self, on_notice: Callable[[str], None]) -> None:
+        self.on_notice = self.network.on_notice = on_notice
+
+    def progress(self, spared: int) -> Refreshing:
+        plan = self.turns.plan
+        if plan is None:
+            return Refreshing(False, 0, 0.0, 0.0, 0.0, spared, self.spent, self.network.away)
+        first = self._first or plan
+        return Refreshing(
+            True, plan.pages, min(1.0, plan.freshness + self.gained), first.freshness, plan.age, spared, self.spent,
+            self.network.away,
+        )  # fmt: skip
+
+    # ---- what may be visited
+
+    def step(self, now: float) -> list[int]:
+        """To be called now and then: the hosts whose turn it is, once for each page."""
+        self.turns.step()
+        self._check_plan()
+        self.network.step()
+        self._fill()
+        hosts = []
+        while (turn := self.turns.next(now)) and self._listed + turn.cost <= self._purse:
+            self.turns.take()
+            self._lists.setdefault(turn.host, {})[turn.id] = turn
+            self._listed += turn.cost
+            hosts.append(turn.host)
+        return hosts
+
+    def room(self, leased: int) -> int:
+        """How many more leases there may be."""
+        if self.turns.plan is None:
+            return 0
+        left = self._purse - leased * self._usual
+        room = 1 << 30 if math.isinf(left) else max(0, math.floor(left / self._usual + 1e-9))
+        return self.network.room(room, leased)
+
+    def room_for_new(self) -> int:
+        """How many of them may be for pages that were never visited."""
+        budget = self._terms.budget.amount if not self._terms.budget.period else self.spent + 20 * self._usual
+        left = SHARE_OF_NEW * budget - self._spent_on_new - len(self._new) * self._usual
+        return max(0, math.ceil(left / self._usual))
+
+    def began(self, new: Iterable[int]) -> None:
+        self._new.update(new)
+
+    def ids(self, host: int, count: int, leased: Collection[int]) -> list[int]:
+        """Whose turn it is on a host."""
+        listed = (id for id in self._lists.get(host, ()) if id not in leased)
+        return [id for id, _ in zip(listed, range(count), strict=False)]
+
+    def over(self, idle: bool, now: float) -> bool:
+        """Whether a refresh that is to end has ended; `idle` when nothing is left to lease."""
+        if self._flow or self._terms.forever or self.turns.plan is None or self.network.away:
+            return False
+        return self._purse < self._usual or (idle and self.turns.next(now) is None)
+
+    # ---- what came of it
+
+    def excuse(self, visits: list[tuple[Visit, int]]) -> set[int]:
+        """The visits (with their hosts) of a report that nobody but the network is to blame for."""
+        silent = self.network.hear(visits, max(1, len(self._lists)))
+        return silent if self.network.away else set()
+
+    def settle(self, visit: Visit, host: int, excused: bool) -> None:
+        new = visit.id in self._new
+        self._new.discard(visit.id)
+        if excused:
+            return
+        answered = visit.status != 0 or visit.outcome is Outcome.SOURCE
+        cost = (float(visit.size) if self._counts_bytes else 1.0) if answered else 0.0
+        self._purse -= cost
+        self.spent += cost
+        self._spent_on_new += cost * new
+        turn = self._lists.get(host, {}).pop(visit.id, None)
+        if turn is None:
+            return
+        self._listed -= turn.cost
+        if not self._lists[host]:
+            del self._lists[host]
+        self.turns.visited(visit.id, visit.at)
+        self.gained += turn.gain if answered else 0.0
+        if self._flow and turn.wait < math.inf:
+            self.turns.again(turn, visit.at + turn.wait)
+
+    # ---- inside
+
+    def _fill(self) -> None:
+        now = time.monotonic()
+        gained, self._filled_at = self._flow * (now - self._filled_at), now
+        if self._flow:
+            self._purse = min(self._purse + gained, max(self._usual, self._flow * BURST))
+
+    def _check_plan(self) -> None:
+        if self.turns.complaint and self.turns.complaint != self._complained:
+            if not self._terms.forever:
+                raise RunFailed(f"no plan could be made: {self.turns.complaint}")
+            self.on_notice(f"no plan could be made: {self.turns.complaint}")
+        self._complained = self.turns.complaint
+        if self.turns.plan is not self._plan:
+            self._plan, self.gained = self.turns.plan, 0.0  # it knows of what was gained
+            self._first = self._first or self._plan
+        if self.turns.plan is not None and self._counts_bytes:
+            costs = [turn.cost for turn in self.turns.plan.turns[:1000]]
+            self._usual = sum(costs) / len(costs) if costs else _USUAL_BYTES

@@ -1,0 +1,89 @@
+"""Staying fresh: the budget is kept, what deserves a visit gets it, and nobody can eat the budget with lies."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST, Ran
+
+from sanderling.testing import DAY, SyntheticWeb
+
+Sanderling = Callable[..., Ran]
+
+
+def later(days: float) -> dict[str, str]:
+    """The environment of a command that is run so much later."""
+    return {"SANDERLING_AHEAD": str(days * DAY)}
+
+
+def test_a_budget_is_spent_on_what_changes(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=150, seed=11, change_rate=0.1, rate_spread=1.5, vanish=0.0).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        visits = changed = 0
+        for day in range(1, 13):
+            site.clock.now = day * DAY
+            site.requests.clear()
+            ran = sanderling("refresh", folder, "--budget", 30, "--json", env=later(day))
+            assert ran.code == 0, ran.err
+            assert ran.json["visits"] <= 30 and sum(site.requests.values()) <= 30
+            visits += ran.json["visits"]
+            changed += ran.json["changed"]
+            assert ran.json["freshness"] > ran.json["freshness_before"]
+        assert visits > 300
+        # At the same budget a visit to everybody in turn finds 0.1 * 5 changes in 5 days, many of them two at once.
+        rows = sanderling("pages", folder, "--json").lines
+        often = sorted(rows, key=lambda row: -row["changes"])[:15]
+        mean = visits / len(rows)
+        assert sum(row["visits"] - 1 for row in often) / len(often) > 1.3 * mean
+        assert changed > 40
+
+
+def test_everything_is_the_same_as_again(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=40, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        site.requests.clear()
+        ran = sanderling("refresh", folder, "--policy", "all", "--json", env=later(1))
+        assert (ran.json["visits"], ran.json["not_modified"]) == (40, 40)
+        assert set(site.requests.values()) == {1}
+
+
+@pytest.mark.parametrize("policy", ["uniform", "proportional", "nutch", "top-levels"])
+def test_every_policy_spends_its_budget_and_no_more(sanderling: Sanderling, tmp_path: Path, policy: str) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=60, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        visited = 0
+        for day in (1, 2):
+            site.requests.clear()
+            ran = sanderling("refresh", folder, "--policy", policy, "--budget", 20, "--json", env=later(day))
+            assert ran.code == 0, ran.err
+            visited += len(site.requests)
+            assert sum(site.requests.values()) <= 20
+        assert visited >= 36 if policy != "top-levels" else visited > 5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--budget", "0"], "with a budget of 0 nothing is ever visited"),
+        (["--budget", "0/h"], "with a budget of 0 nothing is ever visited"),
+        (["--budget", "many"], "is not a number of visits or bytes"),
+        (["--budget", "5/fortnight"], "is not a number of visits or bytes"),
+        (["--budget", "-5"], "is not a number of visits or bytes"),
+        (["--forever"], "--forever needs a budget that flows"),
+        (["--forever", "--budget", "500"], "--forever needs a budget that flows"),
+        (["--policy", "all", "--budget", "5"], "use --policy uniform"),
+    ],
+)
+def test_what_cannot_be_done_is_said(
+    sanderling: Sanderling, tmp_path: Path, arguments: list[str], sentence: str
+) -> None:
+    ran = sanderling("refresh", tmp_path, *arguments)
+    assert ran.code == 2 and sentence in ran.err
+
+
+def test_a_folder_that_is_none(sanderling: Sanderling, tmp_path: Path) -> None:
+    ran = sanderling("refresh", tmp_path / "none")
+    assert ran.code == 2 and "does not exist" in ran.err
