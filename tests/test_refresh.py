@@ -1,10 +1,15 @@
 """Staying fresh: the budget is kept, what deserves a visit gets it, and nobody can eat the budget with lies."""
 
-from collections.abc import Callable
+import contextlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran
+from conftest import FAST, Ran, command
 
 from sanderling.testing import DAY, SyntheticWeb
 
@@ -87,3 +92,57 @@ def test_what_cannot_be_done_is_said(
 def test_a_folder_that_is_none(sanderling: Sanderling, tmp_path: Path) -> None:
     ran = sanderling("refresh", tmp_path / "none")
     assert ran.code == 2 and "does not exist" in ran.err
+
+
+@contextlib.contextmanager
+def service(folder: Path, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
+    """A refresh that goes on for ever, and is ended as systemd does it, within two seconds and something for a busy machine."""
+    run = subprocess.Popen(
+        command("refresh", folder, "--forever", "--json", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        text=True, env={**os.environ, **later(30)},
+    )  # fmt: skip
+    try:
+        yield run
+    finally:
+        if run.poll() is None:
+            run.kill()
+        run.communicate()
+
+
+def test_a_service_spends_its_budget_as_it_flows_and_ends_when_told(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=80, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        for _ in range(2):  # and no burst after a restart
+            site.requests.clear()
+            started = time.monotonic()
+            with service(folder, "--budget", "5/s", "--policy", "uniform", *FAST) as run:
+                while sum(site.requests.values()) < 10 and time.monotonic() < started + 60:
+                    time.sleep(0.05)
+                flowing = time.monotonic() - started
+                assert sum(site.requests.values()) <= 5 * flowing + 2
+                run.terminate()
+                asked = time.monotonic()
+                out, err = run.communicate(timeout=30)
+                assert run.returncode == 0 and "Traceback" not in err
+                assert time.monotonic() - asked < 6
+                assert json.loads(out)["visits"] >= 10
+
+
+def test_a_network_that_is_away_is_nobodys_fault(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=40, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+    before = sanderling("status", folder, "--json").json
+    with service(folder, "--budget", "100/s", *FAST) as run:
+        assert run.stderr is not None
+        for line in run.stderr:
+            if "the network seems to be away" in line:
+                break
+        run.terminate()
+        out, _ = run.communicate(timeout=30)
+    assert (json.loads(out)["visits"], json.loads(out)["spent"]) == (0, 0)
+    after = sanderling("status", folder, "--json").json
+    assert {key: after[key] for key in ("fetched", "failed", "gone", "queued")} == {
+        key: before[key] for key in ("fetched", "failed", "gone", "queued")
+    }

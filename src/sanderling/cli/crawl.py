@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         for line in server.repaired:
             _say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
-        progress = watch(server)
+        progress = watch(server, Display())
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
@@ -133,10 +133,9 @@ def serving(
         server.close()
 
 
-def watch(server: CrawlServer) -> Progress:
+def watch(server: CrawlServer, display: Display) -> Progress:
     """Runs a crawl under a display, until it ends or the user has had enough."""
     asked = threading.Event()
-    display = Display()
     server.on_notice = display.say
     before = {each: signal.signal(each, lambda *_: asked.set()) for each in (signal.SIGINT, signal.SIGTERM)}
     try:

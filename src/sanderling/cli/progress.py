@@ -16,8 +16,9 @@ PLAIN_EVERY = 5.0
 class Display:
     """Shows how a crawl goes."""
 
-    def __init__(self, stream: IO[str] | None = None) -> None:
+    def __init__(self, stream: IO[str] | None = None, plain_every: float = PLAIN_EVERY) -> None:
         self._stream = stream or sys.stderr
+        self._plain_every = plain_every
         self._live = None
         self._shown = time.monotonic()
         self._recent: list[tuple[float, int]] = []
@@ -33,9 +34,9 @@ class Display:
         self._recent = [(t, n) for t, n in self._recent if t > now - 5] + [(now, progress.counts.pages)]
         if self._live is not None:
             self._live.update(self._panel(progress))
-        elif now - self._shown >= PLAIN_EVERY:
+        elif now - self._shown >= self._plain_every:
             self._shown = now
-            self._stream.write(self._line(progress) + "\n")
+            self._stream.write(self.line(progress) + "\n")
             self._stream.flush()
 
     def say(self, line: str) -> None:
@@ -55,7 +56,7 @@ class Display:
         (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
         return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
 
-    def _line(self, progress: Progress) -> str:
+    def line(self, progress: Progress) -> str:
         counts = progress.counts
         parts = [
             f"{counts.pages:,} pages",
@@ -76,6 +77,6 @@ class Display:
 
         clients = f"{progress.clients} client{'s' * (progress.clients != 1)}, {progress.leased:,} leased"
         text = Text(
-            f"{self._line(progress)}\n{duration(progress.seconds)} · {clients} · Ctrl-C stops; a second run resumes"
+            f"{self.line(progress)}\n{duration(progress.seconds)} · {clients} · Ctrl-C stops; a second run resumes"
         )
         return Columns([Spinner("dots"), text])

@@ -9,6 +9,7 @@ import msgspec
 
 from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
 from sanderling.cli.folders import add_folder
+from sanderling.cli.progress import PLAIN_EVERY, Display
 from sanderling.cli.screen import size
 from sanderling.errors import UsageError
 from sanderling.model import Counts
@@ -28,6 +29,8 @@ Examples:
 """
 
 _SHARE, _FEWEST = 0.1, 100
+# Seconds between two lines in the log of a service.
+_SELDOM = 300.0
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -68,12 +71,35 @@ def run(options: argparse.Namespace) -> int:
         for line in server.repaired:
             sys.stderr.write(f"sanderling: {line}\n")
         before = msgspec.structs.replace(server.progress().counts)
-        progress = watch(server)
+        progress = watch(server, _Display(before, PLAIN_EVERY if not options.forever else _SELDOM))
     if options.json:
         sys.stdout.write(json.dumps(_summary(folder.path, terms, before, progress)) + "\n")
     else:
         sys.stdout.write(_told(folder.path, before, progress))
     return 0
+
+
+class _Display(Display):
+    """Shows how a refresh goes."""
+
+    def __init__(self, before: Counts, plain_every: float) -> None:
+        super().__init__(plain_every=plain_every)
+        self._before = before
+
+    def line(self, progress: Progress) -> str:
+        after, before, refresh = progress.counts, self._before, progress.refresh
+        if refresh is None:
+            return super().line(progress)
+        if not refresh.planned:
+            return "planning what to visit"
+        parts = [
+            f"freshness {refresh.freshness:.3f} (estimated)",
+            f"{after.visits - before.visits:,} visits",
+            f"{after.changed - before.changed:,} changed",
+            f"{after.pages - before.pages:,} new",
+            f"{size(after.bytes - before.bytes)} fetched, {size(refresh.spared)} saved",
+        ]
+        return " · ".join([*parts, "the network is away"] if refresh.away else parts)
 
 
 def _usual_budget(folder: Folder) -> Budget:
