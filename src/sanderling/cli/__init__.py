@@ -8,29 +8,9 @@ import os
 import sqlite3
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from sanderling import __version__
-from sanderling.cli import (
-    blame,
-    changes,
-    control,
-    crawl,
-    diff,
-    digest,
-    duplicates,
-    export,
-    feed,
-    history,
-    join,
-    lab,
-    links,
-    pages,
-    refresh,
-    reindex,
-    search,
-    serve,
-    status,
-)
 from sanderling.errors import SanderlingError, UsageError
 
 _ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
@@ -44,22 +24,28 @@ A crawl lives in one folder. Start with:
 """
 
 
-def parser() -> argparse.ArgumentParser:
+# A module each, in the order that `--help` lists them.
+COMMANDS = (
+    "crawl", "refresh", "status", "pages", "links", "duplicates", "search", "changes", "feed", "digest", "history", "diff",
+    "blame", "export", "reindex", "join", "control", "serve", "lab",
+)  # fmt: skip
+
+
+def parser(named: str = "") -> argparse.ArgumentParser:
+    """With the command that is named, or else with all of them: nobody waits for the imports of the others."""
     top = argparse.ArgumentParser(
         prog="sanderling", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for module in (
-        crawl, refresh, status, pages, links, duplicates, search, changes, feed, digest, history, diff, blame, export, reindex, join,
-        control, serve, lab,
-    ):  # fmt: skip
-        module.add(commands)
+    for name in [named] if named in COMMANDS else COMMANDS:
+        import_module(f"sanderling.cli.{name}").add(commands)
     return top
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = parser(given[0] if given else "").parse_args(given)
     try:
         code: int = options.run(options)
         sys.stdout.flush()
