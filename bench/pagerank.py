@@ -69,23 +69,22 @@ def fill(folder: Path, pages: int, mean: int, skew: float) -> int:
     db.execute("PRAGMA synchronous = OFF")
     db.execute("BEGIN")
     rows = (
-        (id, url, min(n, 1) + n % 7, 3 if n < pages else 1)
+        (n + 1, id, url, min(n, 1) + n % 7, 3 if n < pages else 1, n + 1 if n < pages else 0)
         for n, (id, url) in enumerate(zip(ids.tolist(), urls, strict=True))
     )
-    insert(db, "urls", ["id", "url", "depth", "state"], rows)
+    insert(db, "urls", ["number", "id", "url", "depth", "state", "page"], rows)
 
     def packed() -> Iterator[tuple[int, bytes]]:
         power = 1 / (1 - skew)
-        order = np.argsort(ids[:pages])
         for first in range(0, pages, 10_000):
-            some = order[first : first + 10_000]
+            some = range(first, min(first + 10_000, pages))
             degree = chance.geometric(1 / mean, len(some))
             targets = ids[(len(ids) * chance.random(int(degree.sum())) ** power).astype(np.int64)]
             for page, links in zip(some, np.split(targets, np.cumsum(degree)[:-1]), strict=True):
-                yield int(ids[page]), links.tobytes()
+                yield page + 1, links.tobytes()
 
     insert(db, "links", ["page", "targets"], packed())
-    insert(db, "pages", ["id", "fetched_at"], ((int(id), float(n + 1)) for n, id in enumerate(ids[:pages])))
+    insert(db, "pages", ["number", "url", "fetched_at"], ((n, n, float(n)) for n in range(1, pages + 1)))
     db.execute("COMMIT")
     db.close()
     return int(ids[0])

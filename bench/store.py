@@ -1,9 +1,9 @@
 """The stores with thousands and millions of known URLs: what does one more cost, and how long does it take to resume?
 
-Feeds a store what the server would, without any network: reports of a hundred pages, each with twenty new links. CPU
-time is that of the server's process, user and system; with PostgreSQL the database works in processes of its own, so
-there the wall clock counts, and fsync is on. Identities are hashes, so rows arrive in random order: this is where a
-B-tree larger than its cache would show.
+Feeds a store what the server would, without any network: reports of a hundred pages, each with twenty new links, so
+that of all known URLs one in twenty is visited. CPU time is that of the server's process, user and system; with
+PostgreSQL the database works in processes of its own, so there the wall clock counts, and fsync is on. Identities are
+hashes, so rows arrive in random order: this is where a B-tree larger than its cache would show.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -143,6 +144,7 @@ class Feed:
         while self._known < size:
             rows = self._rows(min(20_000, size - self._known))
             self.store.commit(self._commit(rows))
+            self.store.commit(self._visits(len(rows) // NEW_A_PAGE))
 
     def measure(self, kind: str) -> Figures:
         at = self._known
@@ -183,41 +185,46 @@ class Feed:
 
     def _time_reports(self) -> float:
         """Microseconds of CPU time for each visited page that brings no new URL; pages come as they are leased."""
-        from sanderling.model import Commit, Counts, Outcome, Settled, State, Stored, Visit
-
         spent, visited = 0.0, 0
         for _ in range(MEASURED):
-            visits = []
-            hosts = self._chance.sample(self._ids, PAGES_A_REPORT)
-            leased = [task for host in hosts for task in self.store.take(host, PAGES_A_REPORT // HOSTS_A_REPORT, set())]
-            for task in leased[:PAGES_A_REPORT]:
-                links = b"".join(self._chance.randbytes(8) for _ in range(LINKS_A_PAGE))
-                self._place += 10_000
-                visits.append(
-                    Visit(
-                        id=task.id,
-                        outcome=Outcome.PAGE,
-                        status=200,
-                        at=time.time(),
-                        size=24_000,
-                        mime="text/html",
-                        charset="utf-8",
-                        language="en",
-                        title="A title of the usual length",
-                        digest=self._chance.randbytes(16),
-                        text_digest=self._chance.randbytes(16),
-                        links=links,
-                        stored=Stored("bench.warc.gz", self._place, 5_000),
-                    )
-                )
-            settled = [Settled(visit.id, State.FETCHED, 0, 0.0, "") for visit in visits]
-            self._report += 1
-            done = Commit("bench", self._report, [], settled, visits, [], {"bench.warc.gz": self._place}, Counts())
+            done = self._visits(PAGES_A_REPORT)
             begin = time.process_time()
             self.store.commit(done)
             spent += time.process_time() - begin
-            visited += len(visits)
+            visited += len(done.visits)
         return spent / visited * 1e6
+
+    def _visits(self, pages: int) -> Commit:
+        """A report of so many pages, a few of each of some hosts."""
+        from sanderling.model import Commit, Counts, Outcome, Settled, State, Stored, Visit
+
+        of_each = PAGES_A_REPORT // HOSTS_A_REPORT
+        hosts = self._chance.sample(self._ids, min(pages, len(self._ids)))
+        leased = (task for host in hosts for task in self.store.take(host, of_each, set()))
+        visits = []
+        for task in islice(leased, pages):
+            links = self._chance.randbytes(8 * LINKS_A_PAGE)
+            self._place += 10_000
+            visits.append(
+                Visit(
+                    id=task.id,
+                    outcome=Outcome.PAGE,
+                    status=200,
+                    at=time.time(),
+                    size=24_000,
+                    mime="text/html",
+                    charset="utf-8",
+                    language="en",
+                    title="A title of the usual length",
+                    digest=self._chance.randbytes(16),
+                    text_digest=self._chance.randbytes(16),
+                    links=links,
+                    stored=Stored("bench.warc.gz", self._place, 5_000),
+                )
+            )
+        settled = [Settled(visit.id, State.FETCHED, 0, 0.0, "") for visit in visits]
+        self._report += 1
+        return Commit("bench", self._report, [], settled, visits, [], {"bench.warc.gz": self._place}, Counts())
 
     def _commit(self, rows: list[NewUrl]) -> Commit:
         from sanderling.model import Commit, Counts

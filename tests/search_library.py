@@ -41,7 +41,7 @@ class Library:
         self._visit(url, at, 404, Outcome.GONE, b"", "text/html", ChangeKind.GONE, False, "", sketch(""))
 
     def importance(self, url: str, value: float) -> None:
-        self._store._db.execute("UPDATE pages SET importance = ? WHERE id = ?", (value, identity(url)))
+        self._store.weigh([(identity(url), value)])
 
     def open(self) -> Searcher:
         return open_search(self.folder)

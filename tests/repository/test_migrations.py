@@ -13,11 +13,12 @@ from test_store import HOST, commit, url, visit
 
 from sanderling.errors import BadFolder
 from sanderling.model import Counts, Host
-from sanderling.repository import migrations, sqlite
-from sanderling.repository import postgres as in_postgres
+from sanderling.repository import migrations
 from sanderling.repository.address import located, namespace
 from sanderling.repository.postgres import PostgresStore
+from sanderling.repository.postgres import database as in_postgres
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.repository.sqlite import database as in_sqlite
 from sanderling.testing.postgres import PostgresServer
 
 FIRST = Path(__file__).parent / "schema-1"
@@ -44,7 +45,7 @@ def test_an_older_folder_is_upgraded_after_a_backup(old: Path) -> None:
     before = schema_of(old / "sanderling.db")
     store = SqliteStore(old / "sanderling.db")
     (notice,) = store.notices
-    assert f"from schema 1 to {sqlite.SCHEMA}" in notice
+    assert f"from schema 1 to {in_sqlite.SCHEMA}" in notice
     assert store.counts() == Counts(known=7, queued=2, fetched=3, gone=1, excluded=1, pages=3, versions=3, bytes=202)
     assert store.seeds() == [SITE]
     pages = {page.url.removeprefix(SITE): page for page in store.pages()}
@@ -83,7 +84,9 @@ def test_commands_on_an_older_folder(old: Path, sanderling: Callable[..., Ran]) 
 
 def test_a_step_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema_of(old / "sanderling.db")
-    monkeypatch.setattr(sqlite, "STEPS", [*sqlite.STEPS[:-1], "CREATE TABLE more (id INTEGER);\nSELECT nonsense;\n"])
+    monkeypatch.setattr(
+        in_sqlite, "STEPS", [*in_sqlite.STEPS[:-1], "CREATE TABLE more (id INTEGER);\nSELECT nonsense;\n"]
+    )
     with pytest.raises(BadFolder, match="nonsense"):
         SqliteStore(old / "sanderling.db")
     assert schema_of(old / "sanderling.db") == before

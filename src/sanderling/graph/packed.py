@@ -94,7 +94,7 @@ class Graph(NamedTuple):
 
 
 def pack(ids: Ids, pages: Iterable[tuple[int, bytes]], alias: Ids | None = None) -> Graph:
-    """The graph of the URLs `ids` (sorted) from pages with their packed links, ordered by id.
+    """The graph of the URLs `ids` (sorted) from pages with their packed links, in any order.
 
     `alias` names for each URL the one that it is only another name of (0: none): links to it count as links to that
     one, and its own links, which are the same page's again, do not count. Nor do links of a page to itself.
@@ -102,7 +102,7 @@ def pack(ids: Ids, pages: Iterable[tuple[int, bytes]], alias: Ids | None = None)
     places = Places(ids)
     stands_for = _resolved(ids, places, alias) if alias is not None and alias.any() else None
     degree = np.zeros(len(ids), np.int64)
-    parts: list[Positions] = []
+    parts: list[tuple[Positions, Positions]] = []
     rows = iter(pages)
     while batch := list(islice(rows, PAGES_AT_ONCE)):
         page = places.of(np.fromiter((row[0] for row in batch), np.int64, len(batch)))
@@ -115,11 +115,16 @@ def pack(ids: Ids, pages: Iterable[tuple[int, bytes]], alias: Ids | None = None)
             kept &= stands_for[source] == source
             kept &= _first_of_their_page(source, targets)
         kept &= source != targets
-        parts.append(targets[kept])
+        parts.append((page[page >= 0], targets[kept]))
         degree += np.bincount(source[kept], minlength=len(ids))
     starts = np.zeros(len(ids) + 1, np.int64)
     np.cumsum(degree, out=starts[1:])
-    return Graph(ids, starts, np.concatenate([np.empty(0, np.int32), *parts]))
+    ordered = np.empty(starts[-1], np.int32)
+    while parts:
+        page, targets = parts.pop()
+        shift = starts[page] - np.cumsum(degree[page]) + degree[page]
+        ordered[np.repeat(shift, degree[page]) + np.arange(len(targets))] = targets
+    return Graph(ids, starts, ordered)
 
 
 def _resolved(ids: Ids, places: Places, alias: Ids) -> Positions:

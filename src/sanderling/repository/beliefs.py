@@ -11,12 +11,12 @@ _COLUMNS = ("at", "since", "kinds", "evidence", "interval", "tried", "failures")
 _UPDATE = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
 _NAMES = ", ".join(_COLUMNS)
 
-# For both dialects; `WHERE u.id` and the ids follow.
+# For both dialects, from a store's join of `urls`.
 SEEN = """SELECT u.id, u.host, u.modified, coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.etag, ''),
     coalesce(p.modified, ''), b.evidence, coalesce(b.interval, 0.0), coalesce(b.failures, 0)
-    FROM urls u LEFT JOIN pages p ON p.id = u.id LEFT JOIN beliefs b ON b.page = u.number WHERE u.id"""
+    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number WHERE u.number"""
 
-SQLITE_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT number, ?2, ?3, ?4, ?5, ?6, ?7, ?8 FROM urls WHERE id = ?1
+SQLITE_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (page) DO UPDATE SET {_UPDATE}"""
 SQLITE_TRUST = "INSERT OR REPLACE INTO trust VALUES (?, ?)"
 
@@ -29,12 +29,12 @@ POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea
 FORGET_DUE = "UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND due > 0"
 
 # Pages that are no other name of one, and the sitemaps that were read: as `Subject` names them.
-_SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, coalesce(p.status, 200),
+SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, coalesce(p.status, 200),
     coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.importance, 0.0), coalesce(p.not_modified, 0),
     coalesce(p.same, 0), coalesce(b.since, 0.0), coalesce(b.kinds, 0), b.evidence, coalesce(b.interval, 0.0), coalesce(b.tried, 0.0),
     coalesce(b.failures, 0)
-    FROM urls u LEFT JOIN pages p ON p.id = u.id LEFT JOIN beliefs b ON b.page = u.number"""
-SUBJECTS = f"{_SUBJECTS} WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.id IS NOT NULL OR u.kind = 1)"
+    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number
+    WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.status IS NOT NULL OR u.kind = 1)"""
 
 
 def seen(row: tuple[Any, ...]) -> Seen:

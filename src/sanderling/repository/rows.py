@@ -37,13 +37,13 @@ VERSION_COLUMNS = (
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
 
-# The columns that `page` turns into a `PageRow`, for both dialects.
-PAGES = """SELECT u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
-    p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, t.url, u.reason, w.name, p."offset", p.length,
-    a.url, p.simhash
-    FROM pages p JOIN urls u ON u.id = p.id LEFT JOIN urls t ON t.id = p.redirect
-    LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0 LEFT JOIN warcs w ON w.number = p.warc"""
-
+# What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both dialects.
+PAGE_FIELDS = """u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
+    p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, u.reason, w.name, p."offset", p.length,
+    p.simhash"""
+# What `version` turns into a `VersionRow`.
+VERSION_FIELDS = """v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
+    v.size, v.mime, w.name, v."offset", v.length, p.title"""
 
 # What a new version leaves of a page's row; `changes` of the new row says whether it is a change worth telling.
 RENEWED = (
@@ -52,12 +52,6 @@ RENEWED = (
 )  # fmt: skip
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
-
-# A version, with the page's URL and title and the WARC file's name, for both dialects.
-VERSIONS = """SELECT v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
-    v.size, v.mime, w.name, v."offset", v.length, p.title
-    FROM versions v JOIN urls u ON u.id = v.page JOIN pages p ON p.id = v.page JOIN warcs w ON w.number = v.warc"""
-
 
 # What scope has a say in, for both dialects.
 JUDGED = """SELECT id, url, host, depth, state, reason FROM urls
@@ -150,7 +144,7 @@ def page(r: tuple[Any, ...]) -> PageRow:
     return PageRow(
         url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
-        language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX), redirect=r[16],
-        permanent=bool(r[15] & PERMANENT), reason=r[17], warc=r[18], offset=r[19], length=r[20], same_as=r[21],
-        simhash=f"{r[22] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[22] else "",
+        language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX),
+        permanent=bool(r[15] & PERMANENT), reason=r[16], warc=r[17], offset=r[18], length=r[19],
+        simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", redirect=r[21], same_as=r[22],
     )  # fmt: skip

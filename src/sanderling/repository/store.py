@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from sanderling.model import (
     Before,
@@ -55,8 +55,18 @@ class Judged(NamedTuple):
     reason: str
 
 
+class Joins(NamedTuple):
+    """How the tables of a store hang together, for queries in the words that SQLite and PostgreSQL share."""
+
+    urls: str  # u, and p where it was visited
+    versions: str  # v, with u, p and the WARC file w
+    links: str  # l, with u
+
+
 class Store(Protocol):
     """What the server needs of its state, and what the commands read."""
+
+    joins: ClassVar[Joins]
 
     notices: list[str]
     """What the user should know about opening it, such as an upgrade and where the backup is."""
@@ -78,6 +88,9 @@ class Store(Protocol):
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         """Gives queued URLs (by id) another rank; what is no longer queued stays as it is."""
+
+    def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
+        """Writes how important pages (by id) are; what was not visited is left out."""
 
     def revisit_all(self, now: float) -> None:
         """Makes every visited URL due."""
@@ -126,6 +139,11 @@ class Store(Protocol):
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         """Text and state of those ids that are known."""
 
+    def number(self, id: int) -> int | None:
+        """The number of a URL's row, which says when it was found."""
+
+    def numbers(self, ids: list[int]) -> dict[int, int]: ...
+
     def due(self, after: float, until: float) -> list[tuple[int, int]]:
         """(host, how many) of the visited URLs that are to be visited again, by when they are due."""
 
@@ -168,10 +186,10 @@ class Store(Protocol):
         """Every URL's id and text, in whatever order is read fastest."""
 
     def visit_times(self) -> Iterator[tuple[int, float]]:
-        """Every page that answered and when it last did, ordered by id."""
+        """Every page that answered and when it last did, in whatever order is read fastest."""
 
     def packed_links(self) -> Iterator[tuple[int, bytes]]:
-        """Every page with the 64-bit ids it links to, packed, ordered by id."""
+        """Every page with the 64-bit ids it links to, packed, in whatever order is read fastest."""
 
     # reading for people
     def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:

@@ -15,13 +15,12 @@ from sanderling.repository.store import Store
 STRETCH = 20_000
 _FIRST, _LAST = 0, 1 << 62
 
-_URLS = """SELECT u.number, u.id, u.url, u.state, u.depth, u.reason, p.status, p.title, p.mime, p.size, p.visits,
-    p.changes, p.fetched_at, p.changed_at FROM urls u LEFT JOIN pages p ON p.id = u.id"""
-_PAGE = """SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, u.anchor, u.reason, p.status, p.title,
+_LISTED = """SELECT u.number, u.id, u.url, u.state, u.depth, u.reason, p.status, p.title, p.mime, p.size, p.visits,
+    p.changes, p.fetched_at, p.changed_at"""
+_SHOWN = """SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, u.anchor, u.reason, p.status, p.title,
     p.mime, p.charset, p.language, p.size, p.visits, p.changes, p.importance, p.fetched_at, p.changed_at,
-    p.not_modified, p.same, p.flags, t.url, a.url, p.parameters, p.noise
-    FROM urls u LEFT JOIN pages p ON p.id = u.id LEFT JOIN urls t ON t.id = p.redirect
-    LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0 WHERE u.id = ?"""
+    p.not_modified, p.same, p.flags, p.redirect, u.alias, p.parameters, p.noise"""
+_VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
 _HOSTS = f"SELECT {', '.join(rows.HOST_COLUMNS)} FROM hosts"
 
 
@@ -100,7 +99,7 @@ def urls(
         wanted.append(("substr(u.url, 1, ?) = ?", [len(prefix), prefix]))
     found = [
         Listed._make([*row[:3], _named(row[3]), *row[4:6], *_filled(row[6:], (0, "", "", 0, 0, 0, 0.0, 0.0))])
-        for row in _select(store, _URLS, wanted, "u.number", most)
+        for row in _select(store, f"{_LISTED} FROM {store.joins.urls}", wanted, "u.number", most)
     ]
     if len(found) == most:
         return Part(found, found[-1].number)
@@ -110,31 +109,34 @@ def urls(
 
 def url(store: Store, id: int) -> Shown | None:
     """One URL by its identity."""
-    found = store.select(_PAGE, id)
-    if not found:
+    number = store.number(id)
+    if number is None:
         return None
-    row = found[0]
+    row = store.select(f"{_SHOWN} FROM {store.joins.urls} WHERE u.number = ?", number)[0]
     page = _filled(row[10:23], (0, "", "", "", "", 0, 0, 0, 0.0, 0.0, 0.0, 0, 0))
     flags = row[23] or 0
     known = [*row[:3], _named(row[3]), *row[4:10], *page]
-    marks = [bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX), row[24] or "", row[25] or ""]
+    others = store.known([other for other in row[24:26] if other])
+    names = [others[other][0] if other in others else "" for other in row[24:26]]
+    marks = [bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX), *names]
     return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b"")])
 
 
 def version(store: Store, number: int) -> VersionRow | None:
     """One version by its number in the crawl."""
-    found = store.select(f"{rows.VERSIONS} WHERE v.number = ?", number)
+    found = store.select(f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number = ?", number)
     return rows.version(found[0]) if found else None
 
 
 def version_count(store: Store, page: int) -> int:
-    return int(store.select("SELECT count(*) FROM versions WHERE page = ?", page)[0][0])
+    query = f"SELECT count(*) FROM {store.joins.versions} WHERE u.number = ?"
+    return int(store.select(query, store.number(page))[0][0])
 
 
 def versions(store: Store, page: int, first: int, last: int) -> list[VersionRow]:
     """Versions of a page by their place in its history, which begins with 1; the oldest first."""
-    query = f"{rows.VERSIONS} WHERE v.page = ? ORDER BY v.number LIMIT ? OFFSET ?"
-    return [*map(rows.version, store.select(query, page, max(0, last - first + 1), first - 1))]
+    query = f"{_VERSIONS} FROM {store.joins.versions} WHERE u.number = ? ORDER BY v.number LIMIT ? OFFSET ?"
+    return [*map(rows.version, store.select(query, store.number(page), max(0, last - first + 1), first - 1))]
 
 
 def changes(
@@ -156,7 +158,8 @@ def changes(
         wanted.append(("u.host = ?", [host]))
     if not everything:
         wanted.append(("v.news <> 0 AND v.kinds <> 0", []))
-    found = [*map(rows.version, _select(store, rows.VERSIONS, wanted, "v.number DESC", most))]
+    query = f"{_VERSIONS} FROM {store.joins.versions}"
+    found = [*map(rows.version, _select(store, query, wanted, "v.number DESC", most))]
     if len(found) == most:
         return Part(found, found[-1].number)
     # Versions come in the order of time, give or take the length of a report.
@@ -175,10 +178,10 @@ def hosts(store: Store, most: int, after: int | None = None) -> Part:
 def linking(store: Store, id: int, after: int | None = None) -> Part:
     """Pages (by id) that link to a URL, from among the next few thousand pages."""
     stretch = STRETCH // 4  # about 700 bytes of links a page
-    query = "SELECT page, targets FROM links WHERE page > ? ORDER BY page LIMIT ?"
+    query = f"SELECT l.page, u.id, l.targets FROM {store.joins.links} WHERE l.page > ? ORDER BY l.page LIMIT ?"
     looked = store.select(query, -(1 << 63) if after is None else after, stretch)
     packed = id.to_bytes(8, "little", signed=True)
-    found = [page for page, targets in looked if packed in bytes(targets) and id in memoryview(targets).cast("q")]
+    found = [page for _, page, targets in looked if packed in bytes(targets) and id in memoryview(targets).cast("q")]
     return Part(found, looked[-1][0] if len(looked) == stretch else None)
 
 

@@ -1,0 +1,222 @@
+"""What changes the state: every method is one transaction.
+
+New URLs come in by COPY, everything else a commit changes in a few statements over arrays, so that a report of a
+hundred pages is about ten round trips.
+"""
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from sanderling.model import Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
+from sanderling.repository import beliefs, rows
+from sanderling.repository.postgres.database import Database, quoted
+from sanderling.repository.postgres.session import META, Connection
+from sanderling.repository.store import WhileAway
+
+_NEW_URLS = """COPY urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, priority, alias)
+    FROM STDIN (FORMAT BINARY)"""
+_NEW_URL_TYPES = (
+    "int8", "text", "int8", "int4", "int4", "float8", "int8", "int4", "text", "text", "int4", "float8", "float8",
+    "int8",
+)  # fmt: skip
+
+
+def _insert(table: str, columns: Iterable[str], types: str) -> str:
+    arrays = ", ".join(f"%b::{each}[]" for each in types.split())
+    return f"INSERT INTO {table} ({', '.join(map(quoted, columns))}) SELECT * FROM unnest({arrays})"
+
+
+def _from_new(columns: Iterable[str]) -> str:
+    return ", ".join(f"{quoted(column)} = excluded.{quoted(column)}" for column in columns)
+
+
+_SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due, reason = v.reason
+    FROM unnest(%b::int8[], %b::int4[], %b::int4[], %b::float8[], %b::text[]) AS v (id, state, attempts, due, reason)
+    WHERE urls.id = v.id"""
+_ALIASES = "UPDATE urls SET alias = v.alias FROM unnest(%b::int8[], %b::int8[]) AS v (id, alias) WHERE urls.id = v.id"
+_DATED = """UPDATE urls SET modified = v.modified, priority = v.priority
+    FROM unnest(%b::int8[], %b::float8[], %b::float8[]) AS v (id, modified, priority) WHERE urls.id = v.id"""
+_REWORK = """UPDATE urls SET state = v.state, due = 0, reason = v.reason, alias = v.alias
+    FROM unnest(%b::int8[], %b::int4[], %b::text[], %b::int8[]) AS v (id, state, reason, alias) WHERE urls.id = v.id"""
+_NEW_PAGES = _insert(
+    "pages AS p",
+    rows.PAGE_COLUMNS,
+    "int8 int4 float8 float8 int4 int4 float8 int8 bytea bytea text text text text text text int4 int8 int8 int8 int4 "
+    "int8 int8 bytea bytea",
+)
+_PAGES = f"""{_NEW_PAGES}
+    ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, changes = p.changes + excluded.changes,
+    changed_at = CASE WHEN excluded.changes > 0 THEN excluded.changed_at ELSE p.changed_at END,
+    {_from_new(rows.RENEWED)}"""
+_ANSWERS = f"{_NEW_PAGES} ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, {_from_new(rows.TOUCHED)}"
+_UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at, not_modified = p.not_modified + v.not_modified,
+    same = p.same + v.same, etag = coalesce(nullif(v.etag, ''), p.etag),
+    modified = coalesce(nullif(v.modified, ''), p.modified), noise = coalesce(nullif(v.noise, ''), p.noise)
+    FROM unnest(%b::int8[], %b::float8[], %b::int4[], %b::int4[], %b::text[], %b::text[], %b::bytea[])
+    AS v (id, at, not_modified, same, etag, modified, noise) WHERE p.id = v.id"""
+_VERSIONS = _insert(
+    "versions", rows.VERSION_COLUMNS, "int8 float8 int4 bytea bytea int8 text int4 int8 int8 int4 float8 text text int4"
+)
+_LINKS = f"""{_insert("links", ("page", "targets"), "int8 bytea")}
+    ON CONFLICT (page) DO UPDATE SET targets = excluded.targets"""
+_HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8 bytea")}
+    ON CONFLICT (id) DO UPDATE SET robots = excluded.robots, not_before = excluded.not_before,
+    interval = excluded.interval, learned = excluded.learned"""
+_WARCS = f"""{_insert("warcs", ("name", "bytes"), "text int8")}
+    ON CONFLICT (name) DO UPDATE SET bytes = greatest(warcs.bytes, excluded.bytes) RETURNING name, number"""
+
+
+class Writing(Database):
+    """The writing half of a store."""
+
+    def __init__(self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None) -> None:
+        super().__init__(dsn, readonly, while_away)
+        self._warc_numbers: dict[str, int] = {}
+
+    def commit(self, commit: Commit) -> bool:
+        def work(db: Connection) -> dict[str, int] | None:
+            row = db.execute("SELECT number FROM reports WHERE client = %s", (commit.client,)).fetchone()
+            if row and row[0] >= commit.number:
+                return None
+            db.execute(
+                "INSERT INTO reports VALUES (%s, %s) ON CONFLICT (client) DO UPDATE SET number = excluded.number",
+                (commit.client, commit.number),
+            )
+            _apply(db, _HOSTS, map(rows.host_row, commit.hosts))
+            _copy(db, commit.urls)
+            _apply(db, _SETTLE, map(_settled, commit.settled))
+            numbers = self._warc_numbers | dict(_apply(db, _WARCS, commit.warcs.items()))
+            answered = rows.answered(commit)
+            for is_page, statement in ((True, _PAGES), (False, _ANSWERS)):
+                some = [v for v in answered if (v.outcome is Outcome.PAGE) is is_page]
+                _apply(db, statement, [rows.page_row(visit, numbers, commit) for visit in some])
+            _apply(db, _UNCHANGED, rows.unchanged(commit))
+            _apply(db, _VERSIONS, rows.version_rows(answered, numbers, commit), distinct=False)
+            _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
+            _apply(db, _ALIASES, commit.aliases)
+            _apply(db, _DATED, commit.dated)
+            _apply(db, beliefs.POSTGRES_WRITE, commit.beliefs)
+            _apply(db, beliefs.POSTGRES_TRUST, commit.trust)
+            _put_counts(db, commit.counts)
+            if commit.homes is not None:
+                db.execute(META, ("homes", json.dumps(commit.homes)))
+            return numbers
+
+        numbers = self._session.write(work)
+        if numbers is None:
+            return False
+        self._warc_numbers = numbers
+        self._learn(commit.urls)
+        return True
+
+    def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        def work(db: Connection) -> None:
+            db.execute(META, ("seeds", json.dumps(seeds)))
+            _apply(db, _HOSTS, map(rows.host_row, hosts))
+            _copy(db, urls)
+            _put_counts(db, counts)
+
+        self._session.write(work)
+        self._learn(urls)
+
+    def set_aside(self, id: int, reason: str, counts: Counts) -> None:
+        def work(db: Connection) -> None:
+            _apply(db, _SETTLE, [_settled(Settled(id, State.FAILED, 0, 0.0, reason))])
+            _put_counts(db, counts)
+
+        self._session.write(work)
+
+    def wake(self, now: float) -> list[tuple[int, int]]:
+        query = """WITH woken AS
+            (UPDATE urls SET due = 0 WHERE state = 1 AND due > 0 AND due <= %s RETURNING host)
+            SELECT host, count(*) FROM woken GROUP BY host"""
+        return self._session.write(lambda db: [(host, count) for host, count in db.execute(query, (now,))])
+
+    def revisit_all(self, now: float) -> None:
+        query = "UPDATE urls SET due = %s, attempts = 0 WHERE state IN (3, 5) AND kind = 0"
+        self._session.write(lambda db: db.execute(query, (now,)))
+
+    def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
+        query = """UPDATE pages SET importance = v.importance FROM unnest(%b::int8[], %b::float8[]) AS v (id, importance)
+            WHERE pages.id = v.id"""
+        chosen = list(importances)
+        self._session.write(lambda db: _apply(db, query, chosen))
+
+    def note(self, key: str, value: str) -> None:
+        self._session.write(lambda db: db.execute(META, (key, value)))
+
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+        def work(db: Connection) -> None:
+            for number, change in changes:
+                db.execute(
+                    """UPDATE versions SET kinds = %s, significance = %s, degree = %s, summary = %s, news = %s
+                    WHERE number = %s""",
+                    (*rows.judged(change), number),
+                )
+            db.execute("UPDATE pages SET parameters = %s, noise = %s WHERE id = %s", (parameters, noise, page))
+
+        self._session.write(work)
+
+    def forget_due(self) -> None:
+        self._session.write(lambda db: db.execute(beliefs.FORGET_DUE))
+
+    def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
+        query = """UPDATE urls SET rank = v.rank FROM unnest(%b::int8[], %b::float8[]) AS v (id, rank)
+            WHERE urls.id = v.id AND state = 1 AND kind = 0"""
+        chosen = list(ranks)
+        self._session.write(lambda db: _apply(db, query, chosen))
+
+    def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        def work(db: Connection) -> None:
+            _apply(db, _HOSTS, map(rows.host_row, hosts))
+            _copy(db, urls)
+            _apply(db, _REWORK, [(each.id, int(each.state), each.reason, each.alias) for each in changes])
+            _put_counts(db, counts)
+
+        self._session.write(work)
+        self._learn(urls)
+
+    def _learn(self, urls: list[NewUrl]) -> None:
+        if self._known is not None:
+            self._known.add((0, row.id, row.url) for row in urls)
+
+
+def _apply(
+    db: Connection, query: str, lines: Iterable[tuple[Any, ...]], distinct: bool = True
+) -> list[tuple[Any, ...]]:
+    """Runs a statement over rows as arrays, one for each column; rows with one key go one after the other."""
+    chosen = [tuple(_storable(value) for value in line) for line in lines]
+    if not chosen:
+        return []
+    at_once = not distinct or len({line[0] for line in chosen}) == len(chosen)
+    found: list[tuple[Any, ...]] = []
+    for part in [chosen] if at_once else [[line] for line in chosen]:
+        cursor = db.execute(query, [list(column) for column in zip(*part, strict=True)])
+        if cursor.description is not None:
+            found += cursor.fetchall()
+    return found
+
+
+def _storable(value: Any) -> Any:
+    """PostgreSQL has no text with a zero byte in it; pages on the web do."""
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(value, str) and "\0" in value else value
+
+
+def _copy(db: Connection, urls: list[NewUrl]) -> None:
+    if not urls:
+        return
+    with db.cursor() as cursor, cursor.copy(_NEW_URLS) as copy:
+        copy.set_types(_NEW_URL_TYPES)
+        for row in urls:
+            copy.write_row(row if "\0" not in row.anchor else row._replace(anchor=_storable(row.anchor)))
+
+
+def _settled(s: Settled) -> tuple[Any, ...]:
+    return s.id, int(s.state), s.attempts, float(s.due), s.reason
+
+
+def _put_counts(db: Connection, counts: Counts) -> None:
+    db.execute(META, ("counts", msgspec.json.encode(counts).decode()))

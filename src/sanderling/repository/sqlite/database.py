@@ -1,0 +1,187 @@
+"""The file itself: opening it, bringing it up to date, and what all parts of the store need of it."""
+
+import contextlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from sanderling.errors import BadFolder, DiskFull
+from sanderling.model import Counts
+from sanderling.repository import migrations
+from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
+from sanderling.repository.store import Joins
+
+STEPS = migrations.steps("sqlite")
+SCHEMA = len(STEPS)
+
+JOINS = Joins(
+    urls="urls u LEFT JOIN pages p ON p.number = u.page",
+    # Said both ways round, so that it can be followed from either end.
+    versions="""versions v JOIN pages p ON p.number = v.page JOIN urls u ON u.number = p.url AND u.page = p.number
+    JOIN warcs w ON w.number = v.warc""",
+    links="links l JOIN pages p ON p.number = l.page JOIN urls u ON u.number = p.url",
+)
+
+# Pages a log may have before it is worked into the file, and the memory for pages, of a writer and of a reader.
+CHECKPOINT_PAGES = 32_000
+CACHE_KIB = 131_072
+READER_CACHE_KIB = 16_384
+
+_META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+
+
+def insert(table: str, columns: Iterable[str]) -> str:
+    names = list(columns)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
+
+
+class Database:
+    """One connection to the file."""
+
+    def __init__(self, path: Path, readonly: bool = False) -> None:
+        self._path = path
+        self._closed = False
+        self.notices: list[str] = []
+        if readonly and not path.exists():
+            raise BadFolder(f"{path} does not exist; nothing has been crawled into this folder yet")
+        with contextlib.ExitStack() as undo:
+            try:
+                self._open(path, readonly)
+                undo.callback(self._db.close)
+                self._check_schema(readonly)
+            except sqlite3.DatabaseError as error:
+                raise BadFolder(f"{path} cannot be read: {error}") from None
+            undo.pop_all()
+        self._identities: Numbers = Finder(self._db) if readonly else Identities(self._db)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._db.close()
+
+    def _open(self, path: Path, readonly: bool) -> None:
+        uri = path.absolute().as_uri() + ("?mode=ro" if readonly else "")
+        self._db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        if not readonly:
+            self._db.execute("PRAGMA journal_mode = WAL")
+        # NORMAL: a power cut may lose the last commits, never the file; the pages in them are fetched again, and
+        # their WARC bytes, which were synced first, are cut off on resume. A killed process loses nothing.
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB if readonly else CACHE_KIB}")
+        self._db.execute("PRAGMA temp_store = MEMORY")
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        self._db.execute("PRAGMA busy_timeout = 10000")
+
+    # ---- the schema
+
+    def _check_schema(self, readonly: bool) -> None:
+        """Makes a new store, and brings an old one up to date when it may be written."""
+        if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+            if readonly:
+                raise BadFolder(f"{self._path} is empty; nothing has been crawled into this folder yet")
+            with Transaction(self._db):
+                self._climb(0)
+                for key, value in (
+                    ("counts", msgspec.json.encode(Counts()).decode()),
+                    ("seeds", "[]"),
+                    ("homes", "[]"),
+                ):
+                    self._set(key, value)
+            return
+        found = int(self._get("schema"))
+        if found > SCHEMA:
+            raise BadFolder(f"{self._path} was written by a newer Sanderling (schema {found}, this one knows {SCHEMA})")
+        if found < SCHEMA:
+            if readonly:
+                raise BadFolder(
+                    f"{self._path} was written by an older Sanderling (schema {found}, this one reads {SCHEMA}): "
+                    f"`sanderling crawl -d {self._path.parent}` brings it up to date, after a backup"
+                )
+            self._upgrade(found)
+
+    def _upgrade(self, found: int) -> None:
+        backup = self._path.with_name(f"{self._path.name}.schema-{found}.backup")
+        part = backup.with_name(backup.name + ".part")
+        part.unlink(missing_ok=True)
+        with contextlib.closing(sqlite3.connect(part)) as copy:
+            self._db.backup(copy)
+        part.replace(backup)
+        with Transaction(self._db):
+            self._climb(found)
+        self.notices.append(f"brought {self._path} from schema {found} to {SCHEMA}; as it was, it is in {backup}")
+
+    def _climb(self, found: int) -> None:
+        """Takes the steps that are missing, inside a transaction."""
+        for step in STEPS[found:]:
+            for statement in _statements(step):
+                self._db.execute(statement)
+        self._set("schema", str(SCHEMA))
+
+    # ---- what all parts need
+
+    def _set(self, key: str, value: str) -> None:
+        self._db.execute(_META, (key, value))
+
+    def _get(self, key: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        if row is None:
+            raise BadFolder(f"{self._path} is incomplete: it has no {key!r}")
+        return str(row[0])
+
+    def _by_ids(self, query: str, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
+        """The rows of URLs that are known; the query ends in a list of `urls.number`."""
+        return self._in(query, sorted(self._identities.numbers(ids).values()))
+
+    def _in(self, query: str, numbers: list[int]) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(numbers), 512):
+            part = numbers[start : start + 512]
+            # Few lengths, so that the statement is prepared already: the last one is asked for several times.
+            part += part[-1:] * ((8 if len(part) <= 8 else 64 if len(part) <= 64 else 512) - len(part))
+            yield from self._db.execute(f"{query} ({','.join('?' * len(part))})", part)
+
+    def number(self, id: int) -> int | None:
+        return self._identities.numbers([id]).get(id)
+
+    def numbers(self, ids: list[int]) -> dict[int, int]:
+        return self._identities.numbers(ids)
+
+    def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
+        found = self._by_ids("SELECT id, url, state FROM urls WHERE number IN", ids)
+        return {id: (url, state) for id, url, state in found}
+
+
+class Transaction:
+    """BEGIN IMMEDIATE ... COMMIT, rolled back on any error; a full disk becomes a sentence."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        try:
+            self._db.execute("ROLLBACK" if error else "COMMIT")
+        except sqlite3.OperationalError as failure:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
+            error = error or failure
+        if isinstance(error, sqlite3.OperationalError):
+            if "full" in str(error) or "disk I/O" in str(error):
+                raise DiskFull(
+                    "the disk is full: nothing committed is lost; free some space and run it again"
+                ) from error
+            raise error
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script one by one: the driver's own way to run a script ends our transaction."""
+    statement = ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            yield statement
+            statement = ""

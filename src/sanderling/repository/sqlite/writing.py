@@ -1,0 +1,194 @@
+"""What changes the state: every method is one transaction."""
+
+import contextlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import msgspec
+
+from sanderling.model import Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
+from sanderling.repository import beliefs, rows
+from sanderling.repository.sqlite.database import Database, Transaction, insert
+from sanderling.repository.sqlite.identities import Identities
+
+_SETTLE = """UPDATE urls SET state = ?2, attempts = ?3, due = ?4, reason = ?5, page = iif(page, page, ?6)
+    WHERE number = ?1"""
+_INSERT_PAGE = f"""{insert("pages", ("number", "url", *rows.PAGE_COLUMNS[1:]))}
+    ON CONFLICT (number) DO UPDATE SET visits = visits + 1"""
+_PAGE = f"""{_INSERT_PAGE}, changes = changes + excluded.changes,
+    changed_at = iif(excluded.changes, excluded.changed_at, changed_at),
+    {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)}"""
+_ANSWER = f"{_INSERT_PAGE}, {', '.join(f'{name} = excluded.{name}' for name in rows.TOUCHED)}"
+_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?2, not_modified = not_modified + ?3, same = same + ?4,
+    etag = iif(?5 = '', etag, ?5), modified = iif(?6 = '', modified, ?6), noise = iif(?7 = x'', noise, ?7)
+    WHERE number = ?1"""
+_VERSION = insert("versions", rows.VERSION_COLUMNS)
+_LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
+_HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
+    not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
+_REWORK = "UPDATE urls SET state = ?2, due = 0, reason = ?3, alias = ?4 WHERE number = ?1"
+
+
+class Writing(Database):
+    """The writing half of a store."""
+
+    _identities: Identities  # unless it is opened for reading
+
+    def __init__(self, path: Path, readonly: bool = False) -> None:
+        super().__init__(path, readonly)
+        self._warc_numbers: dict[str, int] = {}
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[None]:
+        try:
+            with Transaction(self._db):
+                yield
+        except BaseException:
+            self._identities.forget()
+            raise
+
+    def commit(self, commit: Commit) -> bool:
+        db = self._db
+        with self._transaction():
+            row = db.execute("SELECT number FROM reports WHERE client = ?", (commit.client,)).fetchone()
+            if row and row[0] >= commit.number:
+                return False
+            db.execute("INSERT OR REPLACE INTO reports VALUES (?, ?)", (commit.client, commit.number))
+            self._put_hosts(commit.hosts)
+            self._identities.append(commit.urls)
+            warcs = self._warc_numbers | {name: self._put_warc(name, size) for name, size in commit.warcs.items()}
+            self._put_visits(commit, warcs)
+            numbers = self._identities.numbers({*(id for id, _ in commit.aliases), *(id for id, *_ in commit.dated)})
+            db.executemany(
+                "UPDATE urls SET alias = ?2 WHERE number = ?1",
+                [(numbers[id], alias) for id, alias in commit.aliases if id in numbers],
+            )
+            db.executemany(
+                "UPDATE urls SET modified = ?2, priority = ?3 WHERE number = ?1",
+                [(numbers[id], *facts) for id, *facts in commit.dated if id in numbers],
+            )
+            self._put_beliefs(commit)
+            self._put_counts(commit.counts)
+            if commit.homes is not None:
+                self._set("homes", json.dumps(commit.homes))
+        self._warc_numbers = warcs
+        return True
+
+    def _put_visits(self, commit: Commit, warcs: dict[str, int]) -> None:
+        """The rows of what was visited, each page at its place: where it was, or at the end."""
+        db = self._db
+        numbers = self._identities.numbers({*(s.id for s in commit.settled), *(v.id for v in commit.visits)})
+        query = "SELECT id, page FROM urls WHERE page != 0 AND number IN"
+        places: dict[int, int] = dict(self._in(query, sorted(numbers.values())))
+        answered = rows.answered(commit)
+        last = db.execute("SELECT coalesce(max(number), 0) FROM pages").fetchone()[0]
+        new = dict.fromkeys(v.id for v in answered if v.id not in places)
+        places.update((id, place) for place, id in enumerate(new, last + 1))
+        self._settle(commit.settled, numbers, places)
+        for is_page, statement in ((True, _PAGE), (False, _ANSWER)):
+            some = [v for v in answered if (v.outcome is Outcome.PAGE) is is_page]
+            db.executemany(
+                statement,
+                [(places[v.id], numbers[v.id], *rows.page_row(v, warcs, commit)[1:]) for v in some],
+            )
+        db.executemany(_UNCHANGED, [(places.get(id), *facts) for id, *facts in rows.unchanged(commit)])
+        versions = rows.version_rows(answered, warcs, commit)
+        db.executemany(_VERSION, [(places[id], *facts) for id, *facts in versions])
+        db.executemany(_LINKS, [(places[v.id], v.links) for v in answered if v.links])
+
+    def _put_beliefs(self, commit: Commit) -> None:
+        numbers = self._identities.numbers(id for id, *_ in commit.beliefs)
+        found = [(numbers[id], *facts) for id, *facts in commit.beliefs if id in numbers]
+        self._db.executemany(beliefs.SQLITE_WRITE, sorted(found))
+        self._db.executemany(beliefs.SQLITE_TRUST, commit.trust)
+
+    def _settle(self, settled: list[Settled], numbers: dict[int, int], places: dict[int, int]) -> None:
+        found = [
+            (numbers[s.id], int(s.state), s.attempts, s.due, s.reason, places.get(s.id, 0))
+            for s in settled
+            if s.id in numbers
+        ]
+        self._db.executemany(_SETTLE, sorted(found))
+
+    def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        with self._transaction():
+            self._set("seeds", json.dumps(seeds))
+            self._put_hosts(hosts)
+            self._identities.append(urls)
+            self._put_counts(counts)
+
+    def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        with self._transaction():
+            self._put_hosts(hosts)
+            self._identities.append(urls)
+            numbers = self._identities.numbers(each.id for each in changes)
+            found = [(numbers[id], int(state), reason, alias) for id, state, reason, alias in changes if id in numbers]
+            self._db.executemany(_REWORK, found)
+            self._put_counts(counts)
+
+    def set_aside(self, id: int, reason: str, counts: Counts) -> None:
+        with self._transaction():
+            self._settle([Settled(id, State.FAILED, 0, 0.0, reason)], self._identities.numbers([id]), {})
+            self._put_counts(counts)
+
+    def wake(self, now: float) -> list[tuple[int, int]]:
+        due = "state = 1 AND due > 0 AND due <= ?"
+        with self._transaction():
+            woken = self._db.execute(f"SELECT host, count(*) FROM urls WHERE {due} GROUP BY host", (now,)).fetchall()
+            self._db.execute(f"UPDATE urls SET due = 0 WHERE {due}", (now,))
+        return woken
+
+    def revisit_all(self, now: float) -> None:
+        with self._transaction():
+            self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
+
+    def forget_due(self) -> None:
+        with self._transaction():
+            self._db.execute(beliefs.FORGET_DUE)
+
+    def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
+        chosen = dict(ranks)
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE urls SET rank = ?2 WHERE number = ?1 AND state = 1 AND kind = 0",
+                sorted((number, chosen[id]) for id, number in self._identities.numbers(chosen).items()),
+            )
+
+    def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
+        chosen = dict(importances)
+        query = "SELECT page, id FROM urls WHERE page != 0 AND number IN"
+        pages = self._by_ids(query, chosen)
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE pages SET importance = ?2 WHERE number = ?1", sorted((page, chosen[id]) for page, id in pages)
+            )
+
+    def note(self, key: str, value: str) -> None:
+        with self._transaction():
+            self._set(key, value)
+
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE versions SET kinds = ?, significance = ?, degree = ?, summary = ?, news = ? WHERE number = ?",
+                [(*rows.judged(change), number) for number, change in changes],
+            )
+            self._db.execute(
+                "UPDATE pages SET parameters = ?, noise = ? WHERE number = (SELECT page FROM urls WHERE number = ?)",
+                (parameters, noise, self.number(page)),
+            )
+
+    def _put_hosts(self, hosts: list[Host]) -> None:
+        self._db.executemany(_HOST, map(rows.host_row, hosts))
+
+    def _put_warc(self, name: str, size: int) -> int:
+        row = self._db.execute(
+            """INSERT INTO warcs (name, bytes) VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET bytes = max(bytes, excluded.bytes) RETURNING number""",
+            (name, size),
+        ).fetchone()
+        return int(row[0])
+
+    def _put_counts(self, counts: Counts) -> None:
+        self._set("counts", msgspec.json.encode(counts).decode())
