@@ -124,7 +124,7 @@ class Database:
 
     def numbers(self, ids: list[int]) -> dict[int, int]:
         found = self._session.read("SELECT id, number FROM urls WHERE id = ANY(%b::int8[])", ids)
-        return {id: number for id, number in found}
+        return {row[0]: row[1] for row in found}
 
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         found = self._session.read("SELECT id, url, state FROM urls WHERE id = ANY(%b::int8[])", ids)
