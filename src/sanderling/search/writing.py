@@ -16,6 +16,7 @@ from sanderling.search.schema import FORMAT, NEVER, UNSPACED
 HEAP = 64_000_000
 # A longer text is indexed as far as this: 1,500 pages of a book.
 LONGEST_TEXT = 3_000_000
+_SAMPLE = 1000
 _UNSIGNED = 0xFFFF_FFFF_FFFF_FFFF
 
 
@@ -74,8 +75,7 @@ def document(version: Searchable, said: Said) -> tantivy.Document:
     for name, text in (("title", said.title), ("headings", said.headings), ("url", unquote(version.url))):
         made.add_text(name, _clean(text))
     text = _clean(said.text[:LONGEST_TEXT])
-    unspaced = not text.isascii() and UNSPACED.search(text) is not None
-    made.add_text("signs" if unspaced else "text", text)
+    made.add_text("signs" if _unspaced(text) else "text", text)
     for host in hosts(version.url):
         made.add_text("host", host)
     for kind in version.kinds.names:
@@ -108,6 +108,12 @@ def hosts(url: str) -> list[str]:
         found.append(name)
         name = "" if name.replace(".", "").isdigit() or ":" in name else name.partition(".")[2]
     return found
+
+
+def _unspaced(text: str) -> bool:
+    """Whether a text is in a script without spaces, by a part from its middle: menus name many languages."""
+    start = max(0, (len(text) - _SAMPLE) // 2)
+    return not text.isascii() and UNSPACED.search(text, start, start + _SAMPLE) is not None
 
 
 def _clean(text: str) -> str:
