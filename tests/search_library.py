@@ -43,6 +43,13 @@ class Library:
     def importance(self, url: str, value: float) -> None:
         self._store.weigh([(identity(url), value)])
 
+    def rejudge(self, url: str, kinds: ChangeKind) -> None:
+        """As when the user's rules have changed."""
+        page = identity(url)
+        versions = [(each.number, Change(kinds, 1.0, "", "")) for each in self._store.versions(page)]
+        self._store.rejudge(page, versions, b"", b"")
+        self._store.note("rules", '["others"]')
+
     def open(self) -> Searcher:
         return open_search(self.folder)
 

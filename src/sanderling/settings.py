@@ -67,6 +67,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 2
     retry_wait: float = 5.0
     rules: tuple[Rule, ...] = ()
+    index: bool = True
     min_free: int = 100 * 1024**2
     store: str | None = None
 
@@ -111,6 +112,7 @@ DECLARED = [
     Declared("retries", "count", "Network", "further tries after a time-out, a broken connection, 429 or 5xx"),
     Declared("retry_wait", "duration", "Network", "pause before the first further try; it doubles each time"),
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch by CSS selector; only in sanderling.toml"),
+    Declared("index", "flag", "Search", "keep the search index up beside the crawl, with a tenth of a core at most; without it the next search catches up"),
     Declared("min_free", "size", "Store", "stop cleanly when the disk has less room than this"),
     Declared("store", "text", "Store", "where the state lives: empty for SQLite in the folder"),
 ]  # fmt: skip

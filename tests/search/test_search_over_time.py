@@ -2,6 +2,8 @@
 
 from search_library import NOW, Library
 
+from sanderling.cli import main
+
 DAY = 86_400.0
 
 
@@ -59,8 +61,6 @@ def test_pages_that_left_and_came_back(library: Library) -> None:
 
 def test_it_is_the_same_however_it_was_indexed(library: Library) -> None:
     """Step by step, and anew from the archive."""
-    from sanderling.cli import main
-
     history(library)
     library.page("http://a.org/2", "tea is back", title="Tea", at=NOW + 4 * DAY)
     library.find()

@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> int:
     for note in results.notes:
         sys.stderr.write(f"sanderling: {harmless(note)}\n")
     if results.behind:
-        sys.stderr.write(f"sanderling: {results.behind:,} newer versions are not indexed yet\n")
+        newer = "newer version is" if results.behind == 1 else "newer versions are"
+        sys.stderr.write(f"sanderling: {results.behind:,} {newer} not indexed yet\n")
     if options.json:
         for hit in results.hits:
             sys.stdout.write(msgspec.json.encode(hit).decode() + "\n")

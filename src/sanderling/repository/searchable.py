@@ -18,11 +18,6 @@ _FACTS = "SELECT u.id, p.importance, p.fetched_at, p.flags, u.alias"
 _TOGETHER = 100
 
 
-def newest(store: Store) -> int:
-    """The number of the last version that was written, 0 when there is none."""
-    return int(store.select("SELECT coalesce(max(number), 0) FROM versions")[0][0])
-
-
 def after(store: Store, number: int, most: int) -> list[Searchable]:
     """Versions from behind a number on, in order."""
     query = f"{_versions(store)} WHERE v.number > ? ORDER BY v.number LIMIT ?"

@@ -49,12 +49,27 @@ def install(root: Path, folder: Path) -> None:
 
 
 def clear(root: Path, keep: Path | None) -> None:
-    """Removes every index but one; only for who is `rebuilding`."""
+    """Removes every index but one, and those that are written to: who does so removes it. Only while `rebuilding`."""
     for path in root.iterdir():
-        if path.is_dir() and path != keep and path.name.startswith("v"):
-            shutil.rmtree(path, ignore_errors=True)
+        if path.is_dir() and path != keep and path.name.startswith("v") and not _written_to(path):
+            discard(path)
         elif path.name.startswith(f"{_CURRENT}."):
             path.unlink(missing_ok=True)
+
+
+def discard(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _written_to(folder: Path) -> bool:
+    try:
+        with (folder / ".tantivy-writer.lock").open() as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return False
 
 
 @contextlib.contextmanager

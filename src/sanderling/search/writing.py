@@ -41,9 +41,9 @@ class Said(msgspec.Struct, frozen=True):
 class Writer:
     """Adds to an index; what was not committed is gone when it is closed."""
 
-    def __init__(self, index: tantivy.Index, threads: int = 1) -> None:
+    def __init__(self, index: tantivy.Index, heap: int) -> None:
         with sentences():
-            self._writer = index.writer(HEAP, threads)
+            self._writer = index.writer(heap, 1)
 
     def put(self, version: Searchable, said: Said, again: bool) -> None:
         """Adds a version, in place of itself when it is there already."""

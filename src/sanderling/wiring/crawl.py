@@ -5,6 +5,7 @@ import logging
 import math
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -33,6 +34,7 @@ from sanderling.model import (
 )
 from sanderling.repository import address, warc
 from sanderling.repository.folder import Folder, hold
+from sanderling.server.companion import Companion
 from sanderling.server.crew import Crew
 from sanderling.server.marker import Marker
 from sanderling.server.switchboard import Line, Switchboard
@@ -113,6 +115,8 @@ class CrawlServer:
         self._control = Control(settings, folder.settings, self._frontier)
         self._vitals = Vitals()
         self._live: Live | None = None
+        indexer = [sys.executable, "-m", "sanderling.cli.indexer", str(folder.path)]
+        self._indexer = Companion(indexer, wanted=settings.index)
         self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
         self.repaired += self._desk.notices
         self._markers: dict[str, Marker] = {}
@@ -204,6 +208,8 @@ class CrawlServer:
     def _tick(self) -> None:
         self._vitals.sample(self._frontier.counts, time.monotonic())
         self._frontier.tick(clock.now())
+        if complaint := self._indexer.step():
+            self.on_notice(f"the search index is not kept up: {complaint}")
         for line in list(self._switchboard.lines):
             if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
                 self._lose(line)
@@ -227,6 +233,7 @@ class CrawlServer:
         self._frontier.reranker.close()
         if self._refresher is not None:
             self._refresher.turns.close()
+        self._indexer.dismiss()
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
         deadline = time.monotonic() + LAST_WORDS
@@ -234,6 +241,7 @@ class CrawlServer:
             while self._wants and time.monotonic() < deadline:
                 self._serve(0.05)
         self._crew.disband(max(0.0, deadline - time.monotonic()))
+        self._indexer.close()
         with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
             self._desk.close()
             warc.repair(self._folder.warcs, self._store.warcs())

@@ -6,9 +6,11 @@ next one goes on from there; what it had not committed is read again.
 
 import contextlib
 import logging
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import msgspec
 import tantivy
 
 from sanderling.client.fulltext import full_text
@@ -18,7 +20,7 @@ from sanderling.repository import searchable, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.search import place
-from sanderling.search.writing import Progress, Said, Writer
+from sanderling.search.writing import HEAP, Progress, Said, Writer
 from sanderling.settings import load
 
 _log = logging.getLogger("sanderling")
@@ -27,6 +29,7 @@ _log = logging.getLogger("sanderling")
 # its own, and parts are merged later, so that small ones cost twice.
 BATCH = 200
 COMMIT_EVERY = 5000
+COMMIT_AFTER = 20.0
 # Of a page that changed, what its last versions are said to be changes: the one before, or before it left.
 _REWRITTEN = 2
 
@@ -34,7 +37,7 @@ _REWRITTEN = 2
 OnProgress = Callable[[int, int], bool]
 
 
-def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True) -> int:
+def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True, heap: int = HEAP) -> int:
     """Adds to the index what it does not have yet, all of it when there is none; returns how many versions.
 
     IndexInUse when another process is at it.
@@ -46,13 +49,23 @@ def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done
             place.open_index(where, fresh=True)
             place.install(folder.index, where)
     index = place.open_index(where)
-    progress = checked(index.searcher(), folder, store)
-    if searchable.newest(store) <= progress.number:
+    progress, rules = checked(index.searcher(), folder, store), _rules(store)
+    if progress.number and progress.rules != rules:
+        return rebuild(folder, store, on_progress)  # every version was judged anew
+    if store.newest_version() <= progress.number:
         return 0
-    with _writing(index) as writer:
+    with _writing(index, heap) as writer:
         index.reload()
-        progress = checked(index.searcher(), folder, store)  # another process may have been at it until now
-        return _fill(writer, folder, store, progress, on_progress)
+        # Another process may have been at it until now.
+        progress = msgspec.structs.replace(checked(index.searcher(), folder, store), rules=rules)
+
+        def go_on(done: int, all: int) -> bool:
+            return on_progress(done, all) and place.current(folder.index) == where
+
+        done = _fill(writer, folder, store, progress, go_on)
+    if place.current(folder.index) != where:
+        place.discard(where)  # a new one took over
+    return done
 
 
 def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True) -> int:
@@ -62,8 +75,8 @@ def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done,
             place.clear(folder.index, place.current(folder.index))
         where = place.create(folder.index)
         index = place.open_index(where, fresh=True)
-        with _writing(index) as writer:
-            done = _fill(writer, folder, store, Progress(rules=store.noted("rules") or "[]"), on_progress)
+        with _writing(index, HEAP) as writer:
+            done = _fill(writer, folder, store, Progress(rules=_rules(store)), on_progress)
         place.install(folder.index, where)
         place.clear(folder.index, where)
     return done
@@ -83,8 +96,8 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> Progres
 
 
 @contextlib.contextmanager
-def _writing(index: tantivy.Index) -> Iterator[Writer]:
-    writer = Writer(index)
+def _writing(index: tantivy.Index, heap: int) -> Iterator[Writer]:
+    writer = Writer(index, heap)
     try:
         yield writer
     finally:
@@ -92,9 +105,10 @@ def _writing(index: tantivy.Index) -> Iterator[Writer]:
 
 
 def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_progress: OnProgress) -> int:
-    newest = searchable.newest(store)
+    """Adds versions until there are no more, or nobody wants them."""
+    newest = store.newest_version()
     shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
-    done, since_commit, going = 0, 0, True
+    done, since_commit, committed_at, going = 0, 0, time.monotonic(), True
     while going and (rows := searchable.after(store, progress.number, BATCH)):
         for version in (*_outdated(store, rows, progress.number), *rows):
             _put(writer, folder.warcs, version, progress.number, shows_all)
@@ -102,9 +116,9 @@ def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_p
         done += len(rows)
         since_commit += len(rows)
         going = on_progress(progress.number, max(newest, progress.number))
-        if since_commit >= COMMIT_EVERY:
+        if since_commit >= COMMIT_EVERY or time.monotonic() - committed_at >= COMMIT_AFTER:
             writer.commit(progress)
-            since_commit = 0
+            since_commit, committed_at = 0, time.monotonic()
     if since_commit or not done:
         writer.commit(progress)
     return done
@@ -139,6 +153,10 @@ def _read(warcs: Path, version: Searchable) -> tuple[Said, bool]:
         return Said(), False
     found = full_text(version.url, archived.body, archived.headers, ask=version.noindex is None)
     return Said(found.title, found.headings, found.text, found.language), found.noindex
+
+
+def _rules(store: Store) -> str:
+    return store.noted("rules") or "[]"
 
 
 def _place(version: Searchable) -> str:

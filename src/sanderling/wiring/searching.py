@@ -151,7 +151,7 @@ class Searcher:
         return [each for each in dict.fromkeys(found) if each != url][:MOST_NAMED]
 
     def _behind(self, progress: Progress) -> int:
-        return max(0, searchable.newest(self._store) - progress.number)
+        return max(0, self._store.newest_version() - progress.number)
 
     def _open(self) -> "_Opened | None":
         """The index as it is now."""
