@@ -1,5 +1,7 @@
 """Every page a person can reach: found by following links, and checked as a browser and a screen reader would."""
 
+import time
+import xml.etree.ElementTree as xml
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,6 +96,9 @@ def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
         if kinds[kind] >= MOST:
             continue
         kinds[kind] += 1
+        if kind.endswith(".atom"):
+            assert server.http.get(path).status_code == 200, path
+            continue
         document = tree(server, path)
         check(document, path)
         for link in document.find_all("a"):
@@ -155,6 +160,58 @@ def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
     whole = tree(server, first + "?all=1")
     assert len(list(whole.find_all("tr"))) > len(list(side.find_all("tr")))
     assert tree(server, first + "?a=99&b=-1").find("h1") is not None
+
+
+def test_search_finds_and_marks(server: Served, history: Path) -> None:
+    word = one_word(server)
+    deadline = time.monotonic() + 30
+    while "being indexed" in (found := tree(server, f"/crawls/history/search?q={word}")).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    check(found, "search")
+    assert word in {each.text.lower() for each in found.find_all("mark")}
+    assert "Nothing found" in tree(server, "/crawls/history/search?q=xyzzyplugh").text
+    for odd in (
+        "%22",
+        "((((",
+        "a%3A%3Ab",
+        "%00",
+        "%F0%9F%90%A6",
+        "*",
+        "-",
+        "x&page=-1",
+        "x&page=99999",
+        "x&changed=soon",
+    ):
+        check(tree(server, f"/crawls/history/search?q={odd}"), odd)
+
+
+def one_word(server: Served) -> str:
+    """A word that stands on a page."""
+    changes = tree(server, "/crawls/history/changes")
+    title = next(each for each in changes.find_all("p") if "title" in classes(each))
+    return title.text.split()[0].lower()
+
+
+def test_a_feed_of_what_changed(server: Served) -> None:
+    (link,) = [
+        each
+        for each in tree(server, "/crawls/history/changes?kind=text").find_all("link")
+        if each.attr("type") == "application/atom+xml"
+    ]
+    feed = server.http.get(attribute(link, "href"))
+    assert feed.status_code == 200 and feed.headers["content-type"].startswith("application/atom+xml")
+    entries = xml.fromstring(feed.text).findall("{http://www.w3.org/2005/Atom}entry")
+    assert entries and all("text" in (each.findtext("{http://www.w3.org/2005/Atom}title") or "") for each in entries)
+
+
+def test_what_renews_itself(server: Served) -> None:
+    whole = tree(server, "/crawls/history")
+    (live,) = [each for each in whole.find_all() if attribute(each, "id") == "live"]
+    address = attribute(live, "hx-get")
+    same, other = server.http.get(address).text, server.http.get(address.replace("finished", "running")).text
+    assert 'id="live"' in same and "announced" not in same
+    assert 'id="announced"' in other and 'id="controls"' in other and "The crawl is finished" in other
 
 
 def one(document: turbohtml.Document, id: str) -> turbohtml.Element:

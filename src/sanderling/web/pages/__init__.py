@@ -5,14 +5,18 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from sanderling.web.pages import changes, compare, crawl, crawls, freshness, hosts, listing, page, search
+from sanderling.web.pages import changes, compare, crawl, crawls, feed, freshness, hosts, listing, live, page, search
+from sanderling.web.pages.indexers import Indexers
+from sanderling.web.pages.pulse import Pulse
 
 router = APIRouter(include_in_schema=False)
-for module in (crawls, crawl, listing, page, compare, changes, search, freshness, hosts):
+for module in (crawls, crawl, live, listing, page, compare, changes, feed, search, freshness, hosts):
     router.include_router(module.router)
 
 
 def install(app: FastAPI) -> None:
     """Adds the pages, and what they are drawn with."""
     app.include_router(router)
+    app.state.pulse = Pulse()
+    app.state.indexers = Indexers()
     app.mount("/static", StaticFiles(directory=Path(__file__).parent.parent / "static"))

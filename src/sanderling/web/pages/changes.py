@@ -2,6 +2,7 @@
 
 import time
 from typing import NamedTuple
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -33,6 +34,10 @@ class Asked(NamedTuple):
         return any(self)
 
 
+def kinds_of(name: str) -> ChangeKind | None:
+    return ChangeKind[name.upper()] if name in KINDS else None
+
+
 @router.get("/crawls/{crawl}/changes")
 def changes(
     request: Request, crawl: str, shelf: GivenShelf, kind: str = "", since: str = "", significance: str = "",
@@ -52,11 +57,15 @@ def changes(
     part = views.Part([], None)
     with shelf.reading(crawl) as (_, store):
         if not wrong:
-            kinds = ChangeKind[kind.upper()] if kind in KINDS else None
-            part = views.changes(store, MOST, before, kinds, after, float(asked.significance or 0), chosen, all)
+            part = views.changes(
+                store, MOST, before, kinds_of(kind), after, float(asked.significance or 0), chosen, all
+            )
         hosts = offered_hosts(store)
+    told = {
+        name: value for name, value in asked._asdict().items() if value and name in ("kind", "significance", "host")
+    }
     return show(
         request, "changes.html", crawl=crawl, tab="Changes", asked=asked, wrong=wrong, hosts=hosts, kind_names=KINDS,
         steps=STEPS, rows=[(identity(each.url), each) for each in part.rows], first=start(request, "before"),
-        next=further(request, "before", part.next), feed="",
+        next=further(request, "before", part.next), feed=f"/crawls/{crawl}/changes.atom" + ("?" + urlencode(told) if told else ""),
     )  # fmt: skip

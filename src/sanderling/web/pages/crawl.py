@@ -3,27 +3,21 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from sanderling.model import Counts
-from sanderling.repository import views
-from sanderling.repository.folder import in_use
 from sanderling.settings import DECLARED, Settings
-from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages import form
-from sanderling.web.pages.crawls import state_of
+from sanderling.web.pages.live import vitals
 from sanderling.web.pages.rendering import show
 from sanderling.wiring.archive import settings_for
 
 router = APIRouter()
 
-_NEWEST = 6
-
 
 @router.get("/crawls/{crawl}")
 def overview(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
     with shelf.reading(crawl) as (folder, store):
-        seeds, counts = store.seeds(), current(store.counts(), in_use(folder))
-        changes = views.changes(store, _NEWEST).rows
+        seeds = store.seeds()
+        shown = vitals(request, crawl, folder, store)
         settings, planted = settings_for(folder, {})
     chosen = {
         each.name: getattr(settings, each.name)
@@ -31,20 +25,12 @@ def overview(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
         if each.name != "store" and getattr(settings, each.name) != getattr(Settings(), each.name)
     }
     return show(
-        request, "crawl.html", crawl=crawl, tab="Overview", counts=counts, state=state_of(folder, counts), trouble="",
+        request, "crawl.html", tab="Overview", **shown, was="", alone=False, trouble="",
         seeds=", ".join((seeds or planted)[:3]) + (f" and {len(seeds) - 3} more" if len(seeds) > 3 else ""),
-        folder=folder.path, changes=[(identity(each.url), each) for each in changes],
+        folder=folder.path,
         chosen=[(name.replace("_", " ").capitalize(), _plain(name, value)) for name, value in chosen.items()],
         command=form.command(str(folder.path), planted, {name: chosen[name] for name in chosen if name != "rules"}),
     )  # fmt: skip
-
-
-def current(counts: Counts, running: bool) -> Counts:
-    """Totals as people read them: what is leased is no longer queued, and leases end with the process."""
-    if not running:
-        counts.leased = 0
-    counts.queued -= counts.leased
-    return counts
 
 
 def _plain(name: str, value: object) -> str:

@@ -7,8 +7,9 @@ from fastapi.responses import HTMLResponse
 
 from sanderling.errors import SanderlingError
 from sanderling.model import Counts
-from sanderling.repository.folder import Folder, in_use
+from sanderling.repository.folder import Folder
 from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.live import state_of
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
 
@@ -38,11 +39,4 @@ def _row(shelf: Shelf, name: str, folder: Folder) -> Row:
     except SanderlingError as error:
         return Row(name, "", str(folder.path), Counts(), str(error))
     more = f" and {len(seeds) - 1} more" if len(seeds) > 1 else ""
-    return Row(name, state_of(folder, counts), (seeds[0] if seeds else "") + more, counts)
-
-
-def state_of(folder: Folder, counts: Counts) -> str:
-    """Where a crawl stands, in one word."""
-    if in_use(folder):
-        return "running"
-    return "unfinished" if counts.queued else "finished" if counts.known else "empty"
+    return Row(name, state_of(folder, counts, None), (seeds[0] if seeds else "") + more, counts)

@@ -1,18 +1,81 @@
 """Search in the texts of a crawl's pages."""
 
+import time
+from typing import NamedTuple
+
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.cli.versions import moment
+from sanderling.errors import SanderlingError
+from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.asking import offered_hosts
+from sanderling.web.pages.indexers import Indexers
 from sanderling.web.pages.rendering import show
+from sanderling.wiring.searching import Hit, Query, Results, Searcher
 
 router = APIRouter()
 
+_HITS = 20
+WHICH = (("", "pages as they are now"), ("versions", "every version"), ("gone", "pages that are gone"))
+
+
+class Asked(NamedTuple):
+    q: str
+    which: str
+    changed: str
+    host: str
+
+    @property
+    def any(self) -> bool:
+        return any(self)
+
 
 @router.get("/crawls/{crawl}/search")
-def search(request: Request, crawl: str, shelf: GivenShelf, q: str = "") -> HTMLResponse:
-    shelf.folder(crawl)
+def search(
+    request: Request, crawl: str, shelf: GivenShelf, q: str = "", which: str = "", changed: str = "", host: str = "",
+    page: int = 1,
+) -> HTMLResponse:  # fmt: skip
+    asked = Asked(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip())
+    results: Results | None = None
+    trouble = ""
+    with shelf.reading(crawl) as (folder, store):
+        hosts = offered_hosts(store)
+        if asked.any:
+            try:
+                results = Searcher(folder, store).find(_query(asked, page))
+                if results.behind:
+                    indexers: Indexers = request.app.state.indexers
+                    trouble = indexers.catch_up(folder)
+            except SanderlingError as error:
+                trouble = str(error)
+    address = request.url.include_query_params
     return show(
-        request, "search.html", crawl=crawl, tab="Search", q=q.strip(), hits=[], trouble="",
-        missing="Search is not part of this version yet.",
+        request, "search.html", crawl=crawl, tab="Search", asked=asked, which=WHICH, hosts=hosts, results=results,
+        trouble=trouble, start=(page - 1) * _HITS + 1,
+        hits=[(identity(hit.url), hit, pieces(hit)) for hit in results.hits] if results else [],
+        here=f"{request.url.path}?{request.url.query}", first=_local(address(page=1)) if page > 1 else "",
+        next=_local(address(page=page + 1)) if results and results.more else "",
     )  # fmt: skip
+
+
+def pieces(hit: Hit) -> list[tuple[bool, str]]:
+    """The words around what was found, in order, each with whether it is marked."""
+    found, last = [], 0
+    for start, end in hit.marks:
+        found += [(False, hit.snippet_text[last:start]), (True, hit.snippet_text[start:end])]
+        last = end
+    return [(marked, text) for marked, text in [*found, (False, hit.snippet_text[last:])] if text]
+
+
+def _query(asked: Asked, page: int) -> Query:
+    host = asked.host.partition("://")[2].partition("/")[0] or asked.host
+    return Query(
+        text=asked.q, host=host, changed=moment(asked.changed, time.time()) if asked.changed else 0.0,
+        gone=asked.which == "gone", versions=asked.which == "versions", limit=_HITS, page=page,
+    )  # fmt: skip
+
+
+def _local(url: object) -> str:
+    return "/" + str(url).partition("://")[2].partition("/")[2]

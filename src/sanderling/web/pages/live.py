@@ -1,0 +1,65 @@
+"""What a crawl does right now: one fragment that renews itself, and says aloud only what is worth it."""
+
+import contextlib
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse
+
+from sanderling.errors import RunFailed
+from sanderling.model import Counts, Live
+from sanderling.repository import views
+from sanderling.repository.folder import Folder, in_use
+from sanderling.repository.store import Store
+from sanderling.urls import identity
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.pulse import Pulse
+from sanderling.web.pages.rendering import show
+from sanderling.wiring import remote
+
+router = APIRouter()
+
+# A crawl answers in a millisecond, unless its one thread is busy with a large report.
+_PATIENCE = 1.5
+_MISHAPS = 8
+_HOSTS = 12
+_NEWEST = 8
+
+
+def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[str, Any]:
+    """What the fragment shows, whether the crawl runs or not."""
+    live: Live | None = None
+    with contextlib.suppress(remote.NotRunning, RunFailed):
+        live = remote.look(folder.path, _PATIENCE)
+    counts = live.counts if live else store.counts()
+    state = state_of(folder, counts, live)
+    pulse: Pulse = request.app.state.pulse
+    return {
+        "crawl": crawl, "may_run": False, "state": state, "live": live, "counts": _current(counts, live, state == "busy"),
+        "beats": pulse.note(crawl, live) if live else [], "hosts": live.active[:_HOSTS] if live else [],
+        "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows],
+        "mishaps": [(identity(each.url), each) for each in live.mishaps[:_MISHAPS]] if live else [],
+    }  # fmt: skip
+
+
+def state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
+    """Where a crawl stands, in one word."""
+    if live is not None:
+        return "stopping" if live.stopping else "paused" if live.paused else "running"
+    if in_use(folder):
+        return "busy"  # it does not answer, because it begins, ends or has much to do
+    return "unfinished" if counts.queued else "finished" if counts.visits else "not started"
+
+
+def _current(counts: Counts, live: Live | None, busy: bool) -> Counts:
+    """Totals as people read them: what is leased is no longer queued, and leases end with the process."""
+    counts.leased = live.leased if live else counts.leased if busy else 0
+    counts.queued = max(0, counts.queued - counts.leased)
+    return counts
+
+
+@router.get("/crawls/{crawl}/live")
+def fragment(request: Request, crawl: str, shelf: GivenShelf, was: str = "") -> HTMLResponse:
+    with shelf.reading(crawl) as (folder, store):
+        shown = vitals(request, crawl, folder, store)
+    return show(request, "_live.html", **shown, was=was, alone=True)

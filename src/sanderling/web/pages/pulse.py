@@ -1,0 +1,41 @@
+"""The last minutes of running crawls, for small drawings: noted whenever somebody looks, and bounded."""
+
+import threading
+from collections import OrderedDict, deque
+from typing import NamedTuple
+
+from sanderling.model import Live
+
+_SAMPLES = 120
+_CRAWLS = 50
+# Two people who look at one crawl must not make its time run twice as fast.
+_APART = 0.8
+
+
+class Beat(NamedTuple):
+    at: float
+    pages: float
+    queued: float
+    bytes: float
+
+
+class Pulse:
+    """How running crawls did a moment ago; safe to use from many threads."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._beats: OrderedDict[str, deque[Beat]] = OrderedDict()
+
+    def note(self, crawl: str, live: Live) -> list[Beat]:
+        """Remembers how a crawl is doing; returns what is remembered of this run, the oldest first."""
+        beat = Beat(live.at, live.pages_per_second, live.counts.queued - live.leased, live.bytes_per_second)
+        with self._guard:
+            beats = self._beats.setdefault(crawl, deque(maxlen=_SAMPLES))
+            self._beats.move_to_end(crawl)
+            if beats and beats[-1].at < live.at - live.seconds:  # of an earlier run
+                beats.clear()
+            if not beats or beat.at - beats[-1].at >= _APART:
+                beats.append(beat)
+            while len(self._beats) > _CRAWLS:
+                self._beats.popitem(last=False)
+            return list(beats)
