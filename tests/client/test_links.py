@@ -1,10 +1,10 @@
-from sanderling.client.links import LinkTable, pack
+from sanderling.client.links import LinkTable, pack, unpacked
 from sanderling.urls import identity
 
 
 def urls(table: LinkTable, base: str, *hrefs: str) -> tuple[list[int], list[str]]:
-    ids, new = table.resolve(base, hrefs)
-    return list(ids), [found.url for _, found in new]
+    links, new = table.resolve(base, hrefs)
+    return list(unpacked(links)), [found.url for _, found in new]
 
 
 def test_each_link_once_and_new_ones_once() -> None:
@@ -35,5 +35,19 @@ def test_what_is_not_on_the_web_is_no_link() -> None:
     assert urls(table, "http://e.org/", *bad)[1] == ["http://e.org/x"]
 
 
+def test_new_links_are_named_as_they_are_written() -> None:
+    for count in (3, 300):
+        written = [f"p{n}#x" for n in range(count)] + ["p1", "p2#y"]
+        _, new = LinkTable().resolve("http://e.org/", written)
+        assert [found.url for _, found in new] == [f"http://e.org/p{n}" for n in range(count)]
+        assert {href for href, _ in new} <= {*written}
+
+
+def test_two_names_of_one_page_are_one_link() -> None:
+    links, new = LinkTable().resolve("http://e.org/", ["/a", "a", "./a", "http://e.org/a"])
+    assert list(unpacked(links)) == [identity("http://e.org/a")]
+    assert len(new) == 1
+
+
 def test_pack() -> None:
-    assert list(memoryview(pack([1, -2, 2**62])).cast("q")) == [1, -2, 2**62]
+    assert list(unpacked(pack([1, -2, 2**62]))) == [1, -2, 2**62]

@@ -24,6 +24,8 @@ _HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_NO_CONTROLS = b"\x00" + bytes(range(9, 14)) + bytes(range(27, 256))
+
 
 class Text(NamedTuple):
     """What a document other than HTML says."""
@@ -72,8 +74,8 @@ def kind_of(body: bytes, mime: str) -> Kind:
 def _looks_like_text(start: bytes) -> bool:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
-    controls = len(start.translate(None, bytes(range(9, 14)) + bytes(range(27, 256)) + b"\x00"))
-    return controls * 20 <= len(start)
+    start = start[:1024]
+    return len(start.translate(None, _NO_CONTROLS)) * 20 <= len(start)
 
 
 def read_xml(body: bytes, charset: str | None) -> Text:

@@ -4,7 +4,7 @@ looked up by their text and never parsed again."""
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import cast
+from sys import byteorder
 
 import can_ada
 
@@ -20,64 +20,59 @@ MOST_KNOWN = 500_000
 MOST_ON_A_PAGE = 50_000
 MOST_TEXT_ON_A_PAGE = 8 * 1024**2
 
+# From so many on a table of the page's links is cheaper than looking for each.
+_MANY = 20
+
 
 class LinkTable:
     """Resolves links and remembers which URLs the server has heard of from this client."""
 
     def __init__(self) -> None:
-        self._by_folder: dict[str, dict[str, int]] = {}
+        self._by_folder: dict[str, dict[str, bytes]] = {}
         self._remembered = 0
         self._known: set[int] = set()
 
-    def resolve(self, base: str, hrefs: Sequence[str | None]) -> tuple[dict[int, None], list[tuple[str, Found]]]:
-        """The identities of what `hrefs` lead to, each once, and those (by href) that are new to this client."""
+    def resolve(self, base: str, hrefs: Sequence[str]) -> tuple[bytes, list[tuple[str, Found]]]:
+        """The packed identities of what `hrefs` lead to, each once, and those (by href) that are new to this client."""
         folder = base[: base.rfind("/", 0, base.find("?") if "?" in base else len(base)) + 1]
         remembered = self._by_folder.get(folder)
         if remembered is None:
             remembered = self._by_folder[folder] = {}
             self._remembered += 1
         # Hundreds of links a page, and most of them remembered: what follows stays in C for those.
-        targets = dict.fromkeys([href.partition("#")[0] if "#" in href else href for href in hrefs if href])
-        found: list[int | None] = [*map(remembered.get, islice(targets, MOST_ON_A_PAGE))]
-        new: list[tuple[str, Found]] = []
-        if None in found:
-            self._look_up(base, targets, found, remembered, new)
-            if new:
-                as_written = {href.partition("#")[0]: href for href in reversed(hrefs) if href}
-                new = [(as_written[target], each) for target, each in new]
-        ids = dict.fromkeys(found)
-        ids.pop(0, None)
-        ids.pop(None, None)
+        targets = dict.fromkeys([href.partition("#")[0] if "#" in href else href for href in hrefs])
+        targets.pop("", None)
+        found = [*map(remembered.get, islice(targets, MOST_ON_A_PAGE))]
+        new = self._look_up(base, targets, found, remembered) if None in found else {}
         self._forget_some()
-        return cast(dict[int, None], ids), new
+        # No identity is nothing to join, and two names of one page are one link.
+        links = b"".join(dict.fromkeys(filter(None, found)))
+        return links, [*zip(_as_written([*new], hrefs), new.values(), strict=True)]
 
     def _look_up(
-        self,
-        base: str,
-        targets: Iterable[str],
-        found: list[int | None],
-        remembered: dict[str, int],
-        new: list[tuple[str, Found]],
-    ) -> None:
-        """Parses the links that are not remembered, and puts their identities in their places."""
+        self, base: str, targets: Iterable[str], found: list[bytes | None], remembered: dict[str, bytes]
+    ) -> dict[str, Found]:
+        """Parses the links that are not remembered, and puts their identities in their places; returns the new ones."""
         parsed = can_ada.parse(base)
+        new: dict[str, Found] = {}
         text = 0
-        for place, (written, known) in enumerate(zip(targets, found, strict=False)):
-            if known is not None:
-                continue
+        missing = [(place, target) for place, target in enumerate(islice(targets, len(found))) if found[place] is None]
+        for place, written in missing:
             target = written.strip()
             if not target or len(target) > LONGEST or text > MOST_TEXT_ON_A_PAGE:
                 continue
             url = _resolved(parsed, target)
-            id = found[place] = identity(url) if url else 0
+            id = identity(url) if url else 0
+            packed = found[place] = id.to_bytes(8, byteorder, signed=True) if url else b""
             # What a link that starts with "?" leads to depends on the page, not only on its folder.
             if target[0] != "?":
-                remembered[written] = id
+                remembered[written] = packed
                 self._remembered += 1
             if url and id not in self._known:
                 self._known.add(id)
-                new.append((written, Found(id, url, "")))
+                new[written] = Found(id, url, "")
                 text += len(url)
+        return new
 
     def meet(self, url: str) -> Found | None:
         """A single URL, when this client has not met it."""
@@ -93,6 +88,14 @@ class LinkTable:
             self._remembered = 0
         if len(self._known) > MOST_KNOWN:
             self._known.clear()
+
+
+def _as_written(targets: list[str], hrefs: Sequence[str]) -> list[str]:
+    """For each target an href that leads there, with a fragment only if all of them have one."""
+    if len(targets) < _MANY:
+        return [each if each in hrefs else next(h for h in hrefs if h.startswith(each + "#")) for each in targets]
+    first = {href.partition("#")[0]: href for href in reversed(hrefs)}
+    return [first[each] for each in targets]
 
 
 def _resolved(base: can_ada.URL, target: str) -> str | None:
@@ -111,3 +114,7 @@ def _resolved(base: can_ada.URL, target: str) -> str | None:
 def pack(ids: Iterable[int]) -> bytes:
     """64-bit identities as stored in the link index."""
     return array("q", ids).tobytes()
+
+
+def unpacked(links: bytes) -> Iterable[int]:
+    return memoryview(links).cast("q")
