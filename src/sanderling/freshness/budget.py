@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sanderling.freshness.curves import even_freshness, inverse_gain
-from sanderling.freshness.worth import Objective, wait
+from sanderling.freshness.worth import COARSE, ROUNDS, Objective, wait
 
 Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]
@@ -68,12 +68,29 @@ def plan_believed(
     """The optimum for rates that are believed. `caps` are the most visits a day that each host's manners allow."""
     weight, cost = np.broadcast_to(weights, log_rate.shape), np.broadcast_to(costs, log_rate.shape)
 
-    def visits(threshold: Floats, part: Part) -> Floats:
+    def visits(threshold: Floats, part: Part, rounds: int = COARSE if len(log_rate) > _SAMPLE else ROUNDS) -> Floats:
         wanted = _wanted(threshold, weight[part], cost[part])
-        ages = wait(wanted, log_rate[part], spread[part], longest, objective)
+        ages = wait(wanted, log_rate[part], spread[part], longest, objective, rounds=rounds)
         return np.where(weight[part] > 0, 1 / ages, 0.0)
 
-    return _plan(visits, cost, budget, hosts, caps)
+    found = _plan(visits, cost, budget, hosts, caps)
+    if len(log_rate) <= _SAMPLE or not found.visits.any():
+        return found
+    # The thresholds were found by rough ages; the visits under them are exact.
+    exact = np.where(found.visits > 0, visits(found.threshold, slice(None), ROUNDS), 0.0)
+    return found._replace(
+        visits=exact if hosts is None else exact * _scale(exact, hosts, _per_host(hosts, caps))[hosts]
+    )
+
+
+def _per_host(hosts: Groups, caps: ArrayLike) -> Floats:
+    return np.broadcast_to(np.asarray(caps, np.float64), (int(hosts.max()) + 1,))
+
+
+def _scale(visits: Floats, hosts: Groups, caps: Floats) -> Floats:
+    """What the steps left over a host's cap, as a factor of at most 1."""
+    load = np.bincount(hosts, visits, minlength=len(caps))
+    return np.minimum(np.divide(caps, load, out=np.ones(len(caps)), where=load > 0), 1.0)
 
 
 def _wanted(threshold: Floats, weight: Floats, cost: Floats) -> Floats:
@@ -86,7 +103,7 @@ def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, cap
         return Plan(np.zeros(pages), np.full(pages, np.inf), np.inf)
     if hosts is None:
         hosts, caps = np.zeros(pages, np.intp), np.inf
-    caps = np.broadcast_to(np.asarray(caps, np.float64), (int(hosts.max()) + 1,))
+    caps = _per_host(hosts, caps)
     # A sample of the pages fixes mu to within a percent, at a fraction of the price.
     some: Part = np.random.default_rng(0).choice(pages, _SAMPLE, replace=False) if pages > _SAMPLE else slice(None)
     within = 1e-3 if pages > _SAMPLE else 1e-9
@@ -157,9 +174,7 @@ def _hold(
         slope = np.clip(slope, -20.0, -0.1)
         if np.abs(log_load - log_cap).max() < 1e-3:
             break
-    # What the steps left over, and hosts that may not be visited at all.
-    scale = np.divide(caps, load, out=np.ones(len(caps)), where=load > 0)
-    return threshold * np.exp(raised)[hosts], planned * np.minimum(scale, 1.0)[hosts]
+    return threshold * np.exp(raised)[hosts], planned * _scale(planned, hosts, caps)[hosts]
 
 
 def expected_freshness(rates: ArrayLike, visits: ArrayLike, weights: ArrayLike = 1.0) -> float:

@@ -40,6 +40,8 @@ _PER_SPREAD = (len(_SPREADS) - 1) / _WIDEST
 _PER_LOG_X = 1 / float(_LOG_X[1] - _LOG_X[0])
 # Rows handled at once: a chunk's temporaries stay in the processor's cache.
 _CHUNK = 16384
+# Of the inversion: the sum of 200,000 visits is off by 7e-6 after 10 rounds, by 5e-4 after 6.
+ROUNDS, COARSE = 10, 6
 
 
 def _table(power: int) -> Floats:
@@ -92,18 +94,19 @@ def wait(
     longest: float,
     objective: Objective = Objective.FRESHNESS,
     drift: float = DRIFT,
+    rounds: int = ROUNDS,
 ) -> Floats:
     """The age at which a page is worth `wanted`, at most `longest`: the inverse of `worth`."""
     pages = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in (wanted, log_rate, spread)))
     ages = np.empty(len(pages[0]))
     for start in range(0, len(ages), _CHUNK):
         part = slice(start, start + _CHUNK)
-        ages[part] = _wait(pages[0][part], pages[1][part], pages[2][part], longest, objective, drift)
+        ages[part] = _wait(pages[0][part], pages[1][part], pages[2][part], longest, objective, drift, rounds)
     return ages
 
 
 def _wait(
-    wanted: Floats, log_rate: Floats, spread: Floats, longest: float, objective: Objective, drift: float
+    wanted: Floats, log_rate: Floats, spread: Floats, longest: float, objective: Objective, drift: float, rounds: int
 ) -> Floats:
     """False position on ln(age), where the worth is nearly straight, halving whenever one end does not move."""
     table = _TABLES[objective]
@@ -119,7 +122,7 @@ def _wait(
     never = above <= 0
     side = np.zeros(len(target))
     middle = high
-    for _ in range(10):
+    for _ in range(rounds):
         share = np.clip(below / np.minimum(below - above, -1e-12), 0.0, 1.0)
         middle = low + share * (high - low)
         at = excess(middle)

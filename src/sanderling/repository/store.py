@@ -164,6 +164,9 @@ class Store(Protocol):
     def subjects(self) -> Iterator[Subject]:
         """Everything that may be visited again, in whatever order is read fastest."""
 
+    def sitemaps(self) -> list[tuple[int, int, float, float]]:
+        """(id, host, last read, days until the next time) of every sitemap that was read; looks at every URL."""
+
     def trust(self) -> dict[int, bytes]:
         """What the update module has learned about each host."""
 

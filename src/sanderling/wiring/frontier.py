@@ -328,6 +328,8 @@ class Frontier:
         elif self._refresher is not None:
             self._store.forget_due()
             self._due_until = clock.now()
+            for id, count in Counter(self._refresher.read_first(self._store.sitemaps(), clock.now())).items():
+                self._add_work(id, count)
 
     def _add_due(self, now: float) -> None:
         for host, count in self._store.due(self._due_until, now):

@@ -29,8 +29,6 @@ Floats = NDArray[np.float64]
 
 # The visits that a plan names reach so far, in days: it is made anew long before.
 HORIZON = 0.25
-# Of a budget that is spent at once, at most this share goes to sitemaps.
-_SITEMAP_SHARE = 0.1
 # A page's date of the last visit may lie in the future when a clock jumped back: then it counts as visited yesterday.
 _SKEW = 0.05
 
@@ -83,7 +81,7 @@ def plan(collection: Collection, terms: Terms, settings: Settings, intervals: di
         score = planning.scores(terms.policy, Objective(terms.objective), pages, known, cost, now)
         chosen = planning.choose(score, cost, budget.amount)
         due, wait = np.full(len(pages), now), np.full(len(pages), np.inf)
-    turns = _sitemaps(collection.sitemaps, terms, now) if terms.sitemaps else []
+    turns = _sitemaps(collection.sitemaps, terms, now) if terms.sitemaps and terms.forever else []
     turns += _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
     weight = max(float(known.weight.sum()), 1e-12)
     return Plan(
@@ -112,15 +110,11 @@ def _caps(pages: NDArray[np.void], settings: Settings, intervals: dict[int, floa
 
 
 def _sitemaps(sitemaps: NDArray[np.void], terms: Terms, now: float) -> list[Turn]:
-    """Those that are due, the longest overdue first."""
+    """Those that are due. A refresh that is to end reads them before it plans."""
     wait = np.where(sitemaps["interval"] > 0, sitemaps["interval"], SITEMAP_FIRST)
     due = sitemaps["at"] + wait
     size = np.maximum(sitemaps["size"], 1.0) if terms.budget.unit == "bytes" else np.ones(len(sitemaps))
-    chosen = np.flatnonzero(due <= now + (HORIZON if terms.budget.period else 0.0))
-    chosen = chosen[np.argsort(due[chosen])]
-    if not terms.budget.period:
-        most = max(1.0, terms.budget.amount * _SITEMAP_SHARE)
-        chosen = chosen[np.cumsum(size[chosen]) <= most]
+    chosen = np.flatnonzero(due <= now + HORIZON)
     return _turns(sitemaps[chosen], due[chosen], wait[chosen], np.zeros(len(chosen)), size[chosen])
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 
 from sanderling.errors import RunFailed
+from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.model import Outcome, Turn, Visit
-from sanderling.wiring.budget import Terms
+from sanderling.wiring.budget import DAY, Terms
 from sanderling.wiring.network import Network
 from sanderling.wiring.turns import Plan, Turns
 
@@ -22,6 +23,8 @@ from sanderling.wiring.turns import Plan, Turns
 BURST = 60.0
 # Of a budget, what pages that were never visited may take.
 SHARE_OF_NEW = 0.5
+# And what sitemaps may take: they are read first, because they may say who deserves the rest.
+SHARE_OF_SITEMAPS = 0.1
 # What a visit is taken to cost, in bytes, before a plan says so.
 _USUAL_BYTES = 20_000.0
 
@@ -61,6 +64,7 @@ class Refresher:
         self._filled_at = time.monotonic()
         self._lists: dict[int, dict[int, Turn]] = {}  # by host: whose turn it is, until they are settled
         self._listed = 0.0  # what they will cost
+        self._sitemaps: set[int] = set()  # to be read before anything is planned
         self._new: set[int] = set()  # leased, and never visited before
         self.spent = 0.0
         self._spent_on_new = 0.0
@@ -85,9 +89,24 @@ class Refresher:
 
     # ---- what may be visited
 
+    def read_first(self, sitemaps: Iterable[tuple[int, int, float, float]], now: float) -> list[int]:
+        """Has the sitemaps that are due read before anything is planned; returns their hosts, once for each."""
+        budget = self._terms.budget
+        most = math.inf if budget.period else max(1.0, budget.amount * SHARE_OF_SITEMAPS / self._usual)
+        if self._flow or not self._terms.sitemaps:
+            return []
+        due = sorted((at + (interval or SITEMAP_FIRST) * DAY, id, host) for id, host, at, interval in sitemaps)
+        chosen = [(id, host) for n, (when, id, host) in enumerate(due) if when <= now and n < most]
+        for id, host in chosen:
+            self._lists.setdefault(host, {})[id] = Turn(id, host, now, math.inf, 0.0, self._usual)
+            self._listed += self._usual
+        self._sitemaps = {id for id, _ in chosen}
+        return [host for _, host in chosen]
+
     def step(self, now: float) -> list[int]:
         """To be called now and then: the hosts whose turn it is, once for each page."""
-        self.turns.step()
+        if not self._sitemaps:
+            self.turns.step()
         self._check_plan()
         self.network.step()
         self._fill()
@@ -102,13 +121,15 @@ class Refresher:
     def room(self, leased: int) -> int:
         """How many more leases there may be."""
         if self.turns.plan is None:
-            return 0
+            return self.network.room(max(0, len(self._sitemaps) - leased), leased)
         left = self._purse - leased * self._usual
         room = 1 << 30 if math.isinf(left) else max(0, math.floor(left / self._usual + 1e-9))
         return self.network.room(room, leased)
 
     def room_for_new(self) -> int:
         """How many of them may be for pages that were never visited."""
+        if self.turns.plan is None:
+            return 0
         budget = self._terms.budget.amount if not self._terms.budget.period else self.spent + 20 * self._usual
         left = SHARE_OF_NEW * budget - self._spent_on_new - len(self._new) * self._usual
         return max(0, math.ceil(left / self._usual))
@@ -144,6 +165,7 @@ class Refresher:
         self._purse -= cost
         self.spent += cost
         self._spent_on_new += cost * new
+        self._sitemaps.discard(visit.id)
         turn = self._lists.get(host, {}).pop(visit.id, None)
         if turn is None:
             return

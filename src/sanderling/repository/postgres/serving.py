@@ -89,6 +89,9 @@ class Serving(Database):
         query = f"{beliefs.SEEN.format(urls=JOINS.urls)} = ANY(%b::int8[])"
         return {row[0]: beliefs.seen(row) for row in self._session.read(query, [*self.numbers(ids).values()])}
 
+    def sitemaps(self) -> list[tuple[int, int, float, float]]:
+        return [(row[0], row[1], row[2], row[3]) for row in self._session.read(beliefs.SITEMAPS)]
+
     def trust(self) -> dict[int, bytes]:
         return {row[0]: bytes(row[1]) for row in self._session.read("SELECT host, learned FROM trust")}
 

@@ -122,6 +122,9 @@ class Serving(Database):
         query = beliefs.SEEN.format(urls=JOINS.urls)
         return {row[0]: beliefs.seen(row) for row in self._by_ids(f"{query} IN", ids)}
 
+    def sitemaps(self) -> list[tuple[int, int, float, float]]:
+        return self._db.execute(beliefs.SITEMAPS).fetchall()
+
     def trust(self) -> dict[int, bytes]:
         return dict(self._db.execute("SELECT host, learned FROM trust"))
 
