@@ -32,6 +32,34 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     watch: tuple[str, ...] = ()
 
 
+ChangeName = Literal["structure", "presentation", "text", "image", "new", "gone"]
+
+
+class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Whom to send changes to, and which; all news when it names none."""
+
+    url: str
+    secret: str = ""  # what deliveries are signed with, or where it is kept: a file or a variable of the environment
+    secret_file: str = ""
+    secret_env: str = ""
+    kinds: tuple[ChangeName, ...] = ()
+    min_significance: float = 0.0
+    hosts: tuple[str, ...] = ()
+    allow_private: bool = False
+
+    def __post_init__(self) -> None:
+        if not re.match(r"https?://[^/?#\s]", self.url):
+            raise ValueError("url has to begin with http:// or https:// and a host")
+        if sum(map(bool, (self.secret, self.secret_file, self.secret_env))) > 1:
+            raise ValueError("only one of secret, secret_file and secret_env can count")
+        if not 0 <= self.min_significance <= 1:
+            raise ValueError("min_significance is from 0 to 1")
+
+    def __repr__(self) -> str:
+        """Without its secret: settings are shown here and there."""
+        return f"Webhook({self.url!r})"
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of one crawl; defaults are the polite ones."""
 
@@ -68,13 +96,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retry_wait: float = 5.0
     rules: tuple[Rule, ...] = ()
     index: bool = True
+    webhook: tuple[Webhook, ...] = ()
     min_free: int = 100 * 1024**2
     store: str | None = None
 
 
 class Declared(NamedTuple):
     name: str
-    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice", "rules"]
+    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice", "rules", "webhooks"]
     group: str
     help: str
 
@@ -113,6 +142,7 @@ DECLARED = [
     Declared("retry_wait", "duration", "Network", "pause before the first further try; it doubles each time"),
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch by CSS selector; only in sanderling.toml"),
     Declared("index", "flag", "Search", "keep the search index up beside the crawl, with a tenth of a core at most; without it the next search catches up"),
+    Declared("webhook", "webhooks", "Telling", "whom to send changes to as they are found; only in sanderling.toml"),
     Declared("min_free", "size", "Store", "stop cleanly when the disk has less room than this"),
     Declared("store", "text", "Store", "where the state lives: empty for SQLite in the folder"),
 ]  # fmt: skip
@@ -125,6 +155,8 @@ def read_value(name: str, value: Any) -> Any:
     if name not in _BY_NAME:
         raise BadSetting(f"unknown setting {name!r}")
     unit = _BY_NAME[name].unit
+    if unit == "webhooks":
+        return _webhooks(value)
     found = _in_unit(name, unit, value)
     if name in _POSITIVE and not found:
         raise BadSetting(f"{name} = {value!r} has to be more than 0")
@@ -135,6 +167,17 @@ def read_value(name: str, value: Any) -> Any:
 
 # Nothing could ever be fetched with a 0 here.
 _POSITIVE = {"connections", "per_host", "connect_timeout", "first_byte_timeout", "fetch_timeout", "low_speed_time"}
+
+
+def _webhooks(value: Any) -> tuple[Webhook, ...]:
+    """Said by the field: the value has secrets in it."""
+    try:
+        found = msgspec.convert(value, tuple[Webhook, ...])
+    except msgspec.ValidationError as error:
+        raise BadSetting(f"webhook does not fit: {error}") from None
+    if len({each.url for each in found}) < len(found):
+        raise BadSetting("webhook names an address twice")
+    return found
 
 
 def _in_unit(name: str, unit: str, value: Any) -> Any:
@@ -221,9 +264,9 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
 
 def _toml(value: Any) -> str:
     """JSON is TOML for all that settings hold, but for tables."""
-    if isinstance(value, tuple) and value and isinstance(value[0], Rule):
-        return "[" + ", ".join(_toml(rule) for rule in value) + "]"
-    if isinstance(value, Rule):
+    if isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
+        return "[" + ", ".join(map(_toml, value)) + "]"
+    if isinstance(value, msgspec.Struct):
         return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in msgspec.structs.asdict(value).items()) + " }"
     return json.dumps(value, ensure_ascii=False)
 

@@ -26,8 +26,8 @@ A crawl lives in one folder. Start with:
 
 # A module each, in the order that `--help` lists them.
 COMMANDS = (
-    "crawl", "refresh", "status", "pages", "links", "duplicates", "search", "changes", "feed", "digest", "history", "diff",
-    "blame", "export", "reindex", "join", "control", "serve", "lab",
+    "crawl", "refresh", "status", "pages", "links", "duplicates", "search", "changes", "feed", "digest", "webhooks", "history",
+    "diff", "blame", "export", "reindex", "join", "control", "serve", "lab",
 )  # fmt: skip
 
 

@@ -65,7 +65,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         if each.group not in groups:
             groups[each.group] = parser.add_argument_group(each.group)
         group = groups[each.group]
-        if each.unit == "rules":
+        if each.unit in ("rules", "webhooks"):
             continue  # tables do not fit on a command line
         flag = "--" + each.name.replace("_", "-")
         if each.unit == "flag":

@@ -16,6 +16,7 @@ DATABASE = "sanderling.db"
 SETTINGS = "sanderling.toml"
 WARCS = "warc"
 LOCK = "sanderling.lock"
+WEBHOOKS = "webhooks"
 INDEX = "index"
 
 
@@ -28,6 +29,7 @@ class Folder:
         self.settings = path / SETTINGS
         self.warcs = path / WARCS
         self.lock = path / LOCK
+        self.webhooks = path / WEBHOOKS
         self.index = path / INDEX
 
     def exists(self) -> bool:

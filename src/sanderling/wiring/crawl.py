@@ -45,6 +45,7 @@ from sanderling.wiring.budget import Terms
 from sanderling.wiring.control import Control
 from sanderling.wiring.desk import Desk
 from sanderling.wiring.frontier import Frontier
+from sanderling.wiring.messenger import Messenger
 from sanderling.wiring.refresher import Refreshing, refreshing
 
 _log = logging.getLogger("sanderling")
@@ -52,6 +53,8 @@ _log = logging.getLogger("sanderling")
 # A client that says nothing for so long hangs in a parser; it is ended and replaced.
 LONGEST_SILENCE = 60.0
 LAST_WORDS = 1.5
+# What webhooks have not been sent by then, they are sent by the next run.
+LAST_DELIVERIES = 5.0
 # How often a database that went away is looked for.
 AWAY_PAUSE = 0.3
 # Whoever asks within so many seconds gets the same answer, so that watching costs a crawl nothing however many watch.
@@ -119,6 +122,8 @@ class CrawlServer:
         self._indexer = Companion(indexer, wanted=settings.index)
         self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
         self.repaired += self._desk.notices
+        self._messenger = Messenger(folder, settings, self._store.newest_version())
+        self._undo.callback(self._messenger.close)
         self._markers: dict[str, Marker] = {}
         self._blamed: Counter[int] = Counter()
         self._wants: dict[Line, int] = {}
@@ -132,6 +137,7 @@ class CrawlServer:
         if self._refresher is not None:
             self._refresher.listen(self.on_notice)
         try:
+            self._messenger.start()
             if not self._frontier.exhausted():
                 self._crew.fill()
             while self._goes_on() and not asked_to_stop():
@@ -210,6 +216,8 @@ class CrawlServer:
         self._frontier.tick(clock.now())
         if complaint := self._indexer.step():
             self.on_notice(f"the search index is not kept up: {complaint}")
+        for notice in self._messenger.step():
+            self.on_notice(notice)
         for line in list(self._switchboard.lines):
             if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
                 self._lose(line)
@@ -245,6 +253,8 @@ class CrawlServer:
         with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
             self._desk.close()
             warc.repair(self._folder.warcs, self._store.warcs())
+        for notice in self._messenger.finish(LAST_DELIVERIES if not self._asked_to_stop() else 0.0):
+            self.on_notice(notice)
 
     def _while_away(self, reason: str) -> None:
         """Waits for a database that went away; clients go on with what they hold, and what they say is kept for later."""
@@ -277,7 +287,7 @@ class CrawlServer:
         marker = self._markers[hello.client] = Marker.create(self._run_folder / f"marker-{hello.client}")
         self._wants[line] = 0
         settings = msgspec.json.encode(
-            msgspec.structs.replace(self._control.settings, store="")
+            msgspec.structs.replace(self._control.settings, store="", webhook=())
         )  # no business of clients
         self._switchboard.send(line, Welcome(settings, str(self._folder.warcs.absolute()), str(marker.path)))
 

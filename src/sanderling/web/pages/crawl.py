@@ -22,7 +22,7 @@ def overview(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
     chosen = {
         each.name: getattr(settings, each.name)
         for each in DECLARED
-        if each.name != "store" and getattr(settings, each.name) != getattr(Settings(), each.name)
+        if each.name not in form.SECRET and getattr(settings, each.name) != getattr(Settings(), each.name)
     }
     return show(
         request, "crawl.html", tab="Overview", **shown, was="", alone=False, trouble="",

@@ -10,9 +10,9 @@ from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import CHOICES, DECLARED, Declared, Settings, overlay, read_value
 from sanderling.urls import hostname
 
-# Tables of rules and the address of a database, with its password, belong into files and not into forms.
-_ELSEWHERE = ("rules", "store")
-OFFERED = [each for each in DECLARED if each.name not in _ELSEWHERE]
+# Tables of rules, and what has secrets in it (the address of a database, webhooks), belong into files and not into forms.
+SECRET = ("store", "webhook")
+OFFERED = [each for each in DECLARED if each.name not in ("rules", *SECRET)]
 # What most people set; the rest is folded away.
 FIRST = ("scope", "max_pages", "max_depth", "max_time", "order", "delay", "allow_private", "contact")
 # Patterns may contain anything but a line break.

@@ -1,0 +1,101 @@
+"""`sanderling webhooks`: how deliveries stand, a test of each, and what is left delivered now."""
+
+import argparse
+import json
+import sys
+import threading
+import time
+import uuid
+from typing import Any
+
+from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.versions import when
+from sanderling.errors import RunFailed
+from sanderling.repository.folder import Folder
+from sanderling.settings import Settings, Webhook, load
+from sanderling.telling import record as records
+from sanderling.telling.record import Record
+from sanderling.telling.webhook import trial
+from sanderling.wiring.delivery import deliver_all, send, sole_messenger
+
+_ABOUT = """Shows how the deliveries to the webhooks in sanderling.toml stand.
+
+While a crawl runs, it delivers by itself. --test sends each webhook a message without changes; one that takes it is
+enabled again, when it was disabled. --deliver sends what is left, without waiting for the next crawl.
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "webhooks", help="how deliveries to webhooks stand; try them", description=_ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    add_folder(parser)
+    act = parser.add_mutually_exclusive_group()
+    act.add_argument("--test", action="store_true", help="send each a message without changes")
+    act.add_argument("--deliver", action="store_true", help="deliver what is left now")
+    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    with reading(options.dir) as (folder, store):
+        newest = store.newest_version()
+    settings = load(folder.settings)[0]
+    for webhook in settings.webhook:
+        records.enrol(folder.webhooks, webhook.url, newest)
+    failed: list[str] = []
+    if options.test:
+        failed = [complaint for webhook in settings.webhook if (complaint := _test(folder, settings, webhook))]
+    if options.deliver:
+        ended = threading.Event()
+        ended.set()
+        with sole_messenger(folder):
+            deliver_all(folder, settings, ended, lambda _: None, at_once=True)
+        kept = [(webhook.url, _record(folder, webhook)) for webhook in settings.webhook]
+        failed = [f"{url}: {record.complaint}" for url, record in kept if record.failures]
+    for webhook in settings.webhook:
+        _show(folder, webhook, newest, options.json)
+    if not settings.webhook and not options.json:
+        sys.stdout.write(f"no webhooks in {folder.settings}\n")
+    if failed:
+        raise RunFailed("; ".join(failed))
+    return 0
+
+
+def _test(folder: Folder, settings: Settings, webhook: Webhook) -> str:
+    """Tries one; returns what is wrong with it."""
+    answer = send(trial(f"msg_{uuid.uuid4().hex}"), webhook, folder, settings)
+    if not answer.taken:
+        return f"{webhook.url}: {answer.complaint}"
+    kept = _record(folder, webhook)
+    if kept.failures:
+        records.write(folder.webhooks, webhook.url, kept.revived())
+    return ""
+
+
+def _record(folder: Folder, webhook: Webhook) -> Record:
+    kept = records.read(folder.webhooks, webhook.url)
+    assert kept is not None
+    return kept
+
+
+def _show(folder: Folder, webhook: Webhook, newest: int, as_json: bool) -> None:
+    kept = _record(folder, webhook)
+    state = "disabled" if kept.disabled else "failing" if kept.failures else "fine"
+    facts: dict[str, Any] = {
+        "url": webhook.url, "state": state, "changes": kept.changes, "last_at": kept.last_at, "failures": kept.failures,
+        "complaint": kept.complaint, "not_before": kept.not_before, "behind": max(0, newest - kept.delivered),
+    }  # fmt: skip
+    if as_json:
+        sys.stdout.write(json.dumps(facts) + "\n")
+        return
+    lines = [
+        webhook.url,
+        f"  {state}{f', {kept.failures} failures in a row: {kept.complaint}' if kept.failures else ''}",
+        f"  {kept.changes:,} changes delivered{f', the last at {when(kept.last_at)}' if kept.last_at else ''}",
+        f"  {facts['behind']:,} versions still to be looked at",
+    ]
+    if kept.not_before > time.time():
+        lines.append(f"  tried again after {when(kept.not_before)}")
+    sys.stdout.write("\n".join(lines) + "\n")

@@ -1,0 +1,70 @@
+"""How far each webhook is, one small file each: written whole or not at all, so that a kill at any moment loses nothing."""
+
+import os
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+
+from sanderling.telling.webhook import Answer, pause
+
+
+class Record(msgspec.Struct, frozen=True, kw_only=True):
+    """What is kept of a webhook."""
+
+    delivered: int  # the number of the last version that was delivered, or was none of its business
+    pending: int = 0  # up to which version the delivery goes that is being tried: the same at every try
+    changes: int = 0  # delivered so far
+    last_at: float = 0.0  # of the last delivery
+    failures: int = 0  # in a row
+    complaint: str = ""
+    not_before: float = 0.0  # of the next try
+    disabled: bool = False
+
+    def passed(self, number: int) -> "Record":
+        """Nothing up to here is for this webhook."""
+        return msgspec.structs.replace(self, delivered=number, pending=0)
+
+    def trying(self, number: int) -> "Record":
+        return msgspec.structs.replace(self, pending=number)
+
+    def after(self, answer: Answer, changes: int, now: float, chance: float) -> "Record":
+        """What an answer makes of it."""
+        replace = msgspec.structs.replace
+        if answer.taken:
+            return Record(delivered=self.pending, changes=self.changes + changes, last_at=now)
+        failed = replace(self, failures=self.failures + 1, complaint=answer.complaint)
+        if answer.unwanted:
+            return replace(failed, disabled=True)
+        return replace(failed, not_before=now + pause(failed.failures, answer.retry_after, chance))
+
+    def revived(self) -> "Record":
+        return msgspec.structs.replace(self, failures=0, complaint="", not_before=0.0, disabled=False)
+
+
+def place(folder: Path, url: str) -> Path:
+    return folder / f"{sha256(url.encode()).hexdigest()[:16]}.json"
+
+
+def enrol(folder: Path, url: str, newest: int) -> None:
+    """Begins to count for a webhook that is new: what comes after the newest version is for it."""
+    folder.mkdir(exist_ok=True)
+    if not place(folder, url).exists():
+        write(folder, url, Record(delivered=newest))
+
+
+def read(folder: Path, url: str) -> Record | None:
+    try:
+        return msgspec.json.decode(place(folder, url).read_bytes(), type=Record)
+    except FileNotFoundError:
+        return None
+
+
+def write(folder: Path, url: str, record: Record) -> None:
+    path = place(folder, url)
+    part = path.with_suffix(".part")
+    with part.open("wb") as file:
+        file.write(msgspec.json.encode(record))
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)

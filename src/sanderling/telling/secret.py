@@ -1,0 +1,27 @@
+"""Where the secret of a webhook comes from: the settings, a file beside them, or the environment."""
+
+import os
+from pathlib import Path
+
+from sanderling.errors import BadSetting
+from sanderling.settings import Webhook
+from sanderling.telling.webhook import key
+
+
+def secret_of(webhook: Webhook, folder: Path) -> str:
+    """What deliveries are signed with; empty for none."""
+    secret = webhook.secret
+    if webhook.secret_env:
+        secret = os.environ.get(webhook.secret_env, "")
+        if not secret:
+            raise BadSetting(f"webhook: the environment has no {webhook.secret_env}")
+    if webhook.secret_file:
+        try:
+            secret = (folder / webhook.secret_file).read_text().strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadSetting(f"webhook: the secret in {webhook.secret_file} cannot be read: {error}") from None
+    try:
+        key(secret)
+    except ValueError as error:
+        raise BadSetting(f"webhook: {error}") from None
+    return secret

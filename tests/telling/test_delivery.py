@@ -1,0 +1,189 @@
+"""Webhooks of real crawls: everything arrives, in order, whatever the endpoint and the crawl go through."""
+
+import base64
+import hashlib
+import hmac
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST, Ran, command
+from endpoint import Endpoint
+
+from sanderling.testing import DAY, ServedWeb, SyntheticWeb
+from sanderling.testing.postgres import PostgresServer
+
+Run = Callable[..., Ran]
+
+
+def webhook(folder: Path, endpoint: Endpoint, more: str = "") -> None:
+    """Adds a webhook to a crawl."""
+    with (folder / "sanderling.toml").open("a") as file:
+        file.write(f'[[webhook]]\nurl = "{endpoint.url}"\nallow_private = true\n{more}\n')
+
+
+def empty_crawl(run: Run, site: ServedWeb, folder: Path, *more: object) -> None:
+    """A crawl that has not visited anything yet."""
+    run("crawl", site.url, "-d", folder, "--max-pages", 0, *FAST, *more)
+    settings = folder / "sanderling.toml"
+    settings.write_text(settings.read_text().replace("max_pages = 0\n", ""))
+
+
+def told(run: Run, folder: Path, *filters: str) -> list[str]:
+    return [row["id"] for row in run("changes", folder, "--json", *filters).lines[::-1]]
+
+
+@pytest.mark.parametrize("where", ["folder", "postgresql"])
+def test_every_change_is_delivered_once_in_order_and_signed(
+    sanderling: Run, tmp_path: Path, request: pytest.FixtureRequest, where: str
+) -> None:
+    folder = tmp_path / "crawl"
+    store: list[object] = []
+    if where == "postgresql":
+        server: PostgresServer = request.getfixturevalue("postgres")
+        store = ["--store", server.dsn]
+    with Endpoint() as endpoint, Endpoint() as other, SyntheticWeb(pages=150, seed=8, change_rate=0.4).serve() as site:
+        empty_crawl(sanderling, site, folder, *store)
+        webhook(folder, endpoint, 'secret = "s"')
+        webhook(folder, other, 'kinds = ["text", "gone"]\nmin_significance = 0.1')
+        sanderling("crawl", "-d", folder)
+        sanderling("webhooks", folder, "--deliver")  # a slow machine may have left something
+        site.clock.advance(3 * DAY)
+        sanderling("crawl", "-d", folder, "--again")
+        sanderling("webhooks", folder, "--deliver")
+        assert endpoint.taken == told(sanderling, folder)
+        assert other.taken == told(sanderling, folder, "--kind", "text", "--kind", "gone", "--min-significance", "0.1")
+        assert other.taken
+        rows = sanderling("changes", folder, "--json").lines
+        assert [change for post in endpoint.posted for change in post.changes][-1].keys() == rows[0].keys()
+        for post in endpoint.posted:
+            signed = f"{post.headers['webhook-id']}.{post.headers['webhook-timestamp']}.".encode() + post.body
+            mac = base64.b64encode(hmac.digest(b"s", signed, hashlib.sha256)).decode()
+            assert post.headers["webhook-signature"] == f"v1,{mac}"
+            assert len(post.changes) <= 100
+        assert len({post.headers["webhook-id"] for post in endpoint.posted}) == len(endpoint.posted)
+        shown = sanderling("webhooks", folder, "--json").lines
+        assert [(row["state"], row["behind"], row["failures"]) for row in shown] == [("fine", 0, 0)] * 2
+        assert shown[0]["changes"] == len(rows)
+
+
+def test_a_webhook_is_told_only_what_comes_after_it(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with Endpoint() as endpoint, SyntheticWeb(pages=30, seed=8, change_rate=0.4).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        before = told(sanderling, folder)
+        webhook(folder, endpoint)
+        site.clock.advance(3 * DAY)
+        sanderling("crawl", "-d", folder, "--again")
+        sanderling("webhooks", folder, "--deliver")
+        assert endpoint.taken == told(sanderling, folder)[len(before) :]
+        assert endpoint.taken
+
+
+def test_an_endpoint_that_fails_gets_the_same_again(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with Endpoint(503) as endpoint, SyntheticWeb(pages=40, seed=8).serve() as site:
+        empty_crawl(sanderling, site, folder)
+        webhook(folder, endpoint)
+        ran = sanderling("crawl", "-d", folder, "--json")
+        assert (ran.code, ran.json["pages"]) == (0, 40)
+        sanderling("webhooks", folder, "--deliver")  # in case the crawl was over too soon
+        (shown,) = sanderling("webhooks", folder, "--json").lines
+        assert (shown["state"], shown["complaint"]) == ("failing", "it answered 503")
+        failed = sanderling("webhooks", folder, "--deliver")
+        assert failed.code == 1
+        assert "failures in a row: it answered 503" in failed.out
+        assert endpoint.taken == []
+        endpoint.statuses = [200]
+        sanderling("webhooks", folder, "--deliver")
+        assert endpoint.taken == told(sanderling, folder)
+        ids = [post.headers["webhook-id"] for post in endpoint.posted]
+        assert len(ids) > len(set(ids))
+        by_id = {post.headers["webhook-id"]: post.body for post in endpoint.posted}
+        assert all(post.body == by_id[post.headers["webhook-id"]] for post in endpoint.posted)
+
+
+def test_a_dead_endpoint_holds_nothing_up(sanderling: Run, tmp_path: Path) -> None:
+    """One hangs, one is not there, the third gets everything; the crawl ends by itself."""
+    folder = tmp_path / "crawl"
+    with Endpoint() as absent:
+        pass
+    with Endpoint(hold=100) as hanging, Endpoint() as well, SyntheticWeb(pages=40, seed=8).serve() as site:
+        empty_crawl(sanderling, site, folder)
+        for endpoint in (hanging, absent, well):
+            webhook(folder, endpoint)
+        ran = sanderling("crawl", "-d", folder, "--json", timeout=60)
+        assert (ran.code, ran.json["pages"]) == (0, 40)
+        deadline = time.monotonic() + 30
+        while len(well.taken) < 40 and time.monotonic() < deadline:
+            sanderling("crawl", "-d", folder, timeout=60)
+        assert well.taken == told(sanderling, folder)
+
+
+def test_one_that_is_gone_is_left_alone_until_it_is_tested(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with Endpoint(410) as endpoint, SyntheticWeb(pages=30, seed=8, change_rate=0.4).serve() as site:
+        empty_crawl(sanderling, site, folder)
+        webhook(folder, endpoint)
+        said = sanderling("crawl", "-d", folder).err + sanderling("webhooks", folder, "--deliver").err
+        assert "410" in said
+        assert len(endpoint.posted) == 1
+        site.clock.advance(3 * DAY)
+        sanderling("crawl", "-d", folder, "--again")
+        assert len(endpoint.posted) == 1
+        assert "disabled" in sanderling("webhooks", folder).out
+        assert sanderling("webhooks", folder, "--test").code == 1
+        assert "disabled" in sanderling("webhooks", folder).out
+        endpoint.statuses = [204]
+        ran = sanderling("webhooks", folder, "--test")
+        assert ran.code == 0
+        assert "fine" in ran.out
+        assert endpoint.posted[-1].changes == []
+        sanderling("webhooks", folder, "--deliver")
+        assert endpoint.taken == told(sanderling, folder)
+
+
+def test_kills_lose_nothing_and_repeat_little(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with Endpoint() as endpoint, SyntheticWeb(pages=400, seed=8).serve() as site:
+        empty_crawl(sanderling, site, folder)
+        webhook(folder, endpoint)
+        for _ in range(3):
+            seen = len(endpoint.posted)
+            crawl = subprocess.Popen(
+                command("crawl", "-d", folder), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
+            deadline = time.monotonic() + 20
+            while len(endpoint.posted) == seen and crawl.poll() is None and time.monotonic() < deadline:
+                time.sleep(0.02)
+            crawl.send_signal(signal.SIGKILL)
+            crawl.wait()
+        sanderling("crawl", "-d", folder, timeout=120)
+        deadline = time.monotonic() + 20
+        while sanderling("webhooks", folder, "--deliver").code == 2 and time.monotonic() < deadline:
+            time.sleep(0.5)  # the messenger of a killed crawl brings its last deliveries to an end
+        first_time = list({post.headers["webhook-id"]: post for post in endpoint.posted}.values())
+        assert [change["id"] for post in first_time for change in post.changes] == told(sanderling, folder)
+        assert len(endpoint.posted) - len(first_time) <= 4
+
+
+def test_what_a_user_gets_wrong(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=3, seed=8).serve() as site, Endpoint() as endpoint:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        assert "no webhooks" in sanderling("webhooks", folder).out
+        settings = folder / "sanderling.toml"
+        kept = settings.read_text()
+        for wrong in ('secret_env = "NOT_SET_ANYWHERE"', 'secret_file = "nowhere"', "nonsense = 1", 'kinds = ["odd"]'):
+            settings.write_text(kept + f'[[webhook]]\nurl = "{endpoint.url}"\n{wrong}\n')
+            ran = sanderling("crawl", "-d", folder)
+            assert ran.code == 2, wrong
+            assert ran.err.count("\n") == 1
+        settings.write_text(kept + f'[[webhook]]\nurl = "{endpoint.url}"\n')
+        ran = sanderling("webhooks", folder, "--test")
+        assert ran.code == 1
+        assert "private address" in ran.err
+        assert not endpoint.posted
