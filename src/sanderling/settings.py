@@ -82,6 +82,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     ignore_robots: bool = False
     follow_nofollow: bool = False
     allow_private: bool = False
+    private_seeds: bool = True
     user_agent: str = f"Sanderling/{__version__}"
     contact: str | None = None
     proxy: str | None = None
@@ -128,6 +129,7 @@ DECLARED = [
     Declared("ignore_robots", "flag", "Manners", "ignore robots.txt, robots meta tags and X-Robots-Tag; for your own site only"),
     Declared("follow_nofollow", "flag", "Manners", "follow links marked rel=nofollow"),
     Declared("allow_private", "flag", "Manners", "let discovered links lead to loopback, private and link-local addresses"),
+    Declared("private_seeds", "flag", "Manners", "let seeds be at such addresses; off for crawls that are created through the API"),
     Declared("user_agent", "text", "Manners", "how the crawler introduces itself"),
     Declared("contact", "text", "Manners", "URL or mail address of whoever runs the crawl, added to the user agent"),
     Declared("proxy", "text", "Network", "http://, https://, socks5:// or socks5h:// proxy for every request"),
@@ -192,7 +194,7 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return _at_least_zero(float(value) if isinstance(value, str | int) else value, float)
         if unit == "flag" and isinstance(value, bool):
             return value
-        if unit == "text" and isinstance(value, str):
+        if unit == "text" and isinstance(value, str) and value.isprintable():
             return value
         if unit == "choice" and value in CHOICES[name]:
             return value
@@ -211,7 +213,7 @@ _EXPECTED = {
     "size": "a size such as 64KiB or 16MiB",
     "count": "a whole number, 0 or more",
     "number": "a number, 0 or more",
-    "text": "a text",
+    "text": "a text of one line",
     "flag": "true or false",
     "list": "a list of texts",
     "rules": "a list of tables with urls, ignore and watch",

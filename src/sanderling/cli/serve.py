@@ -44,6 +44,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--allow-private", action="store_true", help="let crawls that are created here begin at private addresses"
     )
+    parser.add_argument(
+        "--keep", action="store_true", help="let crawls that were started here go on when the server ends"
+    )
     parser.set_defaults(run=run)
 
 
@@ -76,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(f"token: {token}\n")
         sys.stdout.flush()
 
-    serving.serve([(create_app(shelf, security), socket), (create_sandbox(shelf, security), beside)], say)
+    serving.serve([(create_app(shelf, security, options.keep), socket), (create_sandbox(shelf, security), beside)], say)
     return 0
 
 

@@ -8,9 +8,11 @@ from fastapi import Depends, FastAPI
 
 from sanderling import __version__
 from sanderling.web import pages, problems, signing
-from sanderling.web.api import crawls
+from sanderling.web.api import commands, crawls, live
+from sanderling.web.api.answers import describe
 from sanderling.web.gate import Gate
 from sanderling.web.pages.mishaps import error_page
+from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard
 from sanderling.web.shelf import IDLE_SECONDS, Shelf
 
@@ -18,16 +20,18 @@ from sanderling.web.shelf import IDLE_SECONDS, Shelf
 READERS = 8
 
 
-def create_app(shelf: Shelf, security: Security) -> FastAPI:
-    """Everything that one server shows."""
+def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
+    """Everything that one server shows; `keep` lets the crawls that it started go on when it ends."""
+    runner = Runner(shelf, security.allow_private, keep)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_tidy, shelf)
+            tasks.start_soon(_tidy, shelf, runner)
             yield
             tasks.cancel_scope.cancel()
+        await anyio.to_thread.run_sync(runner.close)
         shelf.close_idle(0)
 
     app = FastAPI(
@@ -36,15 +40,19 @@ def create_app(shelf: Shelf, security: Security) -> FastAPI:
     )  # fmt: skip
     app.state.shelf = shelf
     app.state.security = security
+    app.state.runner = runner
     problems.install(app, error_page)
-    app.include_router(crawls.router, prefix="/api/v1")
+    for module in (crawls, commands, live):
+        app.include_router(module.router, prefix="/api/v1")
+    describe(app)
     app.include_router(signing.router)
     pages.install(app)
     app.add_middleware(Gate, security=security)
     return app
 
 
-async def _tidy(shelf: Shelf) -> None:
+async def _tidy(shelf: Shelf, runner: Runner) -> None:
     while True:
         await anyio.sleep(IDLE_SECONDS / 2)
         await anyio.to_thread.run_sync(shelf.close_idle)
+        await anyio.to_thread.run_sync(runner.tidy)

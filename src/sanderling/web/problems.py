@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 
 from sanderling.errors import FolderInUse, RunFailed, SanderlingError, StoreAway
 from sanderling.web.shelf import UnknownCrawl
+from sanderling.wiring.remote import NotRunning
 
 # Makes a page that says what went wrong to a person: (request, status, sentence).
 ErrorPage = Callable[[Request, int, str], Response]
@@ -25,7 +26,7 @@ class Conflict(SanderlingError):
 
 
 _STATUS: dict[type[SanderlingError], int] = {
-    UnknownCrawl: 404, NotFound: 404, Conflict: 409, FolderInUse: 409, StoreAway: 503, RunFailed: 500,
+    UnknownCrawl: 404, NotFound: 404, Conflict: 409, NotRunning: 409, FolderInUse: 409, StoreAway: 503, RunFailed: 500,
 }  # fmt: skip
 
 

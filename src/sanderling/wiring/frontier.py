@@ -40,7 +40,8 @@ class Frontier:
         self.counts = store.counts()
         self._seeds = list(dict.fromkeys([*store.seeds(), *map(canonical_seed, seeds)]))
         self.homes = store.homes()
-        self._trusted = {origin(seed) for seed in self._seeds}
+        named = {origin(seed) for seed in self._seeds}
+        self._trusted = named if settings.private_seeds else set()
         self.scope = Scope([*self._seeds, *self.homes], settings)
         self.allocator = Allocator(settings, self._take)
         self._distributor = Distributor(store.take, store.ranks)
@@ -50,7 +51,7 @@ class Frontier:
         self.reranker = self._new_reranker()
         self.gate = Gatekeeper(
             store, lambda id: self.allocator.site(id) or store.host(id), lambda *of: self.scope.objection(*of),
-            lambda home: home in self._trusted or any(origin(url) == home for url in self.homes),
+            lambda home: home in named or any(origin(url) == home for url in self.homes),
             settings.scope in ("domain", "any"),
         )  # fmt: skip
         # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.

@@ -1,86 +1,128 @@
-"""Crawls: which there are and how far they are."""
+"""Crawls: which there are, how far they are, and making new ones."""
+
+import re
+from typing import Any
 
 import msgspec
-from fastapi import APIRouter
-from pydantic import BaseModel
+from fastapi import APIRouter, Response
+from msgspec import Struct
+from pydantic import BaseModel, Field
 
-from sanderling.errors import SanderlingError
-from sanderling.model import Counts
+from sanderling.errors import RunFailed, SanderlingError
+from sanderling.model import Counts, Live
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store
-from sanderling.web.api.given import GivenShelf
+from sanderling.server.dispatcher import canonical_seed
+from sanderling.settings import load
+from sanderling.urls import hostname
+from sanderling.web.api.answers import gives, said
+from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.running import Runner, last_line
+from sanderling.web.shelf import Shelf
+from sanderling.wiring import remote
 
 router = APIRouter(tags=["crawls"])
 
 
-class CrawlCounts(BaseModel):
-    """Totals, as `sanderling status --json` has them."""
-
-    known: int
-    queued: int
-    leased: int
-    fetched: int
-    failed: int
-    gone: int
-    excluded: int
-    held: int
-    pages: int
-    redirects: int
-    versions: int
-    bytes: int
-    retried: int
-    truncated: int
-    visits: int
-    changed: int
-    not_modified: int
-    same: int
-
-
-class Crawl(BaseModel):
-    """A crawl folder."""
+class Crawl(Struct, frozen=True, kw_only=True):
+    """A crawl folder and how far it is; `paused` and `live` only while it runs."""
 
     id: str
     folder: str
     running: bool
+    paused: bool = False
     seeds: list[str] = []
-    counts: CrawlCounts | None = None
+    counts: Counts | None = None
     problem: str = ""
+    said: str = ""  # the last line of a crawl that was started here
 
 
-class Crawls(BaseModel):
+class Crawls(Struct, frozen=True):
+    """Every crawl on this server; one that cannot be read says why."""
+
     items: list[Crawl]
 
 
-def crawl_of(id: str, folder: Folder, store: Store) -> Crawl:
+class NewCrawl(BaseModel, extra="forbid"):
+    seeds: list[str] = Field(min_length=1, max_length=10_000, description="where to begin")
+    name: str = Field("", max_length=64, description="the folder's name; by default made from the first seed")
+    settings: dict[str, Any] = Field({}, description="settings by name, as in sanderling.toml")
+    start: bool = Field(True, description="begin at once")
+
+
+def crawl_named(id: str, folder: Folder, store: Store) -> Crawl:
     running = in_use(folder)
+    live: Live | None = None
+    if running:
+        try:
+            live = remote.look(folder.path, patience=1.0)
+        except (remote.NotRunning, RunFailed):  # it begins or ends just now
+            live = None
     return Crawl(
-        id=id, folder=str(folder.path), running=running, seeds=store.seeds()[:100],
-        counts=counts_of(store.counts(), running),
+        id=id, folder=str(folder.path), running=running, paused=live is not None and live.paused,
+        seeds=store.seeds()[:100], counts=counted(live.counts if live else store.counts(), running),
+        said=last_line(folder),
     )  # fmt: skip
 
 
-def counts_of(counts: Counts, running: bool) -> CrawlCounts:
-    if not running:
-        counts.leased = 0  # leases end with the process that gave them
-    counts.queued -= counts.leased
-    return CrawlCounts(**msgspec.to_builtins(counts))
+def counted(counts: Counts, running: bool) -> Counts:
+    """Totals as people count: what is leased is not queued, and leases end with the process that gave them."""
+    leased = counts.leased if running else 0
+    return msgspec.structs.replace(counts, leased=leased, queued=counts.queued - leased)
 
 
-@router.get("/crawls")
-def list_crawls(shelf: GivenShelf) -> Crawls:
-    """Every crawl on this server; one that cannot be read says why."""
-    found = []
-    for id, folder in shelf.folders().items():
-        try:
-            with shelf.reading(id) as (_, store):
-                found.append(crawl_of(id, folder, store))
-        except SanderlingError as error:
-            found.append(Crawl(id=id, folder=str(folder.path), running=in_use(folder), problem=str(error)))
-    return Crawls(items=found)
+@router.get("/crawls", **gives(Crawls))
+def list_crawls(shelf: GivenShelf) -> Response:
+    """Every crawl on this server."""
+    return said(Crawls([_looked_at(shelf, id, folder) for id, folder in shelf.folders().items()]))
 
 
-@router.get("/crawls/{crawl}")
-def read_crawl(crawl: str, shelf: GivenShelf) -> Crawl:
+@router.post("/crawls", **gives(Crawl, 201))
+def create_crawl(asked: NewCrawl, shelf: GivenShelf, runner: GivenRunner) -> Response:
+    """Make a crawl, and begin it unless told otherwise."""
+    id, folder = make(shelf, runner, asked.name, asked.seeds, asked.settings)
+    if asked.start:
+        runner.start(folder)
+    return said(_looked_at(shelf, id, folder), 201, {"Location": f"/api/v1/crawls/{id}"})
+
+
+@router.get("/crawls/{crawl}", **gives(Crawl))
+def read_crawl(crawl: str, shelf: GivenShelf) -> Response:
     """One crawl."""
-    with shelf.reading(crawl) as (folder, store):
-        return crawl_of(crawl, folder, store)
+    folder = shelf.folder(crawl)
+    if _not_begun(folder):
+        return said(_empty(crawl, folder))
+    with shelf.reading(crawl) as (_, store):
+        return said(crawl_named(crawl, folder, store))
+
+
+def make(shelf: Shelf, runner: Runner, name: str, seeds: list[str], settings: dict[str, object]) -> tuple[str, Folder]:
+    """A new folder, and the name that it has on the shelf."""
+    folder = runner.create(name or _from_seed(seeds[0]), seeds, settings)
+    return next(id for id, each in shelf.folders().items() if each.path == folder.path), folder
+
+
+def _from_seed(seed: str) -> str:
+    return re.sub(r"[^a-z0-9.-]+", "-", hostname(canonical_seed(seed)).lower()).strip(".-")[:60] or "crawl"
+
+
+def _looked_at(shelf: Shelf, id: str, folder: Folder) -> Crawl:
+    try:
+        if _not_begun(folder):
+            return _empty(id, folder)
+        with shelf.reading(id) as (_, store):
+            return crawl_named(id, folder, store)
+    except SanderlingError as error:
+        return Crawl(id=id, folder=str(folder.path), running=in_use(folder), problem=str(error), said=last_line(folder))
+
+
+def _not_begun(folder: Folder) -> bool:
+    return not folder.database.exists() and not load(folder.settings)[0].store
+
+
+def _empty(id: str, folder: Folder) -> Crawl:
+    """A crawl that was made and has not begun."""
+    seeds = list(load(folder.settings)[1][:100])
+    return Crawl(
+        id=id, folder=str(folder.path), running=in_use(folder), seeds=seeds, counts=Counts(), said=last_line(folder)
+    )

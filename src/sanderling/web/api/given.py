@@ -1,9 +1,15 @@
-"""What the endpoints share: the shelf, and how long lists come in parts."""
+"""What the endpoints share: the shelf, how long lists come in parts, and how things are named in addresses."""
 
 from typing import Annotated
 
-from fastapi import Depends, Query, Request
+from fastapi import Depends, Path, Query, Request
 
+from sanderling.errors import UsageError
+from sanderling.repository import views
+from sanderling.repository.store import Store
+from sanderling.urls import SEEDABLE, canonical, identity, origin
+from sanderling.web.problems import NotFound
+from sanderling.web.running import Runner
 from sanderling.web.shelf import Shelf
 
 MOST = 500
@@ -14,6 +20,39 @@ def _shelf(request: Request) -> Shelf:
     return shelf
 
 
+def _runner(request: Request) -> Runner:
+    runner: Runner = request.app.state.runner
+    return runner
+
+
 GivenShelf = Annotated[Shelf, Depends(_shelf)]
+GivenRunner = Annotated[Runner, Depends(_runner)]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="how many at most")]
-After = Annotated[str, Query(max_length=500, description="`next` of the part before this one")]
+After = Annotated[int | None, Query(description="`next` of the part before this one")]
+PageId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="the page's `id`")]
+
+
+def named(id: int) -> str:
+    """A page's identity as it stands in addresses."""
+    return f"{id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
+
+
+def identity_named(name: str) -> int:
+    return int.from_bytes(bytes.fromhex(name), "big", signed=True)
+
+
+def page_named(store: Store, name: str) -> views.Shown:
+    found = views.url(store, identity_named(name))
+    if found is None:
+        raise NotFound("this crawl knows no page by that id")
+    return found
+
+
+def host_named(text: str) -> int | None:
+    """The host that a filter names, by its origin or any address on it."""
+    if not text.strip():
+        return None
+    url = canonical(text.strip() if "://" in text else f"https://{text.strip()}", SEEDABLE)
+    if url is None:
+        raise UsageError(f"{text!r} is not the address of a host, such as https://example.org")
+    return identity(origin(url))

@@ -1,0 +1,162 @@
+"""Makes crawls and runs them, each as a process of its own in a session of its own, which outlives this server if asked.
+
+Who uses the API is not necessarily who runs the server. So a seed that comes this way may not lead to a private address,
+neither when it is named nor when it is fetched, and settings that reach further than a crawl are refused.
+"""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from typing import Literal
+
+from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed
+from sanderling.model import Command, Live
+from sanderling.network import is_public, names_private
+from sanderling.repository.folder import Folder, in_use
+from sanderling.server.dispatcher import Scope, canonical_seed
+from sanderling.settings import DECLARED, Settings, dump, load, overlay
+from sanderling.urls import hostname
+from sanderling.web.problems import Conflict
+from sanderling.web.shelf import Shelf
+from sanderling.wiring import remote
+from sanderling.wiring.control import amend_file, checked
+
+Mode = Literal["crawl", "again"]
+_ARGUMENTS: dict[Mode, list[str]] = {"crawl": [], "again": ["--again"]}
+
+MOST_SEEDS = 10_000
+MOST_AT_ONCE = 16
+# How long a crawl may take to begin before we say that it has.
+START_SECONDS = 5.0
+STOP_SECONDS = 10.0
+
+_CRAWLS_OWN = {
+    "scope", "include", "exclude", "sitemaps", "order", "max_pages", "max_depth", "max_time", "max_bytes", "clients",
+    "connections", "per_host", "delay", "delay_factor", "max_delay", "ignore_robots", "follow_nofollow", "user_agent",
+    "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
+    "low_speed_time", "retries", "retry_wait", "rules",
+}  # fmt: skip
+# Settings that a server with --allow-private takes, too.
+_FURTHER = {"allow_private", "proxy"}
+OFFERED = [each for each in DECLARED if each.name in _CRAWLS_OWN | _FURTHER]
+
+
+class Runner:
+    """The crawls that this server started."""
+
+    def __init__(self, shelf: Shelf, allow_private: bool = False, keep: bool = False) -> None:
+        """`keep` lets crawls go on when the server ends."""
+        self._shelf = shelf
+        self._allow_private = allow_private
+        self._keep = keep
+        self._guard = threading.Lock()
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+
+    def create(self, name: str, seeds: list[str], chosen: dict[str, object]) -> Folder:
+        """Makes the folder of a new crawl; everything that does not fit is said before anything is made."""
+        if not seeds or len(seeds) > MOST_SEEDS:
+            raise BadSeed(f"name between 1 and {MOST_SEEDS:,} seeds")
+        starts = list(dict.fromkeys(canonical_seed(seed) for seed in seeds))
+        for setting in chosen:
+            if setting not in _CRAWLS_OWN and not (setting in _FURTHER and self._allow_private):
+                raise BadSetting(f"{setting!r} cannot be set here")
+        settings = overlay(Settings(private_seeds=self._allow_private), chosen)
+        Scope(starts, settings)
+        if not self._allow_private:
+            _check_public(starts)
+        folder = self._shelf.room_for(name)
+        with self._guard:
+            folder.path.mkdir()
+            folder.settings.write_text(dump(settings, tuple(starts)), "utf-8")
+        return folder
+
+    def start(self, folder: Folder, mode: Mode = "crawl") -> None:
+        """Begins or resumes a crawl, and waits until it runs or has failed."""
+        with self._guard:
+            if in_use(folder):
+                raise FolderInUse(f"{folder.path.name} is being crawled already")
+            self._forget_ended()
+            if len(self._processes) >= MOST_AT_ONCE:
+                raise Conflict(f"{MOST_AT_ONCE} crawls are running already; stop one of them first")
+            with (folder.path / "sanderling.log").open("ab") as log:
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "sanderling", "crawl", "-d", str(folder.path), *_ARGUMENTS[mode]],
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                )  # fmt: skip
+            self._processes[str(folder.path)] = process
+            deadline = time.monotonic() + START_SECONDS
+            while process.poll() is None and time.monotonic() < deadline:
+                with contextlib.suppress(remote.NotRunning, RunFailed):
+                    remote.look(folder.path, patience=1.0)
+                    return
+                time.sleep(0.02)
+        if process.poll():
+            raise RunFailed(last_line(folder) or f"the crawl ended with code {process.returncode}")
+
+    def tidy(self) -> None:
+        """Forgets the processes that have ended."""
+        with self._guard:
+            self._forget_ended()
+
+    def close(self) -> None:
+        """Ends the crawls that were started here, unless they were to go on."""
+        self.tidy()
+        if self._keep:
+            return
+        for process in self._processes.values():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process.pid, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_SECONDS
+        for process in self._processes.values():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(max(0.1, deadline - time.monotonic()))
+
+    def _forget_ended(self) -> None:
+        self._processes = {path: each for path, each in self._processes.items() if each.poll() is None}
+
+
+def change(folder: Folder, changes: dict[str, object]) -> Live | None:
+    """Changes limits, scope or order, at once when the crawl runs and else from its next run on."""
+    if in_use(folder):
+        with contextlib.suppress(remote.NotRunning):
+            return remote.command(folder.path, Command("change", changes))
+    checked(load(folder.settings)[0] if folder.settings.exists() else Settings(), changes)
+    amend_file(folder.settings, changes)
+    return None
+
+
+def last_line(folder: Folder) -> str:
+    """What a crawl that was started here said last."""
+    try:
+        with (folder.path / "sanderling.log").open("rb") as log:
+            log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
+            lines = log.read().decode("utf-8", "replace").split("\n")
+    except FileNotFoundError:
+        return ""
+    said = [line.strip() for line in lines if line.strip()]
+    return said[-1].removeprefix("sanderling: ") if said else ""
+
+
+def _check_public(seeds: list[str]) -> None:
+    """Refuses seeds at private addresses; where a name leads may change later, so that it is checked again then."""
+    for name in dict.fromkeys(hostname(seed) for seed in seeds):
+        refused = BadSeed(
+            f"{name!r} is at a private address; `sanderling serve --allow-private` lets crawls begin there"
+        )
+        if names_private(name):
+            raise refused
+        try:
+            found = socket.getaddrinfo(name.strip("[]"), None, type=socket.SOCK_STREAM)
+        except socket.gaierror as error:
+            if error.errno == socket.EAI_AGAIN:
+                continue
+            raise BadSeed(f"{name!r} cannot be a seed: the host name cannot be resolved") from None
+        except UnicodeError:
+            raise BadSeed(f"{name!r} cannot be a seed: it is not a valid host name") from None
+        if not all(is_public(str(each[4][0])) for each in found):
+            raise refused

@@ -1,0 +1,149 @@
+"""Crawls that are made, started, paused, changed and stopped over HTTP."""
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sanderling.model import Command
+from sanderling.repository.folder import Folder, in_use
+from sanderling.settings import load
+from sanderling.testing import ServedWeb
+from sanderling.wiring import remote
+from tests.web.conftest import Served, running
+
+MEANT = {"x-sanderling": "1"}
+SLOW = {"delay": "100ms", "clients": 1}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home") / "crawls"
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with running(home, "--allow-private") as started:
+        started.http.headers.update(MEANT)
+        yield started
+
+
+@pytest.fixture(scope="module")
+def cautious(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server that does not allow private addresses."""
+    with running(tmp_path_factory.mktemp("crawls")) as started:
+        started.http.headers.update(MEANT)
+        yield started
+
+
+def wait_until(server: Served, path: str, wanted: Callable[[Any], bool]) -> Any:
+    for _ in range(600):
+        found = server.http.get(path).json()
+        if wanted(found):
+            return found
+        time.sleep(0.05)
+    raise AssertionError(found)
+
+
+def test_a_crawl_from_beginning_to_end(server: Served, web: ServedWeb) -> None:
+    made = server.http.post(
+        "/api/v1/crawls", json={"seeds": [web.url], "name": "mine", "settings": {"per_host": 8, "delay": 0}}
+    )
+    assert made.status_code == 201 and made.headers["location"] == "/api/v1/crawls/mine", made.text
+    assert server.http.post("/api/v1/crawls", json={"seeds": [web.url], "name": "mine"}).status_code == 400
+    done = wait_until(server, "/api/v1/crawls/mine", lambda crawl: not crawl["running"])
+    assert done["counts"]["pages"] == 120 and done["seeds"] == [web.url]
+    assert server.http.post("/api/v1/crawls/mine/start", json={"mode": "again"}).status_code == 200
+    again = wait_until(server, "/api/v1/crawls/mine", lambda crawl: not crawl["running"])
+    assert again["counts"]["visits"] == 2 * done["counts"]["visits"]
+
+
+def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
+    assert server.http.post("/api/v1/crawls", json={"seeds": [web.url], "name": "s", "settings": SLOW}).is_success
+    assert server.http.post("/api/v1/crawls/s/start", json={}).status_code == 409
+    wait_until(server, "/api/v1/crawls/s/live", lambda live: live.get("clients"))
+    assert server.http.get("/api/v1/crawls/s/clients").json()["items"]
+    assert server.http.post("/api/v1/crawls/s/pause").json()["paused"]
+    assert server.http.get("/api/v1/crawls/s").json()["paused"]
+    assert not server.http.post("/api/v1/crawls/s/resume").json()["paused"]
+    changed = server.http.patch("/api/v1/crawls/s/limits", json={"max_pages": 100, "max_bytes": "1GiB"}).json()
+    values = {each["name"]: each["value"] for each in changed["items"]}
+    assert values["max_pages"] == 100 and values["max_bytes"] == 1 << 30 and values["max_time"] is None
+    assert server.http.post("/api/v1/crawls/s/stop").json()["stopping"]
+    wait_until(server, "/api/v1/crawls/s", lambda crawl: not crawl["running"])
+    assert server.http.post("/api/v1/crawls/s/pause").status_code == 409
+    assert server.http.get("/api/v1/crawls/s/live").status_code == 409
+    assert server.http.patch("/api/v1/crawls/s/scope", json={"exclude": ["/tag/"], "scope": "any"}).is_success
+    assert server.http.patch("/api/v1/crawls/s/scope", json={"exclude": ["("]}).status_code == 400
+    assert server.http.patch("/api/v1/crawls/s/limits", json={"user_agent": "x"}).status_code == 422
+
+
+def test_the_server_takes_its_crawls_with_it_unless_told_otherwise(tmp_path: Path, web: ServedWeb) -> None:
+    for keep in (False, True):
+        with running(tmp_path / f"crawls-{keep}", "--allow-private", *["--keep"] * keep) as server:
+            asked = {"seeds": [web.url], "name": "s", "settings": SLOW}
+            assert server.http.post("/api/v1/crawls", json=asked, headers=MEANT).is_success
+        folder = Folder(tmp_path / f"crawls-{keep}" / "s")
+        assert in_use(folder) is keep
+        if keep:
+            assert remote.command(folder.path, Command("stop")).stopping
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        "http://127.0.0.1/", "http://localhost:8000/", "http://2130706433/", "http://0x7f.0.0.1/", "http://0/",
+        "http://[::]/", "http://[::1]/", "http://[::ffff:127.0.0.1]/", "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/",
+        "http://169.254.169.254/latest/meta-data/", "http://10.0.0.1/", "http://192.168.1.1/", "http://a.internal/",
+        "http://printer.local/", "ftp://127.0.0.1/", "gopher://127.0.0.1/",
+    ],
+)  # fmt: skip
+def test_seeds_at_private_addresses_are_refused(cautious: Served, seed: str) -> None:
+    refused = cautious.http.post("/api/v1/crawls", json={"seeds": ["http://192.0.2.1/", seed]})
+    assert refused.status_code == 400, refused.text
+    assert "private address" in refused.json()["detail"]
+    assert cautious.http.get("/api/v1/crawls").json()["items"] == []
+
+
+@pytest.mark.parametrize("seed", ["file:///etc/passwd", "javascript:alert(1)", "http://", "//x", "\0", "http://a b/"])
+def test_seeds_that_are_none_are_refused(cautious: Served, seed: str) -> None:
+    assert cautious.http.post("/api/v1/crawls", json={"seeds": [seed]}).status_code == 400
+
+
+@pytest.mark.parametrize(
+    "name", ["../evil", "..", ".", "a/b", "/etc", "a\0b", "A", "-rf", ".hidden", "a..b", "x" * 65, "a\nb", "con/", "~"]
+)
+def test_names_that_lead_elsewhere_are_refused(server: Served, home: Path, name: str) -> None:
+    before = set(home.parent.glob("**/sanderling.toml"))
+    refused = server.http.post("/api/v1/crawls", json={"seeds": ["http://127.0.0.1:1/"], "name": name, "start": False})
+    assert refused.status_code in (400, 422), refused.text
+    assert set(home.parent.glob("**/sanderling.toml")) == before
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"store": "postgresql://db/x"}, {"allow_private": True}, {"private_seeds": True}, {"proxy": "http://127.0.0.1:1"},
+        {"min_free": 0}, {"nonsense": 1}, {"scope": "everything"}, {"include": ["("]}, {"include": "/"},
+        {"user_agent": "x\r\nHost: evil"}, {"max_pages": -1}, {"rules": [{"x": 1}]},
+    ],
+)  # fmt: skip
+def test_settings_that_reach_too_far_or_do_not_fit_are_refused(cautious: Served, settings: dict[str, Any]) -> None:
+    refused = cautious.http.post("/api/v1/crawls", json={"seeds": ["http://192.0.2.1/"], "settings": settings})
+    assert refused.status_code == 400, refused.text
+
+
+def test_a_name_that_leads_inward_only_when_it_is_fetched_is_not_followed(
+    server: Served, home: Path, web: ServedWeb, sanderling: Callable[..., Any]
+) -> None:
+    """What the API creates does not trust its seeds, whatever their names led to when they were checked."""
+    made = server.http.post("/api/v1/crawls", json={"seeds": [web.url], "name": "c", "start": False})
+    assert made.status_code == 201 and made.json()["counts"]["pages"] == 0
+    place = home / "c" / "sanderling.toml"
+    place.write_text(place.read_text() + "private_seeds = false\n")
+    assert load(place)[0].private_seeds is False
+    assert sanderling("crawl", "-d", place.parent).code == 0
+    (only,) = sanderling("pages", place.parent, "--state", "failed", "--json").lines
+    assert "private" in only["reason"], only
