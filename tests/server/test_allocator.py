@@ -150,3 +150,11 @@ def test_a_host_with_a_long_pause_holds_nothing() -> None:
     assert leased(made.lease("a", 99, 99)).keys() == {"http://2"}
     made.note(HostNote("http://1", None, time.time() + 1, 3600.0))
     assert [len(lease.tasks) for lease in made.lease("a", 99, 99)] == [1]
+
+
+def test_a_host_whose_queue_was_emptied_by_others_is_done() -> None:
+    made, queue = allocator({1: 5})
+    made.join("a")
+    queue.settle(1, [task.id for task in queue.tasks[1]])
+    assert made.lease("a", 10, 99) == []
+    assert made.nothing_left()

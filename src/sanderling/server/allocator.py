@@ -143,6 +143,8 @@ class Allocator:
                 site.depth = min((task.depth for task in tasks), default=0) if not nearest else site.depth
                 tasks = nearest
             if not tasks:
+                if not site.queued:  # what was queued has been excluded since
+                    self._offer(site)
                 continue
             for task in tasks:
                 site.leased.add(task.id)
