@@ -58,6 +58,10 @@ def test_a_crawl_from_beginning_to_end(server: Served, web: ServedWeb) -> None:
     assert server.http.post("/api/v1/crawls/mine/start", json={"mode": "again"}).status_code == 200
     again = wait_until(server, "/api/v1/crawls/mine", lambda crawl: not crawl["running"])
     assert again["counts"]["visits"] == 2 * done["counts"]["visits"]
+    assert server.http.post("/api/v1/crawls/mine/start", json={"mode": "refresh", "budget": "x"}).status_code == 400
+    assert server.http.post("/api/v1/crawls/mine/start", json={"mode": "refresh", "budget": "7"}).status_code == 200
+    last = wait_until(server, "/api/v1/crawls/mine", lambda crawl: not crawl["running"])
+    assert last["counts"]["visits"] == again["counts"]["visits"] + 7
 
 
 def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:

@@ -7,8 +7,9 @@ import anyio
 from fastapi import Depends, FastAPI
 
 from sanderling import __version__
-from sanderling.web import pages, problems, signing
-from sanderling.web.api import commands, crawls, live
+from sanderling.web import metrics, pages, problems, signing
+from sanderling.web.api import changes, commands, crawls, events, hosts, live, search, versions
+from sanderling.web.api import pages as page_api
 from sanderling.web.api.answers import describe
 from sanderling.web.gate import Gate
 from sanderling.web.pages.mishaps import error_page
@@ -42,9 +43,11 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.state.security = security
     app.state.runner = runner
     problems.install(app, error_page)
-    for module in (crawls, commands, live):
+    for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search):
         app.include_router(module.router, prefix="/api/v1")
     describe(app)
+    app.include_router(metrics.router)
+    app.include_router(changes.feeds)
     app.include_router(signing.router)
     pages.install(app)
     app.add_middleware(Gate, security=security)

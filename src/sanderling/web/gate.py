@@ -68,10 +68,11 @@ class Gate:
 
     def _finish(self, answer: MutableHeaders, scope: Scope, asked: Headers) -> None:
         archive = f"{scope['scheme']}://{host_name(asked.get('host', ''))}:{self._security.archive_port}"
-        answer["Content-Security-Policy"] = (
+        answer.setdefault(
+            "Content-Security-Policy",
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; "
             "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
-            "frame-src " + (archive if _plain(archive) else "'none'")
+            "frame-src " + (archive if _plain(archive) else "'none'"),
         )
         answer["X-Frame-Options"] = "DENY"
         answer["X-Content-Type-Options"] = "nosniff"

@@ -60,10 +60,14 @@ def install(app: FastAPI, page: ErrorPage | None = None) -> None:
         status = next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
         return answer(request, status, str(error))
 
+    async def too_large(request: Request, error: Exception) -> Response:
+        return answer(request, 422, "a number is too large")
+
     async def bug(request: Request, error: Exception) -> Response:
         return answer(request, 500, "this is a mistake of Sanderling; the server's log says more")
 
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(SanderlingError, ours)
+    app.add_exception_handler(OverflowError, too_large)
     app.add_exception_handler(Exception, bug)

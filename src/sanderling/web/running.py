@@ -24,10 +24,10 @@ from sanderling.urls import hostname
 from sanderling.web.problems import Conflict
 from sanderling.web.shelf import Shelf
 from sanderling.wiring import remote
+from sanderling.wiring.budget import read_budget
 from sanderling.wiring.control import amend_file, checked
 
-Mode = Literal["crawl", "again"]
-_ARGUMENTS: dict[Mode, list[str]] = {"crawl": [], "again": ["--again"]}
+Mode = Literal["crawl", "again", "refresh"]
 
 MOST_SEEDS = 10_000
 MOST_AT_ONCE = 16
@@ -75,8 +75,9 @@ class Runner:
             folder.settings.write_text(dump(settings, tuple(starts)), "utf-8")
         return folder
 
-    def start(self, folder: Folder, mode: Mode = "crawl") -> None:
-        """Begins or resumes a crawl, and waits until it runs or has failed."""
+    def start(self, folder: Folder, mode: Mode = "crawl", budget: str = "", forever: bool = False) -> None:
+        """Begins or resumes a crawl, and waits until it runs or has failed; a refresh takes a budget."""
+        command = _command(folder, mode, budget, forever)
         with self._guard:
             if in_use(folder):
                 raise FolderInUse(f"{folder.path.name} is being crawled already")
@@ -85,7 +86,7 @@ class Runner:
                 raise Conflict(f"{MOST_AT_ONCE} crawls are running already; stop one of them first")
             with (folder.path / "sanderling.log").open("ab") as log:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "sanderling", "crawl", "-d", str(folder.path), *_ARGUMENTS[mode]],
+                    [sys.executable, "-m", "sanderling", *command],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
             self._processes[str(folder.path)] = process
@@ -118,6 +119,14 @@ class Runner:
 
     def _forget_ended(self) -> None:
         self._processes = {path: each for path, each in self._processes.items() if each.poll() is None}
+
+
+def _command(folder: Folder, mode: Mode, budget: str, forever: bool) -> list[str]:
+    if mode != "refresh":
+        return ["crawl", "-d", str(folder.path), *["--again"] * (mode == "again")]
+    if budget:
+        read_budget(budget)
+    return ["refresh", str(folder.path), *([f"--budget={budget}"] if budget else []), *["--forever"] * forever]
 
 
 def change(folder: Folder, changes: dict[str, object]) -> Live | None:

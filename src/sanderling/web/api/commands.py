@@ -1,10 +1,11 @@
 """What is done to a crawl: start, pause, resume, stop, and other limits or another scope."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Response
 from msgspec import Struct
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from sanderling.model import Command, Live
 from sanderling.repository import address
@@ -20,6 +21,10 @@ router = APIRouter(tags=["commands"])
 
 class Start(BaseModel, extra="forbid"):
     mode: running.Mode = "crawl"
+    budget: str = Field(
+        "", max_length=40, description="of a refresh: visits (500) or bytes (50MB), at once or in a time (2000/h)"
+    )
+    forever: bool = Field(False, description="of a refresh: go on as the budget flows")
 
 
 class Limits(BaseModel, extra="forbid"):
@@ -58,8 +63,8 @@ class SettingList(Struct, frozen=True):
 
 @router.post("/crawls/{crawl}/start", **gives(Crawl))
 def start(crawl: str, asked: Start, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    """Resume a crawl, or visit every known page once more (`again`)."""
-    runner.start(shelf.folder(crawl), asked.mode)
+    """Resume a crawl, visit every known page once more (`again`), or those that deserve it (`refresh`)."""
+    runner.start(shelf.folder(crawl), asked.mode, asked.budget, asked.forever)
     return read_crawl(crawl, shelf)
 
 
@@ -107,4 +112,6 @@ def _shown(chosen: Settings, each: Any) -> Setting:
     value = getattr(chosen, each.name)
     if each.name in ("store", "proxy") and value:
         value = address.shown(value)  # no passwords
+    if each.name == "webhook":
+        value = [urlsplit(hook.url).hostname for hook in value]  # no secrets
     return Setting(each.name, value, getattr(Settings(), each.name), each.unit, each.group, each.help)

@@ -28,7 +28,8 @@ def _runner(request: Request) -> Runner:
 GivenShelf = Annotated[Shelf, Depends(_shelf)]
 GivenRunner = Annotated[Runner, Depends(_runner)]
 Limit = Annotated[int, Query(ge=1, le=MOST, description="how many at most")]
-After = Annotated[int | None, Query(description="`next` of the part before this one")]
+After = Annotated[int | None, Query(ge=0, le=1 << 62, description="`next` of the part before this one")]
+Number = Annotated[int, Path(ge=0, le=1 << 62)]
 PageId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="the page's `id`")]
 
 

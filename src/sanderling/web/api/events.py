@@ -1,0 +1,99 @@
+"""What happens in a crawl as it happens: server-sent events.
+
+`live` is the state of a running crawl, once a second; `idle` says that it does not run; `change` is a version that was just
+committed, by whatever process. A reader that comes back with `Last-Event-ID` gets the changes that it missed.
+"""
+
+import contextlib
+import time
+from collections.abc import AsyncIterator
+from typing import Annotated
+
+import anyio
+import msgspec
+from fastapi import APIRouter, Header, HTTPException, Request
+from fastapi.responses import StreamingResponse
+
+from sanderling.errors import RunFailed
+from sanderling.model import Live, VersionRow
+from sanderling.repository.store import Store
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.versions import version_of
+from sanderling.web.shelf import Shelf
+from sanderling.wiring import remote
+
+router = APIRouter(tags=["live"])
+
+PAUSE = 1.0
+BATCH = 100
+# A line now and then keeps proxies from closing a connection on which nothing happens.
+LONGEST_SILENCE = 15.0
+MOST_READERS = 100
+
+
+class _Readers:
+    """How many listen; each costs a look a second."""
+
+    count = 0
+
+
+@router.get("/crawls/{crawl}/events", response_class=StreamingResponse)
+async def events(
+    request: Request, crawl: str, shelf: GivenShelf,
+    last_event_id: Annotated[int | None, Header(ge=0)] = None,
+) -> StreamingResponse:  # fmt: skip
+    """Server-sent events: `live`, `idle` and `change`."""
+    if _Readers.count >= MOST_READERS:
+        raise HTTPException(503, f"{MOST_READERS} readers listen already", {"Retry-After": "10"})
+    start = last_event_id
+    if start is None:
+        start = await anyio.to_thread.run_sync(_newest, shelf, crawl)
+    return StreamingResponse(_stream(request, shelf, crawl, start), media_type="text/event-stream")
+
+
+async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> AsyncIterator[bytes]:
+    _Readers.count += 1
+    try:
+        spoke, idle = 0.0, False
+        while not getattr(request.app.state, "closing", False) and not await request.is_disconnected():
+            live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number)
+            for row in found:
+                number = row.number
+                yield _event("change", version_of(request, crawl, row), number)
+            if live is not None:
+                yield _event("live", live)
+            elif not idle:
+                yield _event("idle", {"crawl": crawl})
+            elif time.monotonic() - spoke > LONGEST_SILENCE:
+                yield b": still here\n\n"
+            else:
+                await anyio.sleep(PAUSE)
+                continue
+            idle, spoke = live is None, time.monotonic()
+            if len(found) < BATCH:
+                await anyio.sleep(PAUSE)
+    finally:
+        _Readers.count -= 1
+
+
+def _newest(shelf: Shelf, crawl: str) -> int:
+    with shelf.reading(crawl) as (_, store):
+        return store.newest_version()
+
+
+def _look(shelf: Shelf, crawl: str, number: int) -> tuple[Live | None, list[VersionRow]]:
+    with shelf.reading(crawl) as (folder, store):
+        found = _after(store, number)
+    live = None
+    with contextlib.suppress(remote.NotRunning, RunFailed):
+        live = remote.look(folder.path, patience=1.0)
+    return live, found
+
+
+def _after(store: Store, number: int) -> list[VersionRow]:
+    return store.changes_after(number, BATCH)
+
+
+def _event(name: str, value: object, id: int | None = None) -> bytes:
+    head = f"event: {name}\n" + (f"id: {id}\n" if id is not None else "")
+    return head.encode() + b"data: " + msgspec.json.encode(value) + b"\n\n"

@@ -1,0 +1,72 @@
+"""Hosts: how they are treated, and what their pages taught."""
+
+import contextlib
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from msgspec import Struct
+
+from sanderling.errors import RunFailed
+from sanderling.model import Host, HostState
+from sanderling.repository import views
+from sanderling.server.gatekeeper import learned
+from sanderling.web.api.answers import gives, said
+from sanderling.web.api.given import GivenShelf, Limit, host_named
+from sanderling.web.problems import NotFound
+from sanderling.wiring import remote
+
+router = APIRouter(tags=["hosts"])
+
+
+# Hosts are in the order of their identities, which are 64-bit hashes.
+After = Annotated[int | None, Query(ge=-(1 << 63), lt=1 << 63, description="`next` of the part before this one")]
+
+
+class HostItem(Struct, frozen=True, kw_only=True):
+    """A host, by its origin. `live` only while it is being visited."""
+
+    origin: str
+    robots: str
+    robots_at: float
+    interval: float
+    not_before: float
+    ignored_parameters: dict[str, Any]
+    same_as: str | None
+    traps: list[str]
+    soft_404: bool
+    live: HostState | None = None
+
+
+class HostList(Struct, frozen=True):
+    """Hosts, in an order that means nothing and stays."""
+
+    items: list[HostItem]
+    next: int | None
+
+
+@router.get("/crawls/{crawl}/hosts", **gives(HostList))
+def list_hosts(crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After = None, origin: str = "") -> Response:
+    """Hosts of a crawl, or the one with an `origin`."""
+    active: dict[str, HostState] = {}
+    with contextlib.suppress(remote.NotRunning, RunFailed):
+        active = {each.origin: each for each in remote.look(shelf.folder(crawl).path, patience=1.0).active}
+    with shelf.reading(crawl) as (_, store):
+        if origin:
+            id = host_named(origin)
+            found = store.host(id) if id is not None else None
+            if found is None:
+                raise NotFound(f"this crawl knows no host {origin!r}")
+            return said(HostList([_item(found, active)], None))
+        part = views.hosts(store, limit, after)
+    return said(HostList([_item(host, active) for host in part.rows], part.next))
+
+
+def _item(host: Host, active: dict[str, HostState]) -> HostItem:
+    known = learned(host)
+    return HostItem(
+        origin=host.origin, robots=host.robots.reason if host.robots else "",
+        robots_at=host.robots.at if host.robots else 0.0, interval=host.interval, not_before=host.not_before,
+        ignored_parameters=known.names.ignored, same_as=known.names.twin or None,
+        traps=[each.text for each in known.traps.patterns if each.closed], soft_404=bool(known.traps.soft),
+        live=active.get(host.origin),
+    )  # fmt: skip

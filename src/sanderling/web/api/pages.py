@@ -1,0 +1,224 @@
+"""Pages: the URLs of a crawl, and everything about one of them."""
+
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import APIRouter, Query, Request, Response
+from msgspec import Struct
+
+from sanderling.change.comparison import blame as origins
+from sanderling.cli.versions import paragraphs_of
+from sanderling.judging import known_noise, known_parameters
+from sanderling.model import ChangeKind, Kind, State
+from sanderling.repository import views
+from sanderling.repository.store import Store
+from sanderling.urls import SEEDABLE, canonical, identity
+from sanderling.web.api.answers import gives, said
+from sanderling.web.api.given import After, GivenShelf, Limit, PageId, host_named, named, page_named
+from sanderling.web.api.versions import Version, version_of
+
+router = APIRouter(tags=["pages"])
+
+# Versions that are read from the archive to date the paragraphs of a page.
+MOST_READ = 50
+
+
+class PageItem(Struct, frozen=True, kw_only=True):
+    """A URL in a list; one that never answered has no status."""
+
+    id: str
+    url: str
+    state: str
+    depth: int
+    reason: str
+    status: int
+    title: str
+    mime: str
+    size: int
+    visits: int
+    changes: int
+    fetched_at: float
+    changed_at: float
+
+
+class PageList(Struct, frozen=True):
+    """Some URLs in the order they were found. There may be few or none in a part that is not the last."""
+
+    items: list[PageItem]
+    next: int | None
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """Everything that is known about one URL."""
+
+    id: str
+    url: str
+    state: str
+    kind: str
+    depth: int
+    due: float
+    found_on: str | None
+    anchor: str
+    reason: str
+    status: int
+    title: str
+    mime: str
+    charset: str
+    language: str
+    size: int
+    visits: int
+    changes: int
+    not_modified: int
+    same: int
+    importance: float
+    fetched_at: float
+    changed_at: float
+    truncated: bool
+    noindex: bool
+    redirect: str | None
+    same_as: str | None
+    versions: int
+    parameters: dict[str, Any] | None
+    noise: dict[str, Any] | None
+
+
+class VersionList(Struct, frozen=True):
+    """Versions of one page, the newest first."""
+
+    items: list[Version]
+    next: int | None
+
+
+class Link(Struct, frozen=True):
+    """A URL at the other end of a link."""
+
+    id: str
+    url: str
+    state: str
+
+
+class LinkList(Struct, frozen=True):
+    """Links from or to a page. Those that lead to it are looked for in a stretch of the crawl at a time."""
+
+    items: list[Link]
+    next: int | None
+
+
+class Paragraph(Struct, frozen=True):
+    """A paragraph of the newest version, and when it came."""
+
+    text: str
+    first_seen: float
+    last_edited: float
+
+
+class ParagraphList(Struct, frozen=True):
+    """The paragraphs of a page, dated by its last versions."""
+
+    items: list[Paragraph]
+    versions_read: int
+
+
+@router.get("/crawls/{crawl}/pages", **gives(PageList))
+def list_pages(
+    crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After = None,
+    state: Annotated[str, Query(pattern=f"^({'|'.join(each.name.lower() for each in State)})?$")] = "",
+    host: Annotated[str, Query(description="an origin, such as https://example.org")] = "",
+    prefix: Annotated[str, Query(max_length=2000, description="how URLs begin")] = "",
+    url: Annotated[str, Query(max_length=20_000, description="exactly this one")] = "",
+) -> Response:  # fmt: skip
+    """URLs in the order they were found."""
+    with shelf.reading(crawl) as (_, store):
+        if url:
+            wanted = canonical(url, SEEDABLE)
+            number = store.number(identity(wanted)) if wanted else None
+            part = views.urls(store, 1, number - 1) if number is not None else views.Part([], None)
+            found = [row for row in part.rows if row.number == number]
+            return said(PageList([_item(row) for row in found], None))
+        chosen = State[state.upper()] if state else None
+        part = views.urls(store, limit, after or 0, chosen, host_named(host), prefix)
+    return said(PageList([_item(row) for row in part.rows], part.next))
+
+
+@router.get("/crawls/{crawl}/pages/{page}", **gives(Page))
+def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
+    """One URL: its state, its last answer, its change parameters."""
+    with shelf.reading(crawl) as (_, store):
+        shown = page_named(store, page)
+        count = views.version_count(store, shown.id)
+        via = store.known([shown.via]).get(shown.via) if shown.via else None
+    facts = shown._asdict()
+    kept = known_parameters(facts.pop("parameters"))
+    noise = known_noise(facts.pop("noise")) if kept else None
+    del facts["host"], facts["via"]
+    facts |= {"id": page, "kind": Kind(shown.kind).name.lower(), "found_on": via[0] if via else None}
+    facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
+    return said(Page(**facts, versions=count, parameters=_table(kept), noise=_table(noise)))
+
+
+@router.get("/crawls/{crawl}/pages/{page}/versions", **gives(VersionList))
+def page_versions(
+    request: Request, crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, after: After = None
+) -> Response:
+    """The versions of a page, the newest first."""
+    with shelf.reading(crawl) as (_, store):
+        id = page_named(store, page).id
+        last = min(after if after is not None else 1 << 62, views.version_count(store, id))
+        first = max(1, last - limit + 1)
+        found = views.versions(store, id, first, last) if last > 0 else []
+    items = [version_of(request, crawl, row, place) for place, row in enumerate(found, first)][::-1]
+    return said(VersionList(items, first - 1 if first > 1 else None))
+
+
+@router.get("/crawls/{crawl}/pages/{page}/links/out", **gives(LinkList))
+def links_out(crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, after: After = None) -> Response:
+    """Where a page leads, in the order of its links."""
+    start = max(0, after or 0)
+    with shelf.reading(crawl) as (_, store):
+        ids = list(memoryview(store.links_of(page_named(store, page).id)).cast("q"))
+        found = _links(store, ids[start : start + limit])
+    return said(LinkList(found, start + limit if start + limit < len(ids) else None))
+
+
+@router.get("/crawls/{crawl}/pages/{page}/links/in", **gives(LinkList))
+def links_in(crawl: str, page: PageId, shelf: GivenShelf, after: After = None) -> Response:
+    """Pages that lead to a URL."""
+    with shelf.reading(crawl) as (_, store):
+        part = views.linking(store, page_named(store, page).id, after)
+        found = _links(store, part.rows)
+    return said(LinkList(found, part.next))
+
+
+@router.get("/crawls/{crawl}/pages/{page}/blame", **gives(ParagraphList))
+def blame(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
+    """When each paragraph of a page first appeared and was last edited."""
+    with shelf.reading(crawl) as (folder, store):
+        id = page_named(store, page).id
+        count = views.version_count(store, id)
+        rows = views.versions(store, id, max(1, count - MOST_READ + 1), count) if count else []
+        rows = [row for row in rows if not row.kinds & ChangeKind.GONE]
+        texts = [paragraphs_of(folder, row) for row in rows]
+    dated = zip(texts[-1] if texts else [], origins(texts), strict=True)
+    items = [Paragraph(text, rows[origin.first].at, rows[origin.edited].at) for text, origin in dated]
+    return said(ParagraphList(items, len(rows)))
+
+
+def _item(row: views.Listed) -> PageItem:
+    facts = row._asdict()
+    del facts["number"]
+    return PageItem(**{**facts, "id": named(row.id)})
+
+
+def _links(store: Store, ids: list[int]) -> list[Link]:
+    known = store.known(ids)
+    return [Link(named(id), known[id][0], State(known[id][1]).name.lower()) for id in ids if id in known]
+
+
+def _table(value: object) -> dict[str, Any] | None:
+    """Change parameters for people: bytes as hexadecimal digits."""
+    if value is None:
+        return None
+    table: dict[str, Any] = msgspec.to_builtins(value, builtin_types=(bytes,))
+    if isinstance(table, list):
+        table = {field.name: each for field, each in zip(msgspec.structs.fields(value), table, strict=False)}
+    return {name: each.hex() if isinstance(each, bytes) else each for name, each in table.items()}

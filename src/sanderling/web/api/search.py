@@ -1,0 +1,38 @@
+"""Search in what pages say, and said."""
+
+import time
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from sanderling.cli.versions import moment
+from sanderling.telling.selection import kinds_named
+from sanderling.web.api.answers import gives, said
+from sanderling.web.api.changes import Kinds, Since
+from sanderling.web.api.given import GivenShelf
+from sanderling.web.pages.indexers import Indexers
+from sanderling.wiring import searching
+
+router = APIRouter(tags=["search"])
+
+
+@router.get("/crawls/{crawl}/search", **gives(searching.Results))
+def search(
+    request: Request, crawl: str, shelf: GivenShelf, q: Annotated[str, Query(max_length=1000)] = "",
+    host: str = "", language: str = "", since: Since = "", changed: Since = "", at: Since = "", gone: bool = False,
+    versions: bool = False, limit: Annotated[int, Query(ge=1, le=100)] = 10, page: Annotated[int, Query(ge=1)] = 1,
+    kind: Kinds = [],  # noqa: B006  (FastAPI copies it)
+) -> Response:  # fmt: skip
+    """Pages with these words, the best first; what is not indexed yet is counted in `behind`, and indexed meanwhile."""
+    now = time.time()
+    times = {name: moment(text, now) for name, text in (("since", since), ("changed", changed), ("at", at)) if text}
+    asked = searching.Query(
+        text=q, host=host, language=language, kinds=kinds_named(kind), gone=gone, versions=versions, limit=limit,
+        page=page, **times,
+    )  # fmt: skip
+    with shelf.reading(crawl) as (folder, store):
+        results = searching.Searcher(folder, store).find(asked)
+    if results.behind:
+        indexers: Indexers = request.app.state.indexers
+        indexers.catch_up(folder)
+    return said(results)

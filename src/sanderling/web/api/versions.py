@@ -1,0 +1,143 @@
+"""Versions: what was archived, where to look at it, and what differs between two."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Query, Request, Response
+from msgspec import Struct
+
+from sanderling.change.comparison import PieceKind, pieces, words
+from sanderling.cli.diff import as_html, as_text
+from sanderling.cli.versions import paragraphs_of, when
+from sanderling.model import ChangeKind, VersionRow
+from sanderling.repository import views, warc
+from sanderling.urls import identity
+from sanderling.web.api.answers import gives, said
+from sanderling.web.api.given import GivenShelf, Number, PageId, named, page_named
+from sanderling.web.problems import NotFound
+from sanderling.web.security import Security, archive_origin
+from sanderling.wiring.archive import text_of
+
+router = APIRouter(tags=["versions"])
+
+# A page of its own that anybody may save: it styles itself, and nothing in it runs.
+_STANDALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+
+
+class Version(Struct, frozen=True, kw_only=True):
+    """One version of a page. `archive` shows it for an hour, on an origin of its own."""
+
+    number: int
+    page: str
+    url: str
+    title: str
+    at: float
+    status: int
+    kinds: list[str]
+    significance: float
+    degree: str
+    summary: str
+    news: bool
+    digest: str
+    size: int
+    mime: str
+    archive: str | None
+    place: int | None = None  # in the history of its page, from 1
+
+
+class Difference(Struct, frozen=True):
+    """A paragraph on either side; words are [changed, text], of edited paragraphs only."""
+
+    kind: PieceKind
+    old: str
+    new: str
+    old_words: list[tuple[bool, str]] = []
+    new_words: list[tuple[bool, str]] = []
+
+
+class Diff(Struct, frozen=True):
+    """What differs between two versions, in the order of the newer one."""
+
+    url: str
+    a: Version
+    b: Version
+    items: list[Difference]
+
+
+def version_of(request: Request, crawl: str, row: VersionRow, place: int | None = None) -> Version:
+    security: Security = request.app.state.security
+    shown = None
+    if not row.kinds & ChangeKind.GONE:
+        shown = security.archive_link(archive_origin(request), crawl, row.number)
+    return Version(
+        number=row.number, page=named(identity(row.url)), url=row.url, title=row.title, at=row.at, status=row.status,
+        kinds=row.kinds.names, significance=row.significance, degree=row.degree, summary=row.summary, news=row.news,
+        digest=row.digest, size=row.size, mime=row.mime, archive=shown, place=place,
+    )  # fmt: skip
+
+
+@router.get("/crawls/{crawl}/versions/{number}", **gives(Version))
+def read_version(request: Request, crawl: str, number: Number, shelf: GivenShelf) -> Response:
+    """One version by its number."""
+    with shelf.reading(crawl) as (_, store):
+        row = views.version(store, number)
+    if row is None:
+        raise NotFound(f"there is no version {number}")
+    return said(version_of(request, crawl, row))
+
+
+@router.get("/crawls/{crawl}/versions/{number}/body", response_class=Response)
+def version_body(crawl: str, number: Number, shelf: GivenShelf) -> Response:
+    """The bytes as they came, decompressed; never shown in place by a browser."""
+    archived = _archived(crawl, number, shelf)
+    return Response(
+        archived.body, media_type="application/octet-stream",
+        headers={"Content-Disposition": f'attachment; filename="version-{number}"', "Content-Security-Policy": "sandbox"},
+    )  # fmt: skip
+
+
+@router.get("/crawls/{crawl}/versions/{number}/text", response_class=Response)
+def version_text(crawl: str, number: Number, shelf: GivenShelf) -> Response:
+    """The visible text."""
+    return Response(text_of(_archived(crawl, number, shelf)), media_type="text/plain; charset=utf-8")
+
+
+@router.get("/crawls/{crawl}/pages/{page}/diff", **gives(Diff))
+def diff(
+    request: Request, crawl: str, page: PageId, shelf: GivenShelf,
+    a: Annotated[int | None, Query(ge=1, description="the older version's place in the history")] = None,
+    b: Annotated[int | None, Query(ge=1, description="the newer one's; by default the last two")] = None,
+    format: Literal["json", "html", "text"] = "json",
+) -> Response:  # fmt: skip
+    """What differs between two versions of a page."""
+    with shelf.reading(crawl) as (folder, store):
+        id = page_named(store, page).id
+        count = views.version_count(store, id)
+        newer = b or count
+        older = a or max(1, newer - 1)
+        for place in (older, newer):
+            if not 1 <= place <= count:
+                raise NotFound(f"there is no version {place}: this page has {count}")
+        rows = [views.versions(store, id, place, place)[0] for place in (older, newer)]
+        shown = pieces(*(paragraphs_of(folder, row) for row in rows))
+    titles = [f"version {place}, {when(row.at)}" for place, row in zip((older, newer), rows, strict=True)]
+    if format == "html":
+        headers = {"Content-Security-Policy": _STANDALONE}
+        return Response(as_html(rows[0].url, titles, shown), media_type="text/html; charset=utf-8", headers=headers)
+    if format == "text":
+        return Response(as_text(titles, shown, colour=False), media_type="text/plain; charset=utf-8")
+    versions = [version_of(request, crawl, row, place) for row, place in zip(rows, (older, newer), strict=True)]
+    return said(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
+
+
+def _difference(piece: Any) -> Difference:
+    if piece.kind != "edited":
+        return Difference(piece.kind, piece.old, piece.new)
+    return Difference(piece.kind, piece.old, piece.new, *words(piece.old, piece.new))
+
+
+def _archived(crawl: str, number: int, shelf: GivenShelf) -> warc.Archived:
+    with shelf.reading(crawl) as (folder, store):
+        row = views.version(store, number)
+        if row is None or row.kinds & ChangeKind.GONE:
+            raise NotFound(f"there is no content of version {number}")
+        return warc.read(folder.warcs, row.stored)

@@ -1,0 +1,186 @@
+"""What programs can ask: every list in parts, every thing by its name, every error a problem."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from sanderling.testing import DAY, SyntheticWeb
+from tests.conftest import FAST, Ran
+from tests.web.conftest import Served, running
+
+API = "/api/v1/crawls/site"
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Iterator[Served]:
+    """A site that was visited, changed, and visited again."""
+    home = tmp_path_factory.mktemp("api")
+    with SyntheticWeb(hosts=2, pages=60, seed=3, change_rate=0.5).serve() as site:
+        assert sanderling("crawl", site.url, "-d", home / "site", *FAST, "--scope", "any", "--allow-private").code == 0
+        site.clock.advance(30 * DAY)
+        assert sanderling("crawl", "-d", home / "site", "--again", *FAST).code == 0
+    with running(home) as server:
+        yield server
+
+
+def parts(server: Served, path: str, **asked: Any) -> list[Any]:
+    """A whole list, part by part."""
+    items: list[Any] = []
+    after: dict[str, Any] = {}
+    for _ in range(500):
+        answer = server.http.get(path, params={**asked, **after})
+        assert answer.status_code == 200, answer.text
+        items += answer.json()["items"]
+        if answer.json()["next"] is None:
+            return items
+        after = {"after": answer.json()["next"]}
+    raise AssertionError("no end")
+
+
+def some_page(server: Served, changed: bool = True) -> Any:
+    pages = parts(server, f"{API}/pages", state="fetched")
+    return next(page for page in pages if (page["changes"] > 0) is changed)
+
+
+def test_pages_come_in_parts_and_once(api: Served) -> None:
+    counts = api.http.get(API).json()["counts"]
+    pages = parts(api, f"{API}/pages", limit=7)
+    assert len(pages) == len({page["id"] for page in pages}) == counts["known"]
+    fetched = parts(api, f"{API}/pages", limit=50, state="fetched")
+    assert len(fetched) == counts["fetched"]
+    origin = fetched[0]["url"].partition("://")[2].partition("/")[0]
+    on_host = parts(api, f"{API}/pages", host=f"http://{origin}")
+    assert on_host and all(page["url"].startswith(f"http://{origin}/") for page in on_host)
+    assert parts(api, f"{API}/pages", prefix="http://nowhere.example/") == []
+    (only,) = parts(api, f"{API}/pages", url=fetched[5]["url"])
+    assert only == fetched[5]
+    assert parts(api, f"{API}/pages", url="http://nowhere.example/") == []
+
+
+def test_one_page_with_its_versions_links_and_paragraphs(api: Served) -> None:
+    page = some_page(api)
+    path = f"{API}/pages/{page['id']}"
+    read = api.http.get(path).json()
+    assert read["url"] == page["url"] and read["versions"] >= 2 and read["parameters"] and read["visits"] == 2
+    versions = parts(api, f"{path}/versions", limit=1)
+    assert [each["place"] for each in versions] == list(range(read["versions"], 0, -1))
+    out = parts(api, f"{path}/links/out", limit=3)
+    assert out and all(each["url"] and each["state"] for each in out)
+    back = parts(api, f"{API}/pages/{out[0]['id']}/links/in")
+    assert page["id"] in {each["id"] for each in back}
+    blame = api.http.get(f"{path}/blame").json()
+    assert blame["versions_read"] == read["versions"]
+    assert any(each["last_edited"] > each["first_seen"] for each in blame["items"]) or any(
+        each["first_seen"] > versions[-1]["at"] for each in blame["items"]
+    )
+
+
+def test_a_diff_in_every_form(api: Served) -> None:
+    path = f"{API}/pages/{some_page(api)['id']}/diff"
+    found = api.http.get(path).json()
+    assert found["b"]["place"] == found["a"]["place"] + 1 and any(each["kind"] != "same" for each in found["items"])
+    page = api.http.get(path, params={"format": "html"})
+    assert page.headers["content-type"].startswith("text/html") and "<table>" in page.text
+    assert page.headers["content-security-policy"].startswith("sandbox;")
+    assert api.http.get(path, params={"format": "text"}).text.startswith("--- version")
+    assert api.http.get(path, params={"a": 1, "b": 99}).status_code == 404
+    assert api.http.get(path, params={"a": 0}).status_code == 422
+
+
+def test_changes_newest_first(api: Served) -> None:
+    changes = parts(api, f"{API}/changes", limit=5)
+    numbers = [each["number"] for each in changes]
+    assert numbers == sorted(numbers, reverse=True) and len(numbers) > 5
+    edited = parts(api, f"{API}/changes", kind="text")
+    assert edited and all("text" in each["kinds"] for each in edited)
+    assert parts(api, f"{API}/changes", since="2100-01-01") == []
+    assert len(parts(api, f"{API}/changes", all=True)) >= len(numbers)
+    feed = api.http.get(f"{API}/feed.atom")
+    assert api.http.get("/feed.atom").text.count("<entry>") == feed.text.count("<entry>")
+    assert api.http.get("/feed.atom?crawl=nobody").status_code == 404
+    assert feed.headers["content-type"].startswith("application/atom+xml") and feed.text.count("<entry>") > 5
+
+
+def test_an_archived_version_is_shown_elsewhere(api: Served) -> None:
+    version = api.http.get(f"{API}/versions/1").json()
+    assert not version["archive"].startswith(api.url)
+    shown = httpx.get(version["archive"])
+    assert shown.status_code == 200 and shown.headers["content-security-policy"].startswith("sandbox;")
+    body = api.http.get(f"{API}/versions/1/body")
+    assert body.content == shown.content and body.headers["content-type"] == "application/octet-stream"
+    assert body.headers["content-disposition"].startswith("attachment")
+    assert api.http.get(f"{API}/versions/1/text").headers["content-type"].startswith("text/plain")
+
+
+def test_hosts_and_settings(api: Served) -> None:
+    hosts = parts(api, f"{API}/hosts", limit=1)
+    assert len({host["origin"] for host in hosts}) == len(hosts) >= 1 and hosts[0]["robots"]
+    (one,) = parts(api, f"{API}/hosts", origin=hosts[0]["origin"])
+    assert one == hosts[0]
+    settings = {each["name"]: each["value"] for each in api.http.get(f"{API}/settings").json()["items"]}
+    assert settings["scope"] == "any" and settings["per_host"] == 8
+
+
+def test_search(api: Served) -> None:
+    title = some_page(api)["title"]
+    for _ in range(200):  # what is missing in the index is brought in beside the answers
+        found = api.http.get(f"{API}/search", params={"q": title, "limit": 100}).json()
+        if not found["behind"]:
+            break
+        time.sleep(0.1)
+    assert found["behind"] == 0 and title in {hit["title"] for hit in found["hits"]}
+    assert api.http.get(f"{API}/search", params={"q": '"' * 99 + "~*:("}).status_code in (200, 400)
+
+
+def test_metrics(api: Served) -> None:
+    text = api.http.get("/metrics").text
+    counts = api.http.get(API).json()["counts"]
+    assert f'sanderling_pages_total{{crawl="site"}} {counts["pages"]}\n' in text
+    assert f'sanderling_urls{{crawl="site",state="fetched"}} {counts["fetched"]}\n' in text
+    for line in text.splitlines():
+        assert line.startswith("#") or len(line.split(" ")) == 2, line
+
+
+def test_events_without_a_running_crawl_tell_what_was_missed(api: Served) -> None:
+    with api.http.stream("GET", f"{API}/events", headers={"last-event-id": "0"}) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        events = answer.iter_lines()
+        first = [next(events) for _ in range(3)]
+    assert first[0] == "event: change" and first[1] == "id: 1"
+    assert json.loads(first[2].removeprefix("data: "))["number"] == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        (f"{API}/pages/0000000000000000", 404), (f"{API}/pages/zzz", 422), (f"{API}/pages/0000000000000000/blame", 404),
+        (f"{API}/pages?limit=0", 422), (f"{API}/pages?limit=501", 422), (f"{API}/pages?after=x", 422),
+        (f"{API}/pages?state=nonsense", 422), (f"{API}/pages?host=http://", 400), (f"{API}/versions/0", 404),
+        (f"{API}/versions/99999999999999999999", 422), (f"{API}/versions/999999/body", 404), (f"{API}/changes?kind=x", 422),
+        (f"{API}/changes?since=x", 400), (f"{API}/changes?min_significance=nan", 422), (f"{API}/live", 409),
+        ("/api/v1/crawls/nobody/pages", 404), ("/api/v1/crawls/nobody/events", 404), (f"{API}/hosts?origin=x.example", 404),
+        (f"{API}/search?page=0", 422), ("/crawls/site/pages?after=99999999999999999999", 422), (f"{API}/pages?prefix=%00", 200), (f"{API}/pages?after=-9223372036854775809", 422),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_a_problem(api: Served, path: str, status: int) -> None:
+    answer = api.http.get(path)
+    assert answer.status_code == status, answer.text
+    if status != 200:
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["status"] == status and answer.json()["detail"]
+
+
+def test_everything_is_described(api: Served) -> None:
+    document = api.http.get("/api/v1/openapi.json").json()
+    text = json.dumps(document)
+    for name in {each.partition('"')[0] for each in text.split("#/components/schemas/")[1:]}:
+        assert name in document["components"]["schemas"], name
+    assert set(document["components"]["schemas"]["Live"]["properties"]) >= {"paused", "clients", "lists"}
+    for path, methods in document["paths"].items():
+        assert path.startswith("/api/v1/"), path
+        for method in methods.values():
+            assert method["responses"] and method["summary"]
