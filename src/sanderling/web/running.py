@@ -43,7 +43,6 @@ _CRAWLS_OWN = {
 }  # fmt: skip
 # Settings that a server with --allow-private takes, too.
 _FURTHER = {"allow_private", "proxy"}
-OFFERED = [each for each in DECLARED if each.name in _CRAWLS_OWN | _FURTHER]
 
 
 class Runner:
@@ -57,13 +56,19 @@ class Runner:
         self._guard = threading.Lock()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
+    @property
+    def offered(self) -> list[str]:
+        """The settings that a crawl which is made here may have."""
+        names = _CRAWLS_OWN | _FURTHER if self._allow_private else _CRAWLS_OWN
+        return [each.name for each in DECLARED if each.name in names]
+
     def create(self, name: str, seeds: list[str], chosen: dict[str, object]) -> Folder:
         """Makes the folder of a new crawl; everything that does not fit is said before anything is made."""
         if not seeds or len(seeds) > MOST_SEEDS:
             raise BadSeed(f"name between 1 and {MOST_SEEDS:,} seeds")
         starts = list(dict.fromkeys(canonical_seed(seed) for seed in seeds))
         for setting in chosen:
-            if setting not in _CRAWLS_OWN and not (setting in _FURTHER and self._allow_private):
+            if setting not in self.offered:
                 raise BadSetting(f"{setting!r} cannot be set here")
         settings = overlay(Settings(private_seeds=self._allow_private), chosen)
         Scope(starts, settings)

@@ -5,12 +5,40 @@ from pathlib import Path
 from fastapi import APIRouter, FastAPI
 from fastapi.staticfiles import StaticFiles
 
-from sanderling.web.pages import changes, compare, crawl, crawls, feed, freshness, hosts, listing, live, page, search
+from sanderling.web.pages import (
+    changes,
+    compare,
+    controls,
+    crawl,
+    crawls,
+    feed,
+    freshness,
+    hosts,
+    listing,
+    live,
+    page,
+    search,
+    starting,
+)
 from sanderling.web.pages.indexers import Indexers
 from sanderling.web.pages.pulse import Pulse
 
 router = APIRouter(include_in_schema=False)
-for module in (crawls, crawl, live, listing, page, compare, changes, feed, search, freshness, hosts):
+for module in (
+    crawls,
+    starting,
+    crawl,
+    live,
+    controls,
+    listing,
+    page,
+    compare,
+    changes,
+    feed,
+    search,
+    freshness,
+    hosts,
+):
     router.include_router(module.router)
 
 

@@ -1,14 +1,14 @@
 """What the pages of a crawl share: how a page is named in an address, and links to the next part of a list."""
 
+import re
 from urllib.parse import urlencode
 
 from fastapi import Request
 
-from sanderling.errors import UsageError
 from sanderling.model import VersionRow
 from sanderling.repository import views
 from sanderling.repository.store import Store
-from sanderling.urls import SEEDABLE, canonical, identity, origin
+from sanderling.web.api.given import page_named
 from sanderling.web.problems import NotFound
 from sanderling.web.security import Security, archive_origin
 
@@ -20,18 +20,9 @@ _OFFERED = 50
 
 def page_of(store: Store, id: str) -> views.Shown:
     """The page that an address names."""
-    found = views.url(store, identity_of(id)) if _is_identity(id) else None
-    if found is None:
+    if not re.fullmatch("[0-9a-f]{16}", id):
         raise NotFound("this crawl knows no page by that name")
-    return found
-
-
-def identity_of(id: str) -> int:
-    return int.from_bytes(bytes.fromhex(id), "big", signed=True)
-
-
-def _is_identity(id: str) -> bool:
-    return len(id) == 16 and all(c in "0123456789abcdef" for c in id)
+    return page_named(store, id)
 
 
 def archived_at(request: Request, crawl: str, version: VersionRow) -> str:
@@ -62,11 +53,6 @@ def offered_hosts(store: Store) -> list[str]:
     return found if len(found) > 1 else []
 
 
-def host_of(text: str) -> int | None:
-    """The host that a filter names, by its origin or any address on it."""
-    if not text.strip():
-        return None
-    url = canonical(text.strip() if "://" in text else f"https://{text.strip()}", SEEDABLE)
-    if url is None:
-        raise UsageError(f"{text!r} is not the address of a host, such as https://example.org")
-    return identity(origin(url))
+async def sent(request: Request) -> dict[str, str]:
+    """The fields of a form as text; a file in place of one counts as empty."""
+    return {name: value if isinstance(value, str) else "" for name, value in (await request.form()).items()}

@@ -12,8 +12,8 @@ from sanderling.errors import UsageError
 from sanderling.model import ChangeKind
 from sanderling.repository import views
 from sanderling.urls import identity
-from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.asking import MOST, further, host_of, offered_hosts, start
+from sanderling.web.api.given import GivenShelf, host_named
+from sanderling.web.pages.asking import MOST, further, offered_hosts, start
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
@@ -51,7 +51,7 @@ def changes(
     except UsageError as error:
         wrong["since"] = str(error)
     try:
-        chosen = host_of(asked.host)
+        chosen = host_named(asked.host)
     except UsageError as error:
         wrong["host"] = str(error)
     part = views.Part([], None)

@@ -8,6 +8,7 @@ from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages import form
 from sanderling.web.pages.live import vitals
 from sanderling.web.pages.rendering import show
+from sanderling.web.running import last_line
 from sanderling.wiring.archive import settings_for
 
 router = APIRouter()
@@ -19,16 +20,13 @@ def overview(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
         seeds = store.seeds()
         shown = vitals(request, crawl, folder, store)
         settings, planted = settings_for(folder, {})
-    chosen = {
-        each.name: getattr(settings, each.name)
-        for each in DECLARED
-        if each.name not in form.SECRET and getattr(settings, each.name) != getattr(Settings(), each.name)
-    }
+    names = [each.name for each in DECLARED if each.name not in (*form.SECRET, "private_seeds")]
+    chosen = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(Settings(), name)}
     return show(
         request, "crawl.html", tab="Overview", **shown, was="", alone=False, trouble="",
         seeds=", ".join((seeds or planted)[:3]) + (f" and {len(seeds) - 3} more" if len(seeds) > 3 else ""),
         folder=folder.path,
-        chosen=[(name.replace("_", " ").capitalize(), _plain(name, value)) for name, value in chosen.items()],
+        chosen=[(form.label(name), _plain(name, value)) for name, value in chosen.items()], said=last_line(folder),
         command=form.command(str(folder.path), planted, {name: chosen[name] for name in chosen if name != "rules"}),
     )  # fmt: skip
 

@@ -29,7 +29,7 @@ class Row(NamedTuple):
 @router.get("/")
 def overview(request: Request, shelf: GivenShelf) -> HTMLResponse:
     rows = [_row(shelf, name, folder) for name, folder in shelf.folders().items()]
-    return show(request, "crawls.html", crawls=rows, place=shelf.place, may_create=False)
+    return show(request, "crawls.html", crawls=rows, place=shelf.place, may_create=shelf.may_create)
 
 
 def _row(shelf: Shelf, name: str, folder: Folder) -> Row:

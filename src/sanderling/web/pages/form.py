@@ -1,26 +1,25 @@
-"""The form that starts a crawl: what was typed, what is wrong with it, and the command that does the same."""
+"""Forms of settings: what was typed, what is wrong with it, and the command that does the same."""
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sanderling.errors import BadSeed, BadSetting
+from sanderling.repository import address
 from sanderling.server.dispatcher import Scope, canonical_seed
-from sanderling.settings import CHOICES, DECLARED, Declared, Settings, overlay, read_value
+from sanderling.settings import CHOICES, DECLARED, Declared, Settings, overlay
 from sanderling.urls import hostname
 
-# Tables of rules, and what has secrets in it (the address of a database, webhooks), belong into files and not into forms.
+_BY_NAME = {each.name: each for each in DECLARED}
+# What has secrets in it belongs into files, and is not shown.
 SECRET = ("store", "webhook")
-OFFERED = [each for each in DECLARED if each.name not in ("rules", *SECRET)]
-# What most people set; the rest is folded away.
-FIRST = ("scope", "max_pages", "max_depth", "max_time", "order", "delay", "allow_private", "contact")
-# Patterns may contain anything but a line break.
-_LINES = re.compile(r"\r\n|\r|\n")
+# What an empty field stands for, where it is not a limit that is left open.
+_UNSET = {"delay": "follows the server's pace", "contact": "none", "proxy": "none"}
 
 
 class Field(NamedTuple):
-    """One setting as the form shows it."""
+    """One setting as a form shows it."""
 
     declared: Declared
     typed: str
@@ -32,11 +31,11 @@ class Field(NamedTuple):
 
     @property
     def label(self) -> str:
-        return self.declared.name.replace("_", " ").capitalize()
+        return label(self.name)
 
     @property
     def default(self) -> str:
-        return shown(self.name, getattr(Settings(), self.name))
+        return shown(self.name, getattr(Settings(), self.name)) or _UNSET.get(self.name, "no limit")
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -44,7 +43,7 @@ class Field(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """A form that was sent, or is about to be."""
+    """A form for a new crawl that was sent, or is about to be."""
 
     name: str
     seeds: list[str]
@@ -56,53 +55,62 @@ class Asked(NamedTuple):
         return command(self.name, self.seeds, self.chosen)
 
 
-def read(form: Mapping[str, str]) -> Asked:
+def read(form: Mapping[str, str], offered: Iterable[str]) -> Asked:
     """What a form asks for; whatever does not fit is said beside its field."""
     wrong: dict[str, str] = {}
     seeds = _lines(form.get("seeds", ""))
-    canonical = []
+    starts = []
     for seed in seeds:
         try:
-            canonical.append(canonical_seed(seed))
+            starts.append(canonical_seed(seed))
         except BadSeed as error:
             wrong.setdefault("seeds", str(error))
     if not seeds:
         wrong["seeds"] = "name at least one address to start at, such as https://example.org/"
-    chosen: dict[str, object] = {}
-    for each in OFFERED:
+    values, mistakes = read_settings(form, offered)
+    chosen = {name: value for name, value in values.items() if value != _default(name)}
+    return Asked(form.get("name", "").strip() or folder_name(starts), seeds, chosen, wrong | mistakes)
+
+
+def read_settings(form: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, object], dict[str, str]]:
+    """The settings in a form as they were typed, the default for an empty field; and what is wrong with which."""
+    values: dict[str, object] = {}
+    wrong: dict[str, str] = {}
+    for name in names:
         try:
-            value = _typed(each, form)
-            if value is not None and read_value(each.name, value) != getattr(Settings(), each.name):
-                chosen[each.name] = value
-        except BadSetting as error:
-            wrong[each.name] = str(error)
-    for name in ("include", "exclude"):
-        try:
-            Scope([], overlay(Settings(), {name: chosen.get(name, ())}))
+            value = _typed(_BY_NAME[name], form)
+            settings = overlay(Settings(), {name: value}) if value != _default(name) else Settings()
+            if name in ("include", "exclude"):
+                Scope([], settings)
+            values[name] = _default(name) if getattr(settings, name) == _default(name) else value
         except BadSetting as error:
             wrong[name] = str(error)
-    return Asked(form.get("name", "").strip() or folder_name(canonical), seeds, chosen, wrong)
+    return values, wrong
 
 
-def fields(form: Mapping[str, str], wrong: Mapping[str, str]) -> dict[str, Field]:
+def fields(form: Mapping[str, str], wrong: Mapping[str, str], names: Iterable[str]) -> dict[str, Field]:
     """Every field with what was typed into it."""
-    return {each.name: Field(each, form.get(each.name, _preset(each)), wrong.get(each.name, "")) for each in OFFERED}
+    return {name: Field(_BY_NAME[name], form.get(name, _preset(name)), wrong.get(name, "")) for name in names}
+
+
+def filled(settings: Settings, names: Iterable[str]) -> dict[str, str]:
+    """A form as these settings would have been typed."""
+    return {
+        name: as_typed(name, getattr(settings, name)) for name in names if getattr(settings, name) != _default(name)
+    }
 
 
 def command(name: str, seeds: list[str], chosen: Mapping[str, object]) -> str:
     """The same crawl from the command line."""
     words = ["sanderling", "crawl", *seeds, "-d", name or "FOLDER"]
-    for each in OFFERED:
-        if each.name not in chosen:
-            continue
-        flag = "--" + each.name.replace("_", "-")
-        value = chosen[each.name]
-        if each.unit == "flag":
+    for setting, value in chosen.items():
+        flag = "--" + setting.replace("_", "-")
+        if _BY_NAME[setting].unit == "flag":
             words.append(flag if value else flag.replace("--", "--no-", 1))
         elif isinstance(value, list | tuple):
             words += [word for one in value for word in (flag, str(one))]
         else:
-            words += [flag, shown(each.name, value)]
+            words += [flag, shown(setting, value)]
     return shlex.join(words)
 
 
@@ -113,33 +121,46 @@ def folder_name(seeds: list[str]) -> str:
     return re.sub(r"[^a-z0-9.-]+", "-", hostname(seeds[0]).lower()).strip(".-")[:60] or "crawl"
 
 
-def _typed(each: Declared, form: Mapping[str, str]) -> object | None:
+def label(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def shown(name: str, value: object) -> str:
+    """A value as one would type it, without passwords; what was typed stays as it is."""
+    if name == "proxy" and isinstance(value, str):
+        return address.shown(value) or ""
+    return as_typed(name, value)
+
+
+def as_typed(name: str, value: object) -> str:
+    unit = _BY_NAME[name].unit
+    if value is None or value in ((), ""):
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    if unit == "duration" and isinstance(value, float):
+        return f"{value:g}s"
+    if unit == "size" and isinstance(value, int) and value % (1 << 20) == 0:
+        return f"{value >> 20}MiB"
+    return "\n".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _default(name: str) -> object:
+    return getattr(Settings(), name)
+
+
+def _typed(each: Declared, form: Mapping[str, str]) -> object:
     text = form.get(each.name, "").strip()
     if each.unit == "flag":
         return bool(text)
     if not text:
-        return None
-    return _lines(text) if each.unit == "list" else text
+        return _default(each.name)
+    return tuple(_lines(text)) if each.unit == "list" else text
 
 
-def _preset(each: Declared) -> str:
-    default = getattr(Settings(), each.name)
-    return ("yes" if default else "") if each.unit == "flag" else str(default) if each.unit == "choice" else ""
+def _preset(name: str) -> str:
+    return as_typed(name, _default(name)) if _BY_NAME[name].unit in ("flag", "choice") else ""
 
 
 def _lines(text: str) -> list[str]:
-    return [line.strip() for line in _LINES.split(text) if line.strip()]
-
-
-_UNITS = {each.name: each.unit for each in DECLARED}
-
-
-def shown(name: str, value: object) -> str:
-    """A value as one would type it; what was typed stays as it is."""
-    if value is None or value in ((), ""):
-        return ""
-    if _UNITS[name] == "duration" and isinstance(value, float):
-        return f"{value:g}s"
-    if _UNITS[name] == "size" and isinstance(value, int) and value % (1 << 20) == 0:
-        return f"{value >> 20}MiB"
-    return str(value)
+    return [line.strip() for line in text.splitlines() if line.strip()]

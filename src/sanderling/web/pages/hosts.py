@@ -10,8 +10,8 @@ from sanderling.model import Host, State
 from sanderling.repository import views
 from sanderling.server.gatekeeper import learned
 from sanderling.settings import Settings
-from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.asking import further, host_of, start
+from sanderling.web.api.given import GivenShelf, host_named
+from sanderling.web.pages.asking import further, start
 from sanderling.web.pages.rendering import ago, show
 from sanderling.wiring.archive import settings_for
 
@@ -27,7 +27,7 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     with shelf.reading(crawl) as (folder, store):
         settings, _ = settings_for(folder, {})
         states = store.host_states() if store.counts().known <= _COUNTED else {}
-        wanted = host_of(host)
+        wanted = host_named(host)
         if wanted is None:
             part = views.hosts(store, _MOST, after)
         else:

@@ -9,9 +9,9 @@ from sanderling.errors import UsageError
 from sanderling.model import State
 from sanderling.repository import views
 from sanderling.urls import SEEDABLE, canonical, identity
-from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.asking import MOST, further, host_of, offered_hosts, start
-from sanderling.web.pages.rendering import hexadecimal, show
+from sanderling.web.api.given import GivenShelf, host_named, named
+from sanderling.web.pages.asking import MOST, further, offered_hosts, start
+from sanderling.web.pages.rendering import show
 
 router = APIRouter()
 
@@ -40,7 +40,7 @@ def pages(
     with shelf.reading(crawl) as (_, store):
         try:
             wanted = State[state.upper()] if state in dict(STATES) and state else None
-            part = views.urls(store, MOST, after, wanted, host_of(asked.host), asked.prefix)
+            part = views.urls(store, MOST, after, wanted, host_named(asked.host), asked.prefix)
         except UsageError as error:
             trouble = str(error)
         counts, hosts = store.counts(), offered_hosts(store)
@@ -57,5 +57,5 @@ def find(crawl: str, shelf: GivenShelf, url: str = "") -> Response:
     with shelf.reading(crawl) as (_, store):
         known = wanted is not None and views.url(store, identity(wanted)) is not None
     if known and wanted is not None:
-        return RedirectResponse(f"/crawls/{crawl}/pages/{hexadecimal(identity(wanted))}", 303)
+        return RedirectResponse(f"/crawls/{crawl}/pages/{named(identity(wanted))}", 303)
     raise UsageError(f"{url.strip() or 'nothing'} is not an address that this crawl knows")

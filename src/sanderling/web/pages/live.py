@@ -11,6 +11,7 @@ from sanderling.model import Counts, Live
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store
+from sanderling.settings import load
 from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages.pulse import Pulse
@@ -34,8 +35,9 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[s
     counts = live.counts if live else store.counts()
     state = state_of(folder, counts, live)
     pulse: Pulse = request.app.state.pulse
+    limit = load(folder.settings)[0].max_pages if folder.settings.exists() else None
     return {
-        "crawl": crawl, "may_run": False, "state": state, "live": live, "counts": _current(counts, live, state == "busy"),
+        "crawl": crawl, "at_limit": limit is not None and counts.pages >= limit, "state": state, "live": live, "counts": _current(counts, live, state == "busy"),
         "beats": pulse.note(crawl, live) if live else [], "hosts": live.active[:_HOSTS] if live else [],
         "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows],
         "mishaps": [(identity(each.url), each) for each in live.mishaps[:_MISHAPS]] if live else [],

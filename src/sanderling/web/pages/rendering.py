@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sanderling import __version__
 from sanderling.cli.screen import duration, harmless, size
+from sanderling.web.api.given import named
 from sanderling.web.pages import plots
 from sanderling.web.security import Security, form_token
 
@@ -81,11 +82,6 @@ def outward(url: str) -> str:
     return url if parts.scheme in ("http", "https") and parts.netloc else ""
 
 
-def hexadecimal(id: int) -> str:
-    """A page's identity as it stands in addresses."""
-    return f"{id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
-
-
 def _environment() -> Environment:
     made = Environment(
         loader=PackageLoader("sanderling.web"), autoescape=True, undefined=StrictUndefined,
@@ -93,7 +89,7 @@ def _environment() -> Environment:
     )  # fmt: skip
     made.filters |= {
         "iso": iso, "when": when, "ago": ago, "about": about, "many": many, "number": number, "percent": percent,
-        "size": size, "duration": duration, "harmless": harmless, "degree": degree, "outward": outward, "hex": hexadecimal,
+        "size": size, "duration": duration, "harmless": harmless, "degree": degree, "outward": outward, "hex": named,
         "quoted": lambda text: quote(text, safe=""), "scaled": plots.scaled, "stacked": plots.stacked,
         "harmless_lines": lambda text: "\n".join(map(harmless, text.splitlines())),
     }  # fmt: skip

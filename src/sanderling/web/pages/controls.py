@@ -1,0 +1,87 @@
+"""What a person does to a crawl: start, pause, resume and stop it, and change its limits and scope."""
+
+from collections.abc import Mapping
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from sanderling.errors import SanderlingError
+from sanderling.model import Command
+from sanderling.repository.folder import Folder
+from sanderling.settings import Settings, load
+from sanderling.web import running
+from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.pages import form
+from sanderling.web.pages.asking import sent
+from sanderling.web.pages.rendering import show
+from sanderling.web.problems import NotFound
+from sanderling.web.running import Runner
+from sanderling.wiring import remote
+from sanderling.wiring.control import LIMITS, SCOPE
+
+router = APIRouter()
+
+CHANGEABLE = (*LIMITS, *SCOPE)
+
+
+@router.post("/crawls/{crawl}/control")
+async def control(request: Request, crawl: str, shelf: GivenShelf, runner: GivenRunner) -> Response:
+    action = (await sent(request)).get("action", "")
+    await run_in_threadpool(_follow, runner, shelf.folder(crawl), action)
+    return RedirectResponse(f"/crawls/{crawl}", 303)
+
+
+def _follow(runner: Runner, folder: Folder, action: str) -> None:
+    if action in ("crawl", "again"):
+        runner.start(folder, "again" if action == "again" else "crawl")
+    elif action in ("pause", "resume", "stop"):
+        remote.command(folder.path, Command(action))  # type: ignore[arg-type]  # it is one of the three
+    else:
+        raise NotFound("there is no such button")
+
+
+@router.get("/crawls/{crawl}/limits")
+def limits(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
+    settings = _settings(shelf.folder(crawl))
+    return _page(request, crawl, form.filled(settings, CHANGEABLE), {})
+
+
+@router.post("/crawls/{crawl}/limits")
+async def change(request: Request, crawl: str, shelf: GivenShelf) -> Response:
+    typed = await sent(request)
+    folder = shelf.folder(crawl)
+    wrong = await run_in_threadpool(_change, folder, typed)
+    if wrong:
+        return _page(request, crawl, typed, wrong)
+    return RedirectResponse(f"/crawls/{crawl}", 303)
+
+
+def _change(folder: Folder, typed: Mapping[str, str]) -> dict[str, str]:
+    """Changes what is typed differently from what is; returns what is wrong with it."""
+    values, wrong = form.read_settings(typed, CHANGEABLE)
+    if wrong:
+        return wrong
+    now = form.filled(_settings(folder), CHANGEABLE)
+    changed = {
+        name: None if value == getattr(Settings(), name) else value
+        for name, value in values.items()
+        if form.as_typed(name, value) != now.get(name, form.as_typed(name, getattr(Settings(), name)))
+    }
+    try:
+        if changed:
+            running.change(folder, changed)
+    except SanderlingError as error:
+        return {"": str(error)}
+    return {}
+
+
+def _settings(folder: Folder) -> Settings:
+    return load(folder.settings)[0] if folder.settings.exists() else Settings()
+
+
+def _page(request: Request, crawl: str, typed: Mapping[str, str], wrong: dict[str, str]) -> HTMLResponse:
+    return show(
+        request, "limits.html", status=422 if wrong else 200, crawl=crawl, tab="Overview", wrong=wrong,
+        fields=form.fields(typed, wrong, CHANGEABLE), limit_names=LIMITS, scope_names=SCOPE,
+    )  # fmt: skip

@@ -1,0 +1,100 @@
+"""The form that makes a crawl and starts it."""
+
+from collections.abc import Mapping
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
+
+from sanderling.errors import BadSeed, SanderlingError, UsageError
+from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.pages import form
+from sanderling.web.pages.asking import sent
+from sanderling.web.pages.rendering import show
+from sanderling.web.running import Runner
+from sanderling.web.shelf import Shelf
+
+router = APIRouter()
+
+# Tables of rules belong into a file and not into a form.
+_ELSEWHERE = ("rules",)
+GROUPS = (
+    ("What to follow", "By default every link on the hosts where it begins.", ("scope", "order", "include", "exclude", "sitemaps")),
+    ("When to stop", "By default when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
+    (
+        "Manners",
+        "By default robots.txt is obeyed, a host has one connection, and after each page a pause of four times as long as it took.",
+        ("per_host", "delay", "delay_factor", "max_delay", "contact", "user_agent", "ignore_robots", "follow_nofollow", "allow_private"),
+    ),
+)  # fmt: skip
+# Groups that most people look into.
+_OPEN = ("What to follow", "When to stop")
+
+
+@router.get("/new")
+def new(request: Request, shelf: GivenShelf, runner: GivenRunner) -> HTMLResponse:
+    if not shelf.may_create:
+        raise UsageError("crawls cannot be created here: start the server with a directory to create them in")
+    return _page(request, shelf, runner, {}, form.Asked("", [], {}, {}))
+
+
+@router.post("/new/command")
+async def command(request: Request, runner: GivenRunner) -> HTMLResponse:
+    """The command for what has been typed so far."""
+    return show(request, "_command.html", command=form.read(await sent(request), _names(runner)).command)
+
+
+@router.post("/new")
+async def create(request: Request, shelf: GivenShelf, runner: GivenRunner) -> Response:
+    typed = await sent(request)
+    asked = form.read(typed, _names(runner))
+    if trouble := _name_trouble(shelf, asked.name):
+        asked.wrong["name"] = trouble
+    if not asked.wrong:
+        asked = await run_in_threadpool(_begin, runner, asked)
+    if asked.wrong:
+        return await run_in_threadpool(_page, request, shelf, runner, typed, asked)
+    return RedirectResponse(f"/crawls/{asked.name}", 303)
+
+
+def _name_trouble(shelf: Shelf, name: str) -> str:
+    """Why a new crawl cannot have this name; one without seeds has none yet."""
+    try:
+        if name:
+            shelf.room_for(name)
+    except UsageError as error:
+        return str(error)
+    return ""
+
+
+def _begin(runner: Runner, asked: form.Asked) -> form.Asked:
+    """Makes the crawl and starts it; what cannot be is said where it belongs."""
+    try:
+        folder = runner.create(asked.name, asked.seeds, asked.chosen)
+    except BadSeed as error:
+        return asked._replace(wrong={"seeds": str(error)})
+    except SanderlingError as error:
+        return asked._replace(wrong={"": str(error)})
+    try:
+        runner.start(folder)
+    except SanderlingError as error:
+        return asked._replace(wrong={"": f"the crawl was made, but it did not start: {error}"})
+    return asked
+
+
+def _names(runner: Runner) -> list[str]:
+    return [name for name in runner.offered if name not in _ELSEWHERE]
+
+
+def _page(request: Request, shelf: Shelf, runner: Runner, typed: Mapping[str, str], asked: form.Asked) -> HTMLResponse:
+    names = _names(runner)
+    grouped = [(title, said, [name for name in some if name in names]) for title, said, some in GROUPS]
+    rest = [name for name in names if not any(name in some for _, _, some in GROUPS)]
+    groups = [
+        (title, said, some, title in _OPEN or any(name in asked.wrong or name in asked.chosen for name in some))
+        for title, said, some in [*grouped, ("Everything else", "", rest)]
+    ]
+    return show(
+        request, "new.html", status=422 if asked.wrong else 200, place=shelf.place, typed=typed, wrong=asked.wrong,
+        groups=groups, fields=form.fields(typed, asked.wrong, names), command=asked.command,
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""From the form to a finished crawl, and what is done to it on the way; as a browser without scripts does it."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+import turbohtml
+
+from sanderling.testing import ServedWeb, SyntheticWeb
+from tests.web.conftest import Served, running
+from tests.web.test_pages import attribute, check, tree
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("made-here")
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with running(home, "--allow-private") as served:
+        yield served
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[ServedWeb]:
+    with SyntheticWeb(pages=40, seed=3).serve() as served:
+        yield served
+
+
+def filled(document: turbohtml.Document, action: str) -> dict[str, str]:
+    """The form with this action as a browser would send it untouched."""
+    (form,) = [each for each in document.find_all("form") if attribute(each, "action") == action]
+    found = {}
+    for field in form.find_all("input"):
+        if attribute(field, "type") != "checkbox" or field.attr("checked") is not None:
+            found[attribute(field, "name")] = attribute(field, "value")
+    for field in form.find_all("textarea"):
+        found[attribute(field, "name")] = field.text
+    for field in form.find_all("select"):
+        options = list(field.find_all("option"))
+        chosen = next((each for each in options if each.attr("selected") is not None), options[0])
+        found[attribute(field, "name")] = attribute(chosen, "value") or chosen.text
+    return found
+
+
+def send(server: Served, page: str, target: str, **typed: str) -> httpx.Response:
+    return server.http.post(target, data={**filled(tree(server, page), target), **typed})
+
+
+def wait_for(server: Served, crawl: str, state: str) -> str:
+    deadline = time.monotonic() + 60
+    while state not in (shown := server.http.get(f"/crawls/{crawl}/live?was=").text):
+        assert time.monotonic() < deadline, shown
+        time.sleep(0.1)
+    return shown
+
+
+def test_an_empty_shelf_teaches(server: Served) -> None:
+    document = tree(server, "/")
+    check(document, "/")
+    assert "No crawl yet" in document.text and "sanderling crawl" in document.text
+    assert any(attribute(each, "href") == "/new" for each in document.find_all("a"))
+
+
+def test_a_crawl_is_made_watched_changed_and_visited_again(server: Served, site: ServedWeb, home: Path) -> None:
+    check(tree(server, "/new"), "/new")
+    made = send(server, "/new", "/new", seeds=site.url, name="tide", max_pages="10", per_host="8", delay="0")
+    assert made.status_code == 303 and made.headers["location"] == "/crawls/tide", made.text
+    wait_for(server, "tide", "The limit of 10 pages is met")
+    overview = tree(server, "/crawls/tide")
+    check(overview, "/crawls/tide")
+    assert "--max-pages 10 --per-host 8 --delay 0s" in overview.text
+
+    check(tree(server, "/crawls/tide/limits"), "limits")
+    wrong = send(server, "/crawls/tide/limits", "/crawls/tide/limits", max_pages="many", include="(")
+    assert wrong.status_code == 422
+    document = turbohtml.parse(wrong.text)
+    check(document, "limits")
+    invalid = {attribute(each, "id") for each in document.find_all() if attribute(each, "aria-invalid") == "true"}
+    assert invalid == {"max_pages", "include"}
+    assert send(server, "/crawls/tide/limits", "/crawls/tide/limits", max_pages="").status_code == 303
+    assert "max_pages" not in (home / "tide" / "sanderling.toml").read_text()
+    assert send(server, "/crawls/tide", "/crawls/tide/control", action="crawl").status_code == 303
+    shown = wait_for(server, "tide", "The crawl is finished")
+    assert "announced" in shown
+    assert send(server, "/crawls/tide", "/crawls/tide/control", action="again").status_code == 303
+    wait_for(server, "tide", "The crawl is finished")
+
+
+def test_pause_resume_and_stop(server: Served, site: ServedWeb) -> None:
+    send(server, "/new", "/new", seeds=site.url, name="slow", delay="1s")
+    for action, state in (("pause", "paused"), ("resume", "running"), ("stop", "unfinished")):
+        assert send(server, "/crawls/slow", "/crawls/slow/control", action=action).status_code == 303
+        wait_for(server, "slow", f"The crawl is {state}")
+        check(tree(server, "/crawls/slow"), state)
+    refused = server.http.post(
+        "/crawls/slow/control", headers={"accept": "text/html"},
+        data={**filled(tree(server, "/crawls/slow"), "/crawls/slow/control"), "action": "pause"},
+    )  # fmt: skip
+    assert refused.status_code == 409 and "no crawl is running" in refused.text
+
+
+def test_mistakes_stand_beside_their_fields(server: Served, home: Path) -> None:
+    wrong = send(
+        server, "/new", "/new", seeds="https://example.org/\njavascript:alert(1)", name="../up", max_time="soon",
+        exclude="(", per_host="0",
+    )  # fmt: skip
+    assert wrong.status_code == 422
+    document = turbohtml.parse(wrong.text)
+    check(document, "/new")
+    invalid = {attribute(each, "id") for each in document.find_all() if attribute(each, "aria-invalid") == "true"}
+    assert invalid == {"seeds", "name", "max_time", "exclude", "per_host"}
+    assert "javascript:alert(1)" in next(iter(document.find_all("textarea"))).text
+    assert send(server, "/new", "/new", seeds="").status_code == 422
+    assert not (home.parent / "up").exists()
+
+
+def test_the_command_follows_what_is_typed(server: Served) -> None:
+    typed = {**filled(tree(server, "/new"), "/new"), "seeds": "example.org", "exclude": "/a'b/\n/c/"}
+    shown = server.http.post("/new/command", data=typed)
+    assert shown.status_code == 200
+    text = turbohtml.parse(shown.text).text
+    assert text.strip() == """sanderling crawl example.org -d example.org --exclude '/a'"'"'b/' --exclude /c/"""
+
+
+def test_a_form_without_its_token_is_refused(server: Served) -> None:
+    for action in ("/new", "/new/command", "/crawls/tide/control", "/crawls/tide/limits", "/logout"):
+        refused = server.http.post(
+            action, data={"seeds": "https://example.org/", "action": "stop"}, headers={"accept": "text/html"}
+        )
+        assert refused.status_code == 403, action
+        check(turbohtml.parse(refused.text), action)
+
+
+def test_a_server_of_one_folder_makes_no_others(crawled: Path) -> None:
+    with running(crawled / "small") as server:
+        assert not any(attribute(each, "href") == "/new" for each in tree(server, "/").find_all("a"))
+        check(tree(server, "/new", 400), "/new")
