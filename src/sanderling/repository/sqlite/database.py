@@ -25,7 +25,8 @@ JOINS = Joins(
     links="links l JOIN pages p ON p.number = l.page JOIN urls u ON u.number = p.url",
 )
 
-# Pages a log may have before it is worked into the file, and the memory for pages, of a writer and of a reader.
+# Pages a log may have before it is worked into the file, and the memory for pages, of a writer and of a reader. A page
+# that changes several times meanwhile is copied once: with 4,000 pages new URLs cost a third more.
 CHECKPOINT_PAGES = 32_000
 CACHE_KIB = 131_072
 READER_CACHE_KIB = 16_384

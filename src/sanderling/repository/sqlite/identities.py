@@ -81,10 +81,13 @@ class Identities:
         # As they will be leased, so that what is visited together lies together; among equals the first stays first.
         urls = sorted(urls, key=_turn)
         first = self._last + 1
-        self._db.executemany(_NEW_URL, [_plain(number, row) for number, row in enumerate(urls, first)])
-        known.add((number, row.id, row.url) for number, row in enumerate(urls, first))
+        self._db.executemany(_NEW_URL, map(_plain, range(first, first + len(urls)), urls))
+        known.add(
+            zip(range(first, first + len(urls)), [row.id for row in urls], [row.url for row in urls], strict=True)
+        )
+        waiting = self._waiting
         for number, row in enumerate(urls, first):
-            self._waiting[(row.id >> 56) + 128].extend((row.id, number))
+            waiting[(row[0] >> 56) + 128].extend((row[0], number))
         self._last += len(urls)
         self._count += len(urls)
         while self._count > max(FEWEST_WAITING, self._last // WAITING_SHARE):
@@ -116,9 +119,10 @@ class Identities:
 
 
 def _turn(row: NewUrl) -> tuple[int, float]:
-    return row.host, -row.rank
+    return row[2], -row[5]
 
 
 def _plain(number: int, row: NewUrl) -> tuple[Any, ...]:
     """The driver looks for a way to adapt whatever is not exactly a tuple of numbers and texts: 4 us a row."""
-    return (number, *row[:4], int(row[4]), *row[5:10], int(row[10]), *row[11:])
+    id, url, host, depth, state, rank, via, hops, anchor, reason, kind, *rest = row
+    return (number, id, url, host, depth, int(state), rank, via, hops, anchor, reason, int(kind), *rest)
