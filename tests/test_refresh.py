@@ -3,17 +3,41 @@
 import contextlib
 import json
 import os
+import random
 import subprocess
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
+from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 from conftest import FAST, Ran, command
+from servers import Answer, Entry, PageServer
 
 from sanderling.testing import DAY, SyntheticWeb
 
 Sanderling = Callable[..., Ran]
+
+
+WORDS = [
+    "sand",
+    "wave",
+    "tide",
+    "shore",
+    "bird",
+    "wing",
+    "flock",
+    "north",
+    "storm",
+    "reef",
+    "gull",
+    "dune",
+    "salt",
+    "foam",
+    "shell",
+    "crab",
+]
 
 
 def later(days: float) -> dict[str, str]:
@@ -146,3 +170,100 @@ def test_a_network_that_is_away_is_nobodys_fault(sanderling: Sanderling, tmp_pat
     assert {key: after[key] for key in ("fetched", "failed", "gone", "queued")} == {
         key: before[key] for key in ("fetched", "failed", "gone", "queued")
     }
+
+
+def a_web_of_liars(day: Callable[[], int]) -> dict[str, Entry]:
+    """Fifteen pages of each kind: those that count their visitors, those whose validators and dates lie, and honest ones
+    of which every third changes each day."""
+
+    def counter(asked: int) -> bytes:
+        return page(f"<p>You are visitor number {asked}.</p><input type=hidden name=csrf value={asked * 7919:x}>")
+
+    def restless(asked: int) -> Answer:
+        return Answer(page("<p>Nothing ever happens here.</p>"), headers=(("ETag", f'"server-{asked}"'),))
+
+    def dated(asked: int) -> Answer:
+        ahead = day() * DAY + (400 * DAY if asked % 2 else 0)
+        now = formatdate(time.time() + ahead, usegmt=True)
+        return Answer(page("<p>Nor here, but always just now.</p>"), headers=(("Last-Modified", now),))
+
+    def honest(n: int) -> Callable[[int], Answer]:
+        def answer(_: int) -> Answer:
+            words = random.Random(n * 1000 + (day() if n % 3 == 0 else 0))
+            paragraphs = (" ".join(words.choices(WORDS, k=12)) for _ in range(words.randint(2, 5)))
+            return Answer(page("".join(f"<p>{paragraph}</p>" for paragraph in paragraphs)))
+
+        return answer
+
+    table: dict[str, Entry] = {}
+    for n in range(15):
+        table |= {f"/count/{n}": counter, f"/tag/{n}": restless, f"/date/{n}": dated, f"/honest/{n}": honest(n)}
+    links = "".join(f'<a href="{path}">{path}</a> ' for path in table)
+    return table | {"/": page(links)}
+
+
+def page(body: str) -> bytes:
+    return f"<!doctype html><title>A page</title><h1>A page</h1><p>It begins the same every day.</p>{body}".encode()
+
+
+def test_nobody_eats_the_budget_with_lies(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder, today = tmp_path / "crawl", [0]
+    with PageServer(a_web_of_liars(lambda: today[0])) as server:
+        sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
+        visited: Counter[str] = Counter()
+        for day in range(1, 9):
+            today[0] = day
+            before = len(server.asked)
+            if day <= 3:  # what changes at every visit is known as such after some of them
+                sanderling("crawl", "-d", folder, "--again", env=later(day))
+                continue
+            ran = sanderling("refresh", folder, "--budget", 16, "--json", env=later(day))
+            assert ran.code == 0 and ran.json["visits"] <= 16, ran.err
+            visited.update(asked.url for asked in server.asked[before:])
+        # In five days, with room for a quarter of the pages, none that changes had to wait for those that pretend to.
+        honest = [visited[f"/honest/{n}"] for n in range(0, 15, 3)]
+        assert min(honest) >= 4 and sum(honest) >= 23, visited
+    told = sanderling("freshness", folder, "--json", env=later(11)).json
+    assert {doubt["about"] for doubt in told["doubts"]} >= {"ETag", "Last-Modified"}
+    assert "not believed:" in sanderling("freshness", folder, env=later(11)).out
+
+
+def test_a_clock_that_jumps_back_and_forth(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=30, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, env=later(100))
+        for day in (0, 4000, 1, 2):
+            ran = sanderling("refresh", folder, "--budget", 10, "--json", env=later(day))
+            assert ran.code == 0 and ran.json["visits"] >= 8, ran.err
+            assert 0 <= ran.json["freshness_before"] <= 1
+        told = sanderling("freshness", folder, "--json", env=later(3)).json
+        assert 0 < told["freshness"] <= 1 and told["age_days"] >= 0
+
+
+def test_a_budget_of_bytes(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=60, seed=2, size=20_000, change_rate=3.0).serve(validators=False) as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        mean = sanderling("status", folder, "--json").json["bytes"] / 60
+        ran = sanderling("refresh", folder, "--budget", f"{round(20 * mean)}B", "--json", *FAST, env=later(3))
+        assert 5 <= ran.json["visits"] <= 40 and ran.json["bytes"] < 30 * mean
+
+
+def test_new_pages_are_found_on_the_way(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    table: dict[str, Entry] = {"/": page('<a href="/old">old</a>'), "/old": page("old")}
+    with PageServer(table) as server:
+        sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
+        server.table |= {"/": page('<a href="/old">old</a> <a href="/new">new</a>'), "/new": page("new")}
+        ran = sanderling("refresh", folder, "--budget", 10, "--json", env=later(3))
+        assert (ran.json["new"], ran.json["changed"]) == (1, 1)
+        told = sanderling("refresh", folder, "--budget", 10, env=later(6)).out
+        assert "estimated freshness of 3 pages" in told and "next: `sanderling changes" in told
+
+
+def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with PageServer({"/": page("alone")}) as server:
+        sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
+    told = sanderling("freshness", folder)
+    assert told.code == 0 and "1 pages, 0 of them visited again" in told.out and "visits a day" in told.out

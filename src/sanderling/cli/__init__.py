@@ -26,8 +26,8 @@ A crawl lives in one folder. Start with:
 
 # A module each, in the order that `--help` lists them.
 COMMANDS = (
-    "crawl", "refresh", "status", "pages", "links", "duplicates", "search", "changes", "feed", "digest", "webhooks", "history",
-    "diff", "blame", "export", "reindex", "join", "control", "serve", "lab",
+    "crawl", "refresh", "freshness", "status", "pages", "links", "duplicates", "search", "changes", "feed", "digest", "webhooks",
+    "history", "diff", "blame", "export", "reindex", "join", "control", "serve", "lab",
 )  # fmt: skip
 
 

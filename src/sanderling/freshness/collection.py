@@ -25,7 +25,7 @@ COLUMNS = np.dtype(
     [
         ("id", "<i8"), ("host", "<i8"), ("pattern", "<i8"), ("folder", "<i8"), ("depth", "<i4"), ("there", "?"),
         ("announced", "<f8"), ("at", "<f8"), ("since", "<f8"), ("kinds", "<i4"), ("size", "<f8"), ("importance", "<f8"),
-        ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("numbers", "<f4", (len(KINDS), 4)),
+        ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("not_modified", "<i4"), ("same", "<i4"), ("numbers", "<f4", (len(KINDS), 4)),
     ]
 )  # fmt: skip
 
@@ -41,6 +41,7 @@ class Believed(NamedTuple):
 
     log_rate: Floats
     spread: Floats
+    rate: Floats  # expected, in changes a day
     exposure: Floats  # the time since its last visit, as signals make it feel
     fresh: Floats  # the probability that our copy is up to date
     age: Floats  # expected time since the first change that we have missed
@@ -50,6 +51,7 @@ class Believed(NamedTuple):
 def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Believed:
     levels, numbers = _levels(pages)
     counted = pages["numbers"][:, 0].astype(np.float64)
+    counted[:, 0] += _silence(pages, hosts, now)
     observed = np.flatnonzero(counted.any(axis=1))
     faded = np.exp(-np.maximum(now - pages["at"][observed], 0.0) / MEMORY)
     said = likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
@@ -59,19 +61,20 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
     log_rate, spread = log_rate[folder], spread[folder]
     log_rate[observed], spread[observed] = belief.mean_and_spread(own)
     exposure = _exposure(pages, hosts, log_rate, now)
-    fresh, age = np.empty(len(pages)), np.empty(len(pages))
+    fresh, age, rate = (np.empty(len(pages)) for _ in range(3))
     row = np.full(len(pages), -1)
     row[observed] = np.arange(len(observed))
     for start in range(0, len(pages), _CHUNK):
         part = slice(start, start + _CHUNK)
         mine = row[part]
         believed = np.where(mine[:, None] >= 0, own[mine] if len(own) else 0.0, groups[folder[part]])
+        rate[part] = belief.expected_rate(believed)
         x = belief.RATES * exposure[part, None]
         kept = np.exp(-x)
         fresh[part] = (believed * kept).sum(axis=1)
         age[part] = exposure[part] - (believed * (1 - kept) / belief.RATES).sum(axis=1)
     weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT))
-    return Believed(log_rate, spread, exposure, fresh, np.maximum(age, 0.0), weight)
+    return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight)
 
 
 def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
@@ -101,6 +104,18 @@ def _posteriors(said: Floats, faded: Floats, levels: list[Groups], above: list[G
         mass = sums.sum(axis=1, keepdims=True)
         groups = (sums + strength * groups[parents]) / (mass + strength)
     return believed, groups
+
+
+def _silence(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Floats:
+    """Days without a change since the last visit, by the word of sitemaps that tell of most of them."""
+    quiet = np.zeros(len(pages))
+    told = [host for host, trust in hosts.items() if trust.is_told]
+    silent = np.flatnonzero(
+        (pages["announced"] > 0) & (pages["announced"] <= pages["at"] + SKEW) & np.isin(pages["host"], told)
+    )
+    recall = {host: hosts[host].sitemap.recall for host in told}
+    quiet[silent] = [recall[host] for host in pages["host"][silent].tolist()]
+    return quiet * np.maximum(now - pages["at"], 0.0)
 
 
 def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, now: float) -> Floats:

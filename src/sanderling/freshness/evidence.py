@@ -28,7 +28,9 @@ def observe(
 ) -> bytes:
     """Evidence after one more visit, `elapsed` after the one before; `changed` for each of KINDS.
 
-    A trusted date says how long before the visit the last change was: `quiet`.
+    A trusted date says how long before the visit the last change was: `quiet`. Whoever comes because he was called,
+    finds a change every time, and must not take that for a sign of a high rate: then one change was seen in all
+    the time since the last visit.
     """
     if elapsed <= 0:  # a clock that jumped back: the visit says nothing about rates
         return packed or NONE

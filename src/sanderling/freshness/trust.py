@@ -19,6 +19,11 @@ class Trust(msgspec.Struct, frozen=True, array_like=True):
     validators: Validators = Validators()
 
     @property
+    def is_told(self) -> bool:
+        """Its sitemap tells of most changes, as far as they were counted: silence then means something."""
+        return self.sitemap.recall > 0.5 and self.sitemap.announced >= 3
+
+    @property
     def may_ask_conditionally(self) -> bool:
         return self.validators.not_modified_is_true
 

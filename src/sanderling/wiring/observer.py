@@ -71,16 +71,18 @@ class Observer:
         return Belief(page.id, visit.at, page.at, int(kinds), said, interval, visit.at, 0)
 
     def _learn(self, visit: Visit, task: Task, page: Seen, changed: bool) -> float | None:
-        """Scores what the host said about the page by what was found; how long before the visit a trusted date puts
-        the change, if one does."""
+        """Scores what the host said about the page by what was found. Returns how long before the visit a trusted date
+        puts the change, if one does; all the time since the last visit when we came because a trusted sitemap called."""
         host = self._trust_in(page.host)
         elapsed = (visit.at - page.at) / DAY
         if elapsed <= 0:
             return None
+        called = False
         if page.announced:
             alarm = trust.announced(page.announced / DAY, page.at / DAY)
             host = trust.after_announcement(host, elapsed, alarm, changed)
-        quiet = None
+            called = alarm and changed and host.is_told
+        quiet = elapsed if called else None
         if visit.status == 304:
             host = trust.after_not_modified(host)
         elif visit.status == 200 and task.digest != b"none":
@@ -90,7 +92,7 @@ class Observer:
                 host = trust.after_body(host, then != now, changed, audit)
             if visit.modified and (date := _date(visit.modified)):
                 host = trust.after_date(host, date / DAY, visit.at / DAY, page.at / DAY, changed)
-                if changed and host.validators.dates_are_true and page.at < date <= visit.at:
+                if changed and not called and host.validators.dates_are_true and page.at < date <= visit.at:
                     quiet = (visit.at - date) / DAY
         self._trusted()[page.host] = host
         return quiet

@@ -58,7 +58,7 @@ def _rows(subjects: Iterator[Subject], kinds: list[int]) -> Iterator[tuple[Any, 
         packed = s.evidence if s.evidence is not None and len(s.evidence) == SIZE else NONE
         yield (
             s.id, s.host, identity(url_pattern(s.url)), identity(url_folder(s.url)), s.depth, there, s.announced / DAY,
-            s.at / DAY, s.since / DAY, s.kinds, s.size, s.importance, s.interval, s.tried / DAY, s.failures,
+            s.at / DAY, s.since / DAY, s.kinds, s.size, s.importance, s.interval, s.tried / DAY, s.failures, s.not_modified, s.same,
             np.frombuffer(packed, np.float32).reshape(-1, 4),
         )  # fmt: skip
 
@@ -87,15 +87,16 @@ def plan(collection: Collection, terms: Terms, settings: Settings, intervals: di
     return Plan(
         sorted(turns, key=lambda turn: turn.due) if budget.period else turns, len(pages),
         float(known.weight @ known.fresh) / weight, float(known.weight @ known.age) / weight,
-        float(np.exp(known.log_rate).sum()), time.monotonic() - started, time.process_time(),
+        float(known.rate.sum()), float(pages["size"].mean()) if len(pages) else 0.0, time.monotonic() - started, time.process_time(),
     )  # fmt: skip
 
 
 def costs(collection: Collection, known: Believed) -> Floats:
     """Bytes that a visit to each page is expected to move."""
     ids, host = np.unique(collection.pages["host"], return_inverse=True)
-    trusted = [collection.hosts.get(int(id), trust.Trust()) for id in ids]
-    saves = np.array([each.validators.saves if each.may_ask_conditionally else 0.0 for each in trusted])
+    trusted = np.array([collection.hosts.get(int(id), trust.Trust()).may_ask_conditionally for id in ids])
+    spared, same = (np.bincount(host, collection.pages[name]) for name in ("not_modified", "same"))
+    saves = np.where(trusted, (spared + 0.5) / (spared + same + 1.0), 0.0)
     return expected_cost(np.maximum(collection.pages["size"], 300.0), 1 - known.fresh, saves[host])
 
 

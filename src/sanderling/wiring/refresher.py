@@ -67,6 +67,7 @@ class Refresher:
         self._sitemaps: set[int] = set()  # to be read before anything is planned
         self._new: set[int] = set()  # leased, and never visited before
         self.spent = 0.0
+        self._answered = 0
         self._spent_on_new = 0.0
         self.gained = 0.0  # freshness
         self.on_notice: Callable[[str], None] = lambda _: None
@@ -164,6 +165,7 @@ class Refresher:
         cost = (float(visit.size) if self._counts_bytes else 1.0) if answered else 0.0
         self._purse -= cost
         self.spent += cost
+        self._answered += answered
         self._spent_on_new += cost * new
         self._sitemaps.discard(visit.id)
         turn = self._lists.get(host, {}).pop(visit.id, None)
@@ -195,5 +197,5 @@ class Refresher:
             self._plan, self.gained = self.turns.plan, 0.0  # it knows of what was gained
             self._first = self._first or self._plan
         if self.turns.plan is not None and self._counts_bytes:
-            costs = [turn.cost for turn in self.turns.plan.turns[:1000]]
-            self._usual = sum(costs) / len(costs) if costs else _USUAL_BYTES
+            # Until visits have shown otherwise a page is taken to be fetched whole.
+            self._usual = (self.spent + self.turns.plan.size) / (self._answered + 1)

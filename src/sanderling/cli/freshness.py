@@ -1,0 +1,108 @@
+"""`sanderling freshness`: how fresh the copy is believed to be, and what it takes to keep it so."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from sanderling import clock
+from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import harmless
+from sanderling.errors import RunFailed
+from sanderling.freshness.collection import Believed, believe
+from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, paces, rates_by_kind
+from sanderling.lab.plot import plot, save_png, table
+from sanderling.repository.store import Store
+from sanderling.wiring.budget import DAY
+from sanderling.wiring.planner import Collection, read
+
+_ABOUT = """Shows how fresh the copy is believed to be, how often its pages change, which hosts are not to be believed, and what
+a budget of visits would keep fresh. Nothing is fetched."""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("freshness", help="how fresh the copy is, and what a budget buys", description=_ABOUT)
+    add_folder(parser)
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="save the curve as an image; needs matplotlib")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    now = clock.now() / DAY
+    with reading(options.dir) as (_, store):
+        collection = read(store, now)
+        origins = _origins(store, collection)
+    known = believe(collection.pages, collection.hosts, now)
+    curve = buys(known)
+    doubted = doubts(collection.hosts, float(known.rate.mean()) if len(known.rate) else 0.0)
+    if options.plot and not save_png(_series(curve), "visits a day", "freshness", options.plot):
+        raise RunFailed("--plot needs matplotlib: `pip install matplotlib`; without it the curve is printed")
+    facts = _facts(collection, known)
+    if options.json:
+        facts |= {
+            "rates": rates_by_kind(collection.pages),
+            "paces": dict(paces(known)),
+            "doubts": [{"host": origins.get(d.host, ""), "about": d.about, "why": d.why} for d in doubted],
+            "budgets": [bought._asdict() for bought in curve],
+        }
+        sys.stdout.write(json.dumps(facts) + "\n")
+    else:
+        sys.stdout.write(_told(options.dir, collection, known, facts, curve, doubted, origins))
+    return 0
+
+
+def _origins(store: Store, collection: Collection) -> dict[int, str]:
+    return {host.id: host.origin for host in store.hosts()} if collection.hosts else {}
+
+
+def _facts(collection: Collection, known: Believed) -> dict[str, object]:
+    weight = max(float(known.weight.sum()), 1e-12)
+    pages = collection.pages
+    return {
+        "pages": len(pages),
+        "visited_again": int(pages["numbers"][:, 0].any(axis=1).sum()) if len(pages) else 0,
+        "freshness": float(known.fresh.mean()) if len(pages) else 0.0,
+        "weighted_freshness": float(known.weight @ known.fresh) / weight,
+        "age_days": float(known.age.mean()) if len(pages) else 0.0,
+        "changes_a_day": float(known.rate.sum()),
+    }
+
+
+def _series(curve: list[Bought]) -> dict[str, list[tuple[float, float]]]:
+    return {
+        "optimal": [(bought.visits, bought.optimal) for bought in curve],
+        "uniform": [(bought.visits, bought.uniform) for bought in curve],
+    }
+
+
+def _told(
+    folder: Path, collection: Collection, known: Believed, facts: dict[str, object], curve: list[Bought],
+    doubted: list[Doubt], origins: dict[int, str],
+) -> str:  # fmt: skip
+    if not facts["pages"]:
+        return f"no pages in {folder} yet: `sanderling crawl -d {folder}` fetches some\n"
+    lines = [
+        f"{facts['pages']:,} pages, {facts['visited_again']:,} of them visited again: believed to be "
+        f"{facts['freshness']:.3f} fresh, {facts['weighted_freshness']:.3f} by importance; "
+        f"what they miss is {facts['age_days']:.1f} days old",
+        f"about {facts['changes_a_day']:,.1f} changes a day are expected",
+        "",
+        table([[name, count] for name, count in paces(known)], ["change", "pages"]),
+    ]
+    if kinds := rates_by_kind(collection.pages):
+        said = ", ".join(f"{kind} {rate:.3f}" for kind, rate in kinds.items())
+        lines += ["", f"changes a day of a page visited again: {said}"]
+    if doubted:
+        rows = [[harmless(origins.get(d.host, "")), d.about, d.why] for d in doubted]
+        lines += ["", "not believed:", table(rows, ["host", "what it says", "why"])]
+    lines += [
+        "",
+        "what a budget keeps fresh in the long run:",
+        table([[round(b.visits), b.optimal, b.uniform] for b in curve], ["visits a day", "optimal", "uniform"]),
+        "",
+        plot(_series(curve), "visits a day", "freshness"),
+        "",
+        f"next: `sanderling refresh {folder} --budget {max(1, round(curve[3].visits))}`",
+    ]
+    return "\n".join(lines) + "\n"

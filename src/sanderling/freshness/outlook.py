@@ -1,0 +1,109 @@
+"""What is believed about a collection, for people: how its pages change, whom to believe, and what a budget buys."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sanderling.freshness import belief
+from sanderling.freshness.budget import plan_believed
+from sanderling.freshness.collection import Believed
+from sanderling.freshness.curves import even_freshness
+from sanderling.freshness.evidence import KINDS
+from sanderling.freshness.likelihood import likelihood
+from sanderling.freshness.trust import Trust
+
+Floats = NDArray[np.float64]
+
+# Changes a day from which on a page belongs to a class, and its name.
+PACES = (
+    (1.0, "daily or more often"),
+    (1 / 7, "weekly"),
+    (1 / 30, "monthly"),
+    (1 / 365, "yearly"),
+    (0.0, "less often"),
+)
+# Budgets as visits a page a day.
+SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+_SAMPLE = 50_000
+# Gauss and Hermite's way to a mean over a normal distribution.
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
+_WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
+
+
+class Bought(NamedTuple):
+    """What a budget of so many visits a day keeps fresh in the long run."""
+
+    visits: float
+    optimal: float
+    uniform: float
+
+
+class Doubt(NamedTuple):
+    """A host and something it says that is not believed."""
+
+    host: int
+    about: str
+    why: str
+
+
+def paces(known: Believed) -> list[tuple[str, int]]:
+    """How many pages change how often."""
+    rate = np.exp(known.log_rate)
+    counts, above = [], np.inf
+    for least, name in PACES:
+        counts.append((name, int(((rate >= least) & (rate < above)).sum())))
+        above = least
+    return counts
+
+
+def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
+    """Changes a day of each kind, in the mean over the pages that were visited again."""
+    seen = pages["numbers"][pages["numbers"][:, 0].any(axis=1)].astype(np.float64)
+    if not len(seen):
+        return {}
+    prior = np.broadcast_to(belief.COMMON, (len(seen), belief.CLASSES))
+    believed = {kind: belief.posterior(prior, likelihood(seen[:, n])) for n, kind in enumerate(KINDS)}
+    return {kind: float(belief.expected_rate(each).mean()) for kind, each in believed.items()}
+
+
+def buys(known: Believed, shares: Sequence[float] = SHARES) -> list[Bought]:
+    """Freshness as a function of the budget. Of a large collection a sample is asked."""
+    pages = len(known.log_rate)
+    some = np.random.default_rng(0).choice(pages, _SAMPLE, replace=False) if pages > _SAMPLE else np.arange(pages)
+    log_rate, spread, weight = known.log_rate[some], known.spread[some], known.weight[some]
+    return [
+        Bought(
+            share * pages,
+            _freshness(log_rate, spread, weight, plan_believed(log_rate, spread, share * len(some), weight).visits),
+            _freshness(log_rate, spread, weight, np.full(len(some), share)),
+        )
+        for share in shares
+        if len(some)
+    ]
+
+
+def _freshness(log_rate: Floats, spread: Floats, weight: Floats, visits: Floats) -> float:
+    rates = np.exp(log_rate[:, None] + spread[:, None] * _NODES)
+    fresh = even_freshness(rates / np.maximum(visits, 1e-12)[:, None]) @ _WEIGHTS
+    return float(weight @ fresh / max(float(weight.sum()), 1e-12))
+
+
+def doubts(hosts: Mapping[int, Trust], rate: float) -> list[Doubt]:
+    """What hosts say that visits did not confirm; `rate` is how often a page changes, in changes a day."""
+    found = []
+    for host, trust in hosts.items():
+        said, checked = trust.sitemap, trust.validators
+        if said.false >= 3 and said.precision(rate) < 0.5:
+            why = f"{said.precision(rate):.0%} of the dates in its sitemap are true, {said.recall:.0%} of changes are told"
+            found.append(Doubt(host, "sitemap", why))
+        if not checked.not_modified_is_true:
+            found.append(Doubt(host, "304", "pages changed behind the same ETag or Last-Modified: asked for whole"))
+        if checked.restless >= 3 and checked.saves < 0.5:
+            why = f"{1 - checked.saves:.0%} of its ETags change with pages that do not: nothing is saved by asking"
+            found.append(Doubt(host, "ETag", why))
+        if checked.misdated >= 3 and not checked.dates_are_true:
+            share = checked.misdated / checked.dated
+            found.append(Doubt(host, "Last-Modified", f"{share:.0%} of its dates contradict what was found"))
+    return found
