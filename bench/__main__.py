@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import race, revisit, slow_hosts, store, truth, web
+from bench import dashboard, race, revisit, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -20,6 +20,7 @@ examples:
   python -m bench truth DIR --port 8099    did the crawl in DIR find exactly these?
   python -m bench slow-hosts               1,000 slow hosts at once, one client
   python -m bench revisit                  an unchanged site visited again
+  python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -61,6 +62,9 @@ def parser() -> argparse.ArgumentParser:
     slow.add_argument("--latency", type=float, default=0.3, help="seconds a host takes to answer (0.3)")
     slow.add_argument("flags", nargs="*", help="further flags of sanderling crawl, after -- (--delay 0)")
     store.add_arguments(commands.add_parser("store", help="what the stores cost with a million URLs"))
+    dashboard.add_arguments(
+        commands.add_parser("dashboard", help="how long pages of the dashboard take on a million URLs")
+    )
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     serving = commands.add_parser("web", help="serve the pages until interrupted")
@@ -86,6 +90,8 @@ def main() -> int:
             return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
         if chosen.command == "revisit":
             return revisit.revisit(chosen.on)
+        if chosen.command == "dashboard":
+            return dashboard.run(chosen)
         if chosen.command == "store":
             return store.run(chosen)
         return race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on)

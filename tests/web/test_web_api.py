@@ -66,6 +66,9 @@ def test_one_page_with_its_versions_links_and_paragraphs(api: Served) -> None:
     path = f"{API}/pages/{page['id']}"
     read = api.http.get(path).json()
     assert read["url"] == page["url"] and read["versions"] >= 2 and read["parameters"] and read["visits"] == 2
+    never = parts(api, f"{API}/pages", state="excluded") + parts(api, f"{API}/pages", state="gone")
+    for each in [some_page(api, changed=False), *never[:2]]:
+        assert api.http.get(f"{API}/pages/{each['id']}").json()["url"] == each["url"]
     versions = parts(api, f"{path}/versions", limit=1)
     assert [each["place"] for each in versions] == list(range(read["versions"], 0, -1))
     out = parts(api, f"{path}/links/out", limit=3)

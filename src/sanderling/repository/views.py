@@ -146,7 +146,7 @@ def changes(
     """Versions of all pages, the newest first; without `everything` only those that are news."""
     if before is None:
         before = (store.select("SELECT max(number) FROM versions")[0][0] or 0) + 1
-    end = before - STRETCH
+    end = before - (STRETCH if host is None else max(1, STRETCH // 4))  # whose host it is takes two more looks for each
     wanted: list[tuple[str, list[object]]] = [("v.number < ? AND v.number >= ?", [before, end])]
     if kinds:
         wanted.append(("v.kinds & ? <> 0", [int(kinds)]))
@@ -175,14 +175,24 @@ def hosts(store: Store, most: int, after: int | None = None) -> Part:
     return Part(found, found[-1].id if len(found) == most else None)
 
 
-def linking(store: Store, id: int, after: int | None = None) -> Part:
+def linking(store: Store, id: int, after: int | None = None, most: int = 500) -> Part:
     """Pages (by id) that link to a URL, from among the next few thousand pages."""
-    stretch = STRETCH // 4  # about 700 bytes of links a page
-    query = f"SELECT l.page, u.id, l.targets FROM {store.joins.links} WHERE l.page > ? ORDER BY l.page LIMIT ?"
+    stretch = max(1, STRETCH // 8)  # about 700 bytes of links a page
+    query = "SELECT page, targets FROM links WHERE page > ? ORDER BY page LIMIT ?"
     looked = store.select(query, -(1 << 63) if after is None else after, stretch)
     packed = id.to_bytes(8, "little", signed=True)
-    found = [page for _, page, targets in looked if packed in bytes(targets) and id in memoryview(targets).cast("q")]
-    return Part(found, looked[-1][0] if len(looked) == stretch else None)
+    found = [page for page, targets in looked if packed in bytes(targets) and id in memoryview(targets).cast("q")]
+    end = looked[-1][0] if len(looked) == stretch else None
+    if len(found) > most:
+        found, end = found[:most], found[most - 1]
+    places = ", ".join("?" * len(found))
+    named = (
+        store.select(f"SELECT l.page, u.id FROM {store.joins.links} WHERE l.page IN ({places})", *found)
+        if found
+        else []
+    )
+    ids = dict(named)
+    return Part([ids[page] for page in found if page in ids], end)
 
 
 def _named(state: int) -> str:

@@ -148,9 +148,10 @@ def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
         count = views.version_count(store, shown.id)
         via = store.known([shown.via]).get(shown.via) if shown.via else None
     facts = shown._asdict()
-    kept = known_parameters(facts.pop("parameters"))
-    noise = known_noise(facts.pop("noise")) if kept else None
-    del facts["host"], facts["via"]
+    kept = known_parameters(shown.parameters)
+    noise = known_noise(shown.noise) if kept else None
+    for name in ("host", "via", "parameters", "noise"):
+        del facts[name]
     facts |= {"id": page, "kind": Kind(shown.kind).name.lower(), "found_on": via[0] if via else None}
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
     return said(Page(**facts, versions=count, parameters=_table(kept), noise=_table(noise)))
@@ -181,10 +182,10 @@ def links_out(crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, a
 
 
 @router.get("/crawls/{crawl}/pages/{page}/links/in", **gives(LinkList))
-def links_in(crawl: str, page: PageId, shelf: GivenShelf, after: After = None) -> Response:
+def links_in(crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, after: After = None) -> Response:
     """Pages that lead to a URL."""
     with shelf.reading(crawl) as (_, store):
-        part = views.linking(store, page_named(store, page).id, after)
+        part = views.linking(store, page_named(store, page).id, after, limit)
         found = _links(store, part.rows)
     return said(LinkList(found, part.next))
 
