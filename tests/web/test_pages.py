@@ -15,8 +15,6 @@ from tests.conftest import FAST, Ran
 from tests.web.conftest import Served, running
 
 PAGE = {"accept": "text/html"}
-# Pages of each kind that are looked at.
-MOST = 12
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +85,14 @@ def check(document: turbohtml.Document, path: str) -> None:
     assert title is not None and len(title.text) > len("Sanderling"), path
 
 
-def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
-    ahead, seen, kinds = ["/"], {"/"}, Counter[str]()
+def follow(server: Served, start: str, most: int = 12) -> Counter[str]:
+    """Looks at every page that can be reached from one, at most so many of each kind; returns how many of each."""
+    ahead, seen, kinds = [start], {start}, Counter[str]()
     while ahead:
         path = ahead.pop(0)
         parts = urlsplit(path).path.split("/")
         kind = "/".join(part if len(part) != 16 else "ID" for part in parts)
-        if kinds[kind] >= MOST:
+        if kinds[kind] >= most:
             continue
         kinds[kind] += 1
         if kind.endswith(".atom"):
@@ -107,6 +106,11 @@ def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
             if target.startswith(server.url + "/") and inside not in seen:
                 seen.add(inside)
                 ahead.append(inside)
+    return kinds
+
+
+def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
+    kinds = follow(server, "/")
     home = "/crawls/history"
     assert kinds.keys() >= {
         "/", home, f"{home}/pages", f"{home}/changes", f"{home}/search", f"{home}/freshness", f"{home}/hosts",
