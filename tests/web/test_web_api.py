@@ -139,6 +139,15 @@ def test_search(api: Served) -> None:
     assert api.http.get(f"{API}/search", params={"q": '"' * 99 + "~*:("}).status_code in (200, 400)
 
 
+def test_freshness(api: Served) -> None:
+    for _ in range(20):
+        answer = api.http.get(f"{API}/freshness")
+        if answer.status_code != 202:
+            break
+    found = answer.json()["estimate"]
+    assert 0 <= found["freshness"] <= 1 and found["visited_again"] > 0 and found["budgets"][0]["visits"] > 0
+
+
 def test_metrics(api: Served) -> None:
     text = api.http.get("/metrics").text
     counts = api.http.get(API).json()["counts"]

@@ -8,9 +8,10 @@ from fastapi import Depends, FastAPI
 
 from sanderling import __version__
 from sanderling.web import metrics, pages, problems, signing
-from sanderling.web.api import changes, commands, crawls, events, hosts, live, search, versions
+from sanderling.web.api import changes, commands, crawls, events, freshness, hosts, live, search, versions
 from sanderling.web.api import pages as page_api
 from sanderling.web.api.answers import describe
+from sanderling.web.estimates import Estimates
 from sanderling.web.gate import Gate
 from sanderling.web.pages.mishaps import error_page
 from sanderling.web.running import Runner
@@ -42,8 +43,10 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.state.shelf = shelf
     app.state.security = security
     app.state.runner = runner
+    app.state.estimates = Estimates()
+    app.state.listeners = events.Listeners()
     problems.install(app, error_page)
-    for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search):
+    for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search, freshness):
         app.include_router(module.router, prefix="/api/v1")
     describe(app)
     app.include_router(metrics.router)

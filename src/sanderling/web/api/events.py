@@ -29,12 +29,15 @@ BATCH = 100
 # A line now and then keeps proxies from closing a connection on which nothing happens.
 LONGEST_SILENCE = 15.0
 MOST_READERS = 100
+THREADS = 4
 
 
-class _Readers:
-    """How many listen; each costs a look a second."""
+class Listeners:
+    """How many listen; each costs a look a second. They have threads of their own, lest pages wait behind them."""
 
-    count = 0
+    def __init__(self) -> None:
+        self.count = 0
+        self.threads = anyio.CapacityLimiter(THREADS)
 
 
 @router.get("/crawls/{crawl}/events", response_class=StreamingResponse)
@@ -43,7 +46,7 @@ async def events(
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
 ) -> StreamingResponse:  # fmt: skip
     """Server-sent events: `live`, `idle` and `change`."""
-    if _Readers.count >= MOST_READERS:
+    if request.app.state.listeners.count >= MOST_READERS:
         raise HTTPException(503, f"{MOST_READERS} readers listen already", {"Retry-After": "10"})
     start = last_event_id
     if start is None:
@@ -52,11 +55,12 @@ async def events(
 
 
 async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> AsyncIterator[bytes]:
-    _Readers.count += 1
+    listeners: Listeners = request.app.state.listeners
+    listeners.count += 1
     try:
         spoke, idle = 0.0, False
         while not getattr(request.app.state, "closing", False) and not await request.is_disconnected():
-            live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number)
+            live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number, limiter=listeners.threads)
             for row in found:
                 number = row.number
                 yield _event("change", version_of(request, crawl, row), number)
@@ -73,7 +77,7 @@ async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> As
             if len(found) < BATCH:
                 await anyio.sleep(PAUSE)
     finally:
-        _Readers.count -= 1
+        listeners.count -= 1
 
 
 def _newest(shelf: Shelf, crawl: str) -> int:
