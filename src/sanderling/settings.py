@@ -73,6 +73,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_depth: int | None = None
     max_time: float | None = None
     max_bytes: int | None = None
+    collection: int | None = None
     clients: int = 0
     connections: int = 1000
     per_host: int = 1
@@ -120,6 +121,7 @@ DECLARED = [
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
     Declared("max_time", "duration", "Limits", "stop after this long"),
     Declared("max_bytes", "size", "Limits", "stop handing out pages once this much has been downloaded"),
+    Declared("collection", "count", "Limits", "keep at most this many pages, the most important: a better one found later takes the place of the least"),
     Declared("clients", "count", "Speed", "client processes (0: one per core)"),
     Declared("connections", "count", "Speed", "requests in flight per client at most"),
     Declared("per_host", "count", "Manners", "connections to one host at a time; raise it for your own site only"),
@@ -168,7 +170,15 @@ def read_value(name: str, value: Any) -> Any:
 
 
 # Nothing could ever be fetched with a 0 here.
-_POSITIVE = {"connections", "per_host", "connect_timeout", "first_byte_timeout", "fetch_timeout", "low_speed_time"}
+_POSITIVE = {
+    "collection",
+    "connections",
+    "per_host",
+    "connect_timeout",
+    "first_byte_timeout",
+    "fetch_timeout",
+    "low_speed_time",
+}
 
 
 def _webhooks(value: Any) -> tuple[Webhook, ...]:

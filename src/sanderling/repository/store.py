@@ -167,6 +167,9 @@ class Store(Protocol):
     def sitemaps(self) -> list[tuple[int, int, float, float]]:
         """(id, host, last read, days until the next time) of every sitemap that was read; looks at every URL."""
 
+    def excluded_for(self, reason: str) -> list[int]:
+        """URLs that are excluded for a reason; looks at every URL."""
+
     def trust(self) -> dict[int, bytes]:
         """What the update module has learned about each host."""
 

@@ -175,6 +175,10 @@ class Allocator:
     def is_leased(self, id: int) -> bool:
         return id in self._held
 
+    def host_of(self, id: int) -> int:
+        """The host of a URL that is leased."""
+        return self._held[id].site.host.id
+
     def settle(self, id: int, again: bool) -> None:
         """Ends a lease; `again` when its URL waits for another try."""
         held = self._held[id]

@@ -239,6 +239,8 @@ class CrawlServer:
     def _stop(self) -> None:
         self._stopping = True
         self._frontier.reranker.close()
+        if self._frontier.collecting is not None:
+            self._frontier.collecting.close()
         if self._refresher is not None:
             self._refresher.turns.close()
         self._indexer.dismiss()

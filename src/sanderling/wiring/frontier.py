@@ -17,6 +17,7 @@ from sanderling.server.reranker import Reranker
 from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
+from sanderling.wiring.collecting import LEFT, Collecting, Swap
 from sanderling.wiring.observer import Observer
 from sanderling.wiring.refresher import Refresher
 from sanderling.wiring.rescope import Rescope, as_new, judged_by
@@ -58,6 +59,7 @@ class Frontier:
         self.sources = Sources(settings.sitemaps and settings.max_depth is None)
         self._passed: list[NewUrl] = []  # admitted at the gate while leases were made
         self._next_wake = store.next_wake()
+        self.collecting = self._new_collecting(settings)
         self._due_until = 0.0  # visits that are due by then have been handed to the allocator
         self._next_due: float | None = None
         self._load_queue()
@@ -110,6 +112,8 @@ class Frontier:
             self._store.rerank(ranks)
         if self._rescope is not None:
             self._go_on_judging(self._rescope)
+        if self.collecting is not None and (swaps := self.collecting.step(self.counts)):
+            self._swap(self.collecting, swaps)
 
     def exhausted(self) -> bool:
         """Whether nothing is left to visit, or the limits allow no more."""
@@ -122,6 +126,8 @@ class Frontier:
         idle = self.allocator.nothing_left() and not waiting
         if self._refresher is not None:
             return self._refresher.over(idle, clock.now())
+        if self.collecting is not None and self._stored_left() > 0 and self.collecting.busy(self.counts):
+            return False
         if self.room() <= 0:
             return True
         return idle and not self.let_go(self.gate.idle().released)
@@ -139,6 +145,8 @@ class Frontier:
     def settle(self, settled: list[Settled]) -> None:
         """Ends the leases of what was visited, and remembers when to try again what has to be."""
         for settlement in settled:
+            if self.collecting is not None:
+                self.collecting.settle(self.allocator.host_of(settlement.id), settlement.id)
             self.allocator.settle(settlement.id, settlement.state is State.QUEUED)
             if settlement.due and settlement.state is State.QUEUED:
                 self._next_wake = min(self._next_wake or settlement.due, settlement.due)
@@ -167,24 +175,58 @@ class Frontier:
         limit = self._settings.max_bytes
         return limit is not None and self.counts.bytes >= limit
 
-    def _pages_left(self) -> int:
+    def _stored_left(self) -> int:
         limit = self._settings.max_pages
         return 1 << 30 if limit is None else limit - self.counts.pages
+
+    def _pages_left(self) -> int:
+        left, collecting = self._stored_left(), self.collecting
+        return left if collecting is None else min(left, collecting.most - collecting.inside(self.counts))
+
+    def _swap(self, collecting: Collecting, swaps: list[Swap]) -> None:
+        """Lets pages leave the collection, and others take their places, unless something came between."""
+        states = {id: state for id, (_, state) in self._store.known([id for s in swaps for id in s[:2] if id]).items()}
+        swaps = [
+            swap for swap in swaps
+            if states.get(swap.leaver, State.FETCHED) == State.FETCHED and not self.allocator.is_leased(swap.leaver)
+            and states.get(swap.newcomer, State.QUEUED) == (State.EXCLUDED if swap.returns else State.QUEUED)
+            and not self.allocator.is_leased(swap.newcomer)
+        ]  # fmt: skip
+        collecting.expect(swaps)
+        leavers = [swap.leaver for swap in swaps if swap.leaver]
+        returning = [swap.newcomer for swap in swaps if swap.returns]
+        reworked = [Reworked(id, State.EXCLUDED, LEFT) for id in leavers]
+        reworked += [Reworked(id, State.QUEUED, "") for id in returning]
+        self.counts.fetched -= len(leavers)
+        self.counts.excluded += len(leavers) - len(returning)
+        self.counts.queued += len(returning)
+        self._store.rework(reworked, [], [], self.counts)
+        for host, count in Counter(swap.host for swap in swaps if swap.newcomer).items():
+            self._add_work(host, count)
+
+    def _new(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """What was never visited: newcomers to a full collection first."""
+        if self.collecting is None:
+            return self._let_pass(host, count, leased)
+        ids = self.collecting.ids(host, count, leased)
+        tasks = [Task(*task[:6]) for task in (self._store.tasks(ids) if ids else [])]
+        room = min(count - len(tasks), self._pages_left() - self.allocator.leased - self.collecting.expected)
+        return tasks + (self._let_pass(host, room, {*leased, *ids}) if room > 0 else [])
 
     def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """What to visit next on a host: URLs that are new first, then those that are due again."""
         if self._refresher is not None:
             return self._take_turns(self._refresher, host, count, leased)
         if not self._again:
-            return self._let_pass(host, count, leased)
+            return self._new(host, count, leased)
         room = min(count, self._pages_left() - self.allocator.leased)
-        tasks = self._let_pass(host, room, leased) if room > 0 else []
+        tasks = self._new(host, room, leased) if room > 0 else []
         return tasks + self._store.take_due(host, count - len(tasks), leased, clock.now())
 
     def _take_turns(self, refresher: Refresher, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The same for a refresh: some that are new, second tries, and whose turn it is."""
         room = min(count, refresher.room_for_new(), self._pages_left() - self.allocator.leased)
-        tasks = self._let_pass(host, room, leased) if room > 0 else []
+        tasks = self._new(host, room, leased) if room > 0 else []
         refresher.began(task.id for task in tasks)
         tasks += self._store.take_due(host, count - len(tasks), leased, clock.now())
         ids = refresher.ids(host, count - len(tasks), {*leased, *(task.id for task in tasks)})
@@ -244,6 +286,12 @@ class Frontier:
     def _new_reranker(self) -> Reranker:
         command = [sys.executable, "-m", "sanderling.cli.rerank", str(self._folder), self._order]
         return Reranker(self._order, command, self._run_folder / "ranks")
+
+    def _new_collecting(self, settings: Settings) -> Collecting | None:
+        if settings.collection is None:
+            return None
+        command = [sys.executable, "-m", "sanderling.cli.refine", str(self._folder)]
+        return Collecting(settings.collection, command, self._run_folder / "swaps")
 
     def _unknown(self, urls: dict[int, str]) -> list[int]:
         return self._store.unknown(urls)

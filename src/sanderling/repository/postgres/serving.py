@@ -92,6 +92,9 @@ class Serving(Database):
     def sitemaps(self) -> list[tuple[int, int, float, float]]:
         return [(row[0], row[1], row[2], row[3]) for row in self._session.read(beliefs.SITEMAPS)]
 
+    def excluded_for(self, reason: str) -> list[int]:
+        return [row[0] for row in self._session.read(f"{beliefs.EXCLUDED_FOR} %s", reason)]
+
     def trust(self) -> dict[int, bytes]:
         return {row[0]: bytes(row[1]) for row in self._session.read("SELECT host, learned FROM trust")}
 

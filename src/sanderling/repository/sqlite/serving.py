@@ -125,6 +125,9 @@ class Serving(Database):
     def sitemaps(self) -> list[tuple[int, int, float, float]]:
         return self._db.execute(beliefs.SITEMAPS).fetchall()
 
+    def excluded_for(self, reason: str) -> list[int]:
+        return [row[0] for row in self._db.execute(f"{beliefs.EXCLUDED_FOR} ?", (reason,))]
+
     def trust(self) -> dict[int, bytes]:
         return dict(self._db.execute("SELECT host, learned FROM trust"))
 

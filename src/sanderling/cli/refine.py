@@ -1,0 +1,60 @@
+"""`python -m sanderling.cli.refine DIR SIZE RESULT`: the process that finds who should change places in a collection.
+
+Not a command for people: the server starts it and reads its result.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from sanderling.cli.folders import reading
+from sanderling.errors import SanderlingError
+from sanderling.freshness.importance import replacement
+from sanderling.model import Kind, State
+from sanderling.repository.store import Store
+from sanderling.server import ranking, snapshot
+from sanderling.wiring.collecting import FEWEST, LEFT, SHARE, WORTH, Swap, write
+
+POLITENESS = 10  # the crawl itself goes first
+
+
+def swaps(store: Store, most: int) -> list[Swap]:
+    """Who leaves and who comes, a few at a time: the least important inside for the most important outside."""
+    known, _ = snapshot.read(store, "pagerank")
+    score = ranking.scores("pagerank", known)
+    place = {id: n for n, id in enumerate(known.graph.ids.tolist())}
+    inside = [
+        place[s.id]
+        for s in store.subjects()
+        if s.kind == Kind.PAGE and s.state == State.FETCHED and 200 <= s.status < 300 and s.id in place
+    ]
+    left = {place[id] for id in store.excluded_for(LEFT) if id in place}
+    outside = [*np.flatnonzero(known.queued).tolist(), *left]
+    few = max(FEWEST, round(SHARE * most))
+    pairs = replacement([score[n] * WORTH for n in inside], [score[n] for n in outside])[:few]
+    ids = known.graph.ids
+    found = [
+        Swap(int(ids[inside[a]]), int(ids[outside[b]]), int(known.host[outside[b]]), outside[b] in left)
+        for a, b in pairs
+    ]
+    leaving = {swap.leaver for swap in found}
+    excess = sorted((n for n in inside if int(ids[n]) not in leaving), key=score.__getitem__)
+    return found + [Swap(int(ids[n]), 0, 0, False) for n in excess[: max(0, len(inside) - most)]]
+
+
+def main(arguments: list[str]) -> int:
+    directory, most, result = arguments
+    os.nice(POLITENESS)
+    try:
+        with reading(Path(directory)) as (_, store):
+            write(Path(result), swaps(store, int(most)))
+    except SanderlingError as error:
+        sys.stderr.write(f"sanderling: {error}\n")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

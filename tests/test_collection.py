@@ -1,0 +1,82 @@
+"""A collection of at most K pages: the most important stay, leavers keep their history, and nothing is forgotten."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+from conftest import FAST, Ran, stored_urls
+from servers import PageServer, links
+
+from sanderling.testing import DAY
+
+Sanderling = Callable[..., Ran]
+
+WORDS = [
+    "sand",
+    "wave",
+    "tide",
+    "shore",
+    "bird",
+    "wing",
+    "flock",
+    "north",
+    "storm",
+    "reef",
+    "gull",
+    "dune",
+    "salt",
+    "foam",
+    "shell",
+    "crab",
+]
+
+
+def names(folder: str, count: int) -> list[str]:
+    pairs = [f"{a}{b}" for a in WORDS for b in WORDS if a != b]
+    return [f"/{folder}/{name}" for name in random.Random(folder).sample(pairs, count)]
+
+
+def a_site() -> dict[str, bytes]:
+    """Forty pages that the front links to, and behind all of them a hub that makes twenty others important."""
+    alone, together = names("alone", 40), names("together", 20)
+    table = {"/": links(*alone), "/hub": links(*together)}
+    table |= {path: links("/", "/hub") for path in alone}
+    table |= {path: links("/hub", *together) for path in together}
+    return {path: prose(path) + body for path, body in table.items()}
+
+
+def prose(path: str) -> bytes:
+    said = " ".join(random.Random(path).choices(WORDS, k=60))
+    return f"<title>{path}</title><p>{said}</p>".encode()
+
+
+def test_the_most_important_pages_stay(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with PageServer(a_site()) as server:
+        ran = sanderling(
+            "crawl", server.origin + "/", "-d", folder, "--collection", 30, "--order", "breadth-first", *FAST, "--json"
+        )
+        assert ran.code == 0, ran.err
+        rows = {row["url"].removeprefix(server.origin): row for row in sanderling("pages", folder, "--json").lines}
+        inside = {path for path, row in rows.items() if row["state"] == "fetched"}
+        left = {path for path, row in rows.items() if row["state"] == "excluded"}
+        assert len(inside) == 30 and left
+        assert {"/", "/hub"} <= inside and sum(path.startswith("/together/") for path in inside) >= 18
+        assert all(path.startswith("/alone/") for path in left)
+        leaver = sorted(left)[0]
+        assert "left the collection" in rows[leaver]["reason"]
+        # It keeps its history and its archive, and is not visited again.
+        assert len(sanderling("history", folder, server.origin + leaver, "--json").lines) == 1
+        assert server.origin + leaver in stored_urls(folder)
+        server.asked.clear()
+        later = {"SANDERLING_AHEAD": str(9 * DAY)}
+        again = sanderling("refresh", folder, "--budget", 60, "--json", *FAST, env=later)
+        assert again.code == 0, again.err
+        assert not {asked.url for asked in server.asked} & left
+        rows = {row["url"]: row for row in sanderling("pages", folder, "--json").lines}
+        assert sum(row["state"] == "fetched" for row in rows.values()) == 30
+
+
+def test_a_collection_of_nothing_is_refused(sanderling: Sanderling, tmp_path: Path) -> None:
+    ran = sanderling("crawl", "http://127.0.0.1:9/", "-d", tmp_path / "crawl", "--collection", 0)
+    assert ran.code == 2 and "has to be more than 0" in ran.err
