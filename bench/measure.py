@@ -75,8 +75,10 @@ def measure(command: list[str], timeout: float = 3600.0) -> Outcome:
             str(timeout),
             *command,
         ]
+        # Installed crawlers come with their byte code; one that is run from its sources may keep it, too.
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with out.open("wb") as stdout, err.open("wb") as stderr:
-            subprocess.run(supervisor, cwd=REPOSITORY, stdout=stdout, stderr=stderr)
+            subprocess.run(supervisor, cwd=REPOSITORY, stdout=stdout, stderr=stderr, env=environment)
         if not report.exists():
             raise BenchError(f"The measured command could not be run: {err.read_text().strip()}")
         weight = Weight(**json.loads(report.read_text()))

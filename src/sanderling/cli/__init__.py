@@ -44,6 +44,8 @@ def parser(named: str = "") -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    # numpy's threads wait by spinning, and what is multiplied here is too small for them; processes that are started inherit it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = list(sys.argv[1:] if arguments is None else arguments)
     options = parser(given[0] if given else "").parse_args(given)
     try:
