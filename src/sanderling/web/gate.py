@@ -16,6 +16,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+# Larger than any form or list of seeds that somebody means to send.
+MOST_BODY = 4 * 1024 * 1024
+
 # What those may see who have not signed in yet.
 _OPEN = ("/login", "/static/")
 
@@ -52,6 +55,10 @@ class Gate:
         safe = scope["method"] in ("GET", "HEAD", "OPTIONS")
         if not safe and not _same_origin(headers, host):
             return problem(403, "this came from a page of another site")
+        if not safe and "transfer-encoding" in headers:
+            return problem(411, "say how long it is: send Content-Length")
+        if _length(headers) > MOST_BODY:
+            return problem(413, f"send at most {MOST_BODY >> 20} MiB at once")
         path: str = scope["path"]
         if path.startswith(_OPEN) or scope["state"]["by_token"] or self._security.may_enter(scope["state"]["session"]):
             return None
@@ -98,6 +105,11 @@ def _same_origin(headers: Headers, host: str) -> bool:
     return site in (None, "same-origin", "none") and (
         origin is None or origin.partition("://")[2].lower() == host.lower()
     )
+
+
+def _length(headers: Headers) -> int:
+    given = headers.get("content-length", "0")
+    return int(given[:20]) if given.isascii() and given.isdigit() else 0
 
 
 def _plain(text: str) -> bool:

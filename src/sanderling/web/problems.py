@@ -1,14 +1,16 @@
 """Every error of the web side as application/problem+json (RFC 9457), or as a page for people."""
 
+import sqlite3
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from pathlib import Path
 
 import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from sanderling.errors import FolderInUse, RunFailed, SanderlingError, StoreAway
+from sanderling.errors import BadFolder, RunFailed, SanderlingError, StoreAway
 from sanderling.web.shelf import UnknownCrawl
 from sanderling.wiring.remote import NotRunning
 
@@ -26,7 +28,7 @@ class Conflict(SanderlingError):
 
 
 _STATUS: dict[type[SanderlingError], int] = {
-    UnknownCrawl: 404, NotFound: 404, Conflict: 409, NotRunning: 409, FolderInUse: 409, StoreAway: 503, RunFailed: 500,
+    UnknownCrawl: 404, NotFound: 404, Conflict: 409, NotRunning: 409, BadFolder: 409, StoreAway: 503, RunFailed: 500,
 }  # fmt: skip
 
 
@@ -63,6 +65,14 @@ def install(app: FastAPI, page: ErrorPage | None = None) -> None:
     async def too_large(request: Request, error: Exception) -> Response:
         return answer(request, 422, "a number is too large")
 
+    async def unreadable(request: Request, error: Exception) -> Response:
+        assert isinstance(error, OSError)
+        name = Path(error.filename).name if isinstance(error.filename, str) else "a file"
+        return answer(request, 500, f"{name} cannot be used: {error.strerror or error}")
+
+    async def damaged(request: Request, error: Exception) -> Response:
+        return answer(request, 500, f"the database of this crawl cannot be read: {error}")
+
     async def bug(request: Request, error: Exception) -> Response:
         return answer(request, 500, "this is a mistake of Sanderling; the server's log says more")
 
@@ -70,4 +80,6 @@ def install(app: FastAPI, page: ErrorPage | None = None) -> None:
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(SanderlingError, ours)
     app.add_exception_handler(OverflowError, too_large)
+    app.add_exception_handler(OSError, unreadable)
+    app.add_exception_handler(sqlite3.DatabaseError, damaged)
     app.add_exception_handler(Exception, bug)

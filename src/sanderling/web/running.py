@@ -76,7 +76,10 @@ class Runner:
             _check_public(starts)
         folder = self._shelf.room_for(name)
         with self._guard:
-            folder.path.mkdir()
+            try:
+                folder.path.mkdir()
+            except FileExistsError:
+                raise Conflict(f"there is a crawl {name!r} already") from None
             folder.settings.write_text(dump(settings, tuple(starts)), "utf-8")
         return folder
 

@@ -1,0 +1,62 @@
+"""`python -m bench.watching`: what it costs a crawl that somebody watches it.
+
+A crawl of 1,000 hosts hands out what its clients would hold, and is looked at as it is for everybody who asks. It makes
+ten answers a second at most, however many ask.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from bench import dashboard
+from bench.places import working_folder
+
+LOOKS = 300
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.watching", description=__doc__)
+    parser.add_argument("--urls", type=int, default=100_000, help="how many are known (100,000)")
+    parser.add_argument("--leases", type=int, default=4_000, help="how many are being fetched (4,000)")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="bench-watching-", dir=working_folder()) as home:
+        folder = Path(home, "large")
+        dashboard.make(folder, chosen.urls)
+        look, leased, size = cost(folder, chosen.leases)
+    print(f"{look * 1000:.2f} ms of the server's CPU time a look, with {leased:,} leases; {size:,} bytes an answer")
+    print(f"{look:.2%} of one core at one look a second, {look * 10:.2%} at ten, which is the most")
+    return 0
+
+
+def cost(path: Path, leases: int) -> tuple[float, int, int]:
+    """Seconds of CPU time a look, how many leases there were, and the size of an answer."""
+    from sanderling.model import Answer
+    from sanderling.repository.folder import Folder
+    from sanderling.settings import load
+    from sanderling.wiring.crawl import CrawlServer
+
+    folder = Folder(path)
+    settings, seeds = load(folder.settings)
+    server = CrawlServer(folder, settings, list(seeds), 0)
+    try:
+        frontier = server._frontier
+        for client in ("a", "b"):
+            frontier.allocator.join(client)
+        while frontier.allocator.leased < leases and any(frontier.lease(client, 1000) for client in ("a", "b")):
+            pass
+        begin = time.process_time()
+        for _ in range(LOOKS):
+            answer = msgspec.msgpack.encode(Answer(server._look()))
+        return (time.process_time() - begin) / LOOKS, frontier.allocator.leased, len(answer)
+    finally:
+        server.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
