@@ -327,6 +327,16 @@ def test_the_whole_is_read(store: Store) -> None:
     assert links == {url("a").id: packed("b", "c"), url("b").id: packed("a")}
 
 
+def test_pages_are_weighed(store: Store) -> None:
+    store.seed([], [url("a"), url("b"), url("c")], [HOST], Counts())
+    store.commit(commit(1, [visit("a"), visit("b", 1)]))
+    assert dict(store.importances()) == {url("a").id: 0.0, url("b").id: 0.0}
+    store.weigh([(url("b").id, 1.0), (url("c").id, 0.5), (123, 0.5)])  # one was not visited, one is not known
+    assert {page.url: page.importance for page in store.pages()} == {"http://e.org/a": 0.0, "http://e.org/b": 1.0}
+    store.commit(commit(2, [visit("b", 2, at=9.0)]))
+    assert dict(store.importances())[url("b").id] == 1.0
+
+
 def test_links_in_both_directions(store: Store) -> None:
     store.seed([], [url("a"), url("b"), url("c")._replace(alias=url("a").id)], [HOST], Counts())
     store.commit(commit(1, [visit("a", 0, links=packed("b", "c", "a")), visit("b", 1, links=packed("c", "d"))]))

@@ -1,4 +1,5 @@
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -116,6 +117,7 @@ class Source:
 
     states = (F, F, Q, Q)
     ranks = (0.0, -1.0, -1.0, -1.0)
+    weights: ClassVar = [(1, 0.9), (0, 0.0), (4, 0.0)]  # 4 came in since
 
     def url_facts(self) -> list[tuple[int, int, int, int, float, int]]:
         rows = zip(self.states, self.ranks, (0, 1, 1, 1), strict=True)
@@ -127,6 +129,9 @@ class Source:
     def visit_times(self) -> list[tuple[int, float]]:
         return [(0, 10.0), (1, 20.0)]
 
+    def importances(self) -> list[tuple[int, float]]:
+        return self.weights
+
     def packed_links(self) -> list[tuple[int, bytes]]:
         return [(0, links(1, 2, 3)), (1, links(3))]
 
@@ -135,22 +140,32 @@ class Source:
 def test_the_job_writes_what_moved_best_first(tmp_path: Path, order: Order) -> None:
     job.rerank(Source(), order, tmp_path / "ranks")
     head, batches = read(tmp_path / "ranks")
-    (pairs,) = list(batches)
-    assert (head.order, head.queued, head.links) == (order, 2, 0 if order == "breadth-first" else 4)
+    pairs, weights = next(batches).ranks, next(batches).importances
+    assert (head.order, head.queued, head.links) == (order, 2, 4)
     assert head.moved == len(pairs) == 2
     assert [id for id, _ in pairs] == ([2, 3] if order == "pvalue" else [3, 2])
     assert [rank for _, rank in pairs] == sorted((rank for _, rank in pairs), reverse=True)
     expected = scores(order, job.read(Source(), order)[0])
     assert dict(pairs) == {2: expected[2], 3: expected[3]}
     assert head.newcomers == [expected[2], expected[2]]  # the queued URL with one link to it
+    assert [id for id, _ in weights] == [1, 0]
+    assert weights[0][1] == 1.0  # of the pages that were visited, the one with a link to it
+    assert 0.5 < weights[1][1] < 1.0
 
 
 def test_what_stays_is_not_written_again(tmp_path: Path) -> None:
     source = Source()
     source.ranks = (0.0, -1.0, 1.02, 2.3)
+    source.weights = [(1, 0.97), (0, 0.5)]
     job.rerank(source, "backlinks", tmp_path / "ranks")
-    _, batches = read(tmp_path / "ranks")
-    assert list(batches) == [[(3, 2.0)]]
+    ranks, importances = read(tmp_path / "ranks")[1]
+    assert ranks.ranks == [(3, 2.0)]
+    assert [id for id, _ in importances.importances] == [0]
+
+
+def test_without_an_order_only_pages_are_weighed(tmp_path: Path) -> None:
+    head = job.rerank(Source(), None, tmp_path / "ranks")
+    assert (head.moved, head.weighed) == (0, 2)
 
 
 def test_newcomers_by_depth() -> None:

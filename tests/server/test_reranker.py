@@ -9,7 +9,7 @@ from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, Sta
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.server import reranker
 from sanderling.server.distributor import Distributor
-from sanderling.server.reranker import BATCH, Reranker, Result, read, write
+from sanderling.server.reranker import BATCH, NOTHING, Reranker, Result, Step, read, write
 from sanderling.urls import identity
 
 # Writes a result of the form the job writes, or dies.
@@ -20,7 +20,7 @@ from sanderling.server.reranker import Result, write
 if sys.argv[1] == "die":
     sys.exit("no memory left")
 records = b"".join(struct.pack("<qd", n, n / 2) for n in range(int(sys.argv[1])))
-write(Path(sys.argv[2]), Result("pagerank", 9, 9, 9, [3.0, 2.0], 0.1, 0.0), records)
+write(Path(sys.argv[2]), Result("pagerank", 9, int(sys.argv[1]), 1, 9, [3.0, 2.0], 0.1, 0.0), records + struct.pack("<qd", 5, 0.5))
 """
 
 
@@ -33,13 +33,13 @@ def made(tmp_path: Path, what: str, order: str = "pagerank") -> Reranker:
     return Reranker(order, [sys.executable, "-c", JOB, what], tmp_path / "ranks")
 
 
-def steps(one: Reranker, fetched: int) -> list[list[tuple[int, float]]]:
-    """All batches of one job."""
-    batches: list[list[tuple[int, float]]] = []
+def steps(one: Reranker, fetched: int) -> list[Step]:
+    """All steps of one job."""
+    batches: list[Step] = []
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
         batch = one.step(fetched)
-        if batch:
+        if batch is not NOTHING:
             batches.append(batch)
         elif batches or one.complaint:
             break
@@ -48,11 +48,11 @@ def steps(one: Reranker, fetched: int) -> list[list[tuple[int, float]]]:
 
 
 def test_results_are_written_whole_and_read_in_batches(tmp_path: Path) -> None:
-    head = Result("opic", 3, 2, 1, [1.5], 2.0, 1.0)
-    write(tmp_path / "r", head, struct.pack("<qdqd", -5, 0.25, 7, -1.0))
+    head = Result("opic", 3, 2, 1, 1, [1.5], 2.0, 1.0)
+    write(tmp_path / "r", head, struct.pack("<qdqdqd", -5, 0.25, 7, -1.0, 7, 0.5))
     found, batches = read(tmp_path / "r")
     assert found == head
-    assert list(batches) == [[(-5, 0.25), (7, -1.0)]]
+    assert list(batches) == [Step([(-5, 0.25), (7, -1.0)], []), Step([], [(7, 0.5)])]
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
 
@@ -60,8 +60,8 @@ def test_a_job_runs_beside_and_its_ranks_come_in_bounded_batches(tmp_path: Path)
     one = made(tmp_path, str(BATCH * 2 + 1))
     assert [one.rank(depth) for depth in (0, 1, 5)] == [0, -1, -5]
     batches = steps(one, 100)
-    assert [len(batch) for batch in batches] == [BATCH, BATCH, 1]
-    assert batches[2] == [(2 * BATCH, float(BATCH))]
+    assert [len(batch.ranks) for batch in batches] == [BATCH, BATCH, 1, 0]
+    assert batches[2:] == [Step([(2 * BATCH, float(BATCH))], []), Step([], [(5, 0.5)])]
     assert [one.rank(depth) for depth in (0, 1, 5)] == [3.0, 2.0, 2.0]
     one.step(105)
     assert one._job is None  # the crawl has not grown enough
@@ -73,7 +73,7 @@ def test_a_job_runs_beside_and_its_ranks_come_in_bounded_batches(tmp_path: Path)
 
 def test_too_few_pages_and_breadth_first_start_no_job(tmp_path: Path) -> None:
     few, none = made(tmp_path, "1"), made(tmp_path, "1", "breadth-first")
-    assert few.step(reranker.FEWEST_PAGES - 1) == none.step(10_000) == []
+    assert few.step(reranker.FEWEST_PAGES - 1) == none.step(10_000) == NOTHING
     assert few._job is None
     assert none._job is None
 
@@ -105,11 +105,16 @@ def test_from_links_to_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         "pagerank", [sys.executable, "-m", "sanderling.cli.rerank", str(tmp_path), "pagerank"], tmp_path / "r"
     )
     for batch in steps(one, 10):
-        store.rerank(batch)
+        store.rerank(batch.ranks)
+        store.weigh(batch.importances)
     one.close()
     assert one.last is not None, one.complaint
     assert (one.last.queued, one.last.links) == (50, 20)
     assert 0 < one.rank(1) < 3
     first, *_ = Distributor(store.take, store.ranks).take(7, 5, set())
     assert first.url == urls[42]
+    weights = dict(store.importances())
+    assert len(weights) == 10
+    assert max(weights.values()) == 1.0
+    assert min(weights.values()) > 0.0
     store.close()

@@ -1,4 +1,6 @@
-"""`python -m sanderling.cli.rerank DIR ORDER RESULT`: the process that scores the queue beside a crawl.
+"""`python -m sanderling.cli.rerank DIR ORDER RESULT`: the process that scores queue and pages beside a crawl.
+
+With no order, `-`, only the pages.
 
 Not a command for people: the server starts it and reads its result.
 """
@@ -18,7 +20,7 @@ POLITENESS = 10  # the crawl itself goes first
 
 def main(arguments: list[str]) -> int:
     directory, chosen, result = arguments
-    order: Order = next(each for each in get_args(Order) if each == chosen)
+    order: Order | None = next((each for each in get_args(Order) if each == chosen), None)
     os.nice(POLITENESS)
     try:
         with reading(Path(directory)) as (_, store):

@@ -194,6 +194,9 @@ class Store(Protocol):
     def visit_times(self) -> Iterator[tuple[int, float]]:
         """Every page that answered and when it last did, in whatever order is read fastest."""
 
+    def importances(self) -> Iterator[tuple[int, float]]:
+        """Every page that answered and how important it is, in the order they lie."""
+
     def packed_links(self) -> Iterator[tuple[int, bytes]]:
         """Every page with the 64-bit ids it links to, packed, in whatever order is read fastest."""
 

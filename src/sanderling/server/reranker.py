@@ -1,4 +1,4 @@
-"""The server's side of ranking: when to score the queue anew, and how new ranks come in a few at a time.
+"""The server's side of ranking: when to score anew, and how new ranks and importances come in a few at a time.
 
 The scoring itself is a short-lived process of its own (`snapshot` says what it does). Here nothing waits for it,
 nothing is large, and nothing imports numpy.
@@ -9,13 +9,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 import msgspec
 
 _RECORD = struct.Struct("<qd")
 
-# So many ranks are written at a time: 10 to 20 ms in which the server does nothing else.
+# So many are written at a time: ranks take 10 to 20 ms in which the server does nothing else, importances less.
 BATCH = 1000
 # The queue is scored again when the crawl has grown by this share since, but the process may take no more than one
 # in so many seconds, and never comes so soon after the last one.
@@ -26,15 +26,26 @@ FEWEST_PAGES = 50
 
 
 class Result(msgspec.Struct, frozen=True):
-    """The first line of a result; the records follow it."""
+    """The first line of a result; the records follow it: ranks of queued URLs, then importances of pages."""
 
     order: str
     queued: int
     moved: int
+    weighed: int
     links: int
     newcomers: list[float]
     seconds: float
     cpu: float
+
+
+class Step(NamedTuple):
+    """A few values to be written, by id."""
+
+    ranks: list[tuple[int, float]]
+    importances: list[tuple[int, float]]
+
+
+NOTHING = Step([], [])
 
 
 def write(path: Path, head: Result, records: bytes) -> None:
@@ -46,17 +57,24 @@ def write(path: Path, head: Result, records: bytes) -> None:
     part.replace(path)
 
 
-def read(path: Path) -> tuple[Result, Iterator[list[tuple[int, float]]]]:
-    """A result's head, and its (id, rank) pairs in batches of a bounded size."""
+def read(path: Path) -> tuple[Result, Iterator[Step]]:
+    """A result's head, and what it holds in steps of a bounded size."""
     file = path.open("rb")
     head = msgspec.json.decode(file.readline(), type=Result)
-    return head, _batches(file)
+    return head, _steps(file, head)
 
 
-def _batches(file: IO[bytes]) -> Iterator[list[tuple[int, float]]]:
+def _steps(file: IO[bytes], head: Result) -> Iterator[Step]:
     with file:
-        while chunk := file.read(_RECORD.size * BATCH):
-            yield list(_RECORD.iter_unpack(chunk))
+        for some in _batches(file, head.moved):
+            yield Step(some, [])
+        for some in _batches(file, head.weighed):
+            yield Step([], some)
+
+
+def _batches(file: IO[bytes], count: int) -> Iterator[list[tuple[int, float]]]:
+    for start in range(0, count, BATCH):
+        yield list(_RECORD.iter_unpack(file.read(_RECORD.size * min(BATCH, count - start))))
 
 
 class Reranker:
@@ -68,7 +86,7 @@ class Reranker:
         self._command = [*command, str(result)]
         self._result = result
         self._job: subprocess.Popen[bytes] | None = None
-        self._batches: Iterator[list[tuple[int, float]]] | None = None
+        self._steps: Iterator[Step] | None = None
         self._newcomers: list[float] = []
         self._scored_at = 0  # how many pages there were
         self._not_before = time.monotonic() + SHORTEST_PAUSE
@@ -81,15 +99,15 @@ class Reranker:
             return -float(depth)
         return self._newcomers[min(depth, len(self._newcomers) - 1)]
 
-    def step(self, fetched: int) -> list[tuple[int, float]]:
-        """To be called now and then: returns a few (id, rank) to be written, mostly none."""
+    def step(self, fetched: int) -> Step:
+        """To be called now and then: returns a few values to be written, mostly none."""
         if self._idle:
-            return []
-        if self._batches is not None:
-            batch = next(self._batches, [])
-            if not batch:
-                self._batches = None
-            return batch
+            return NOTHING
+        if self._steps is not None:
+            step = next(self._steps, NOTHING)
+            if step is NOTHING:
+                self._steps = None
+            return step
         if self._job is not None:
             self._look_after(self._job)
         elif time.monotonic() >= self._not_before and fetched >= max(FEWEST_PAGES, self._scored_at * (1 + GROWTH)):
@@ -98,7 +116,7 @@ class Reranker:
             self._job = subprocess.Popen(
                 self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
             )
-        return []
+        return NOTHING
 
     def close(self) -> None:
         """Ends a job that is still running; its result is worth nothing to anybody else."""
@@ -106,9 +124,9 @@ class Reranker:
             self._job.kill()
             self._job.communicate()
             self._job = None
-        if self._batches is not None:
-            self._batches.close()  # type: ignore[attr-defined]
-            self._batches = None
+        if self._steps is not None:
+            self._steps.close()  # type: ignore[attr-defined]
+            self._steps = None
 
     def _look_after(self, job: subprocess.Popen[bytes]) -> None:
         if job.poll() is None:
@@ -120,6 +138,6 @@ class Reranker:
             self.complaint = errors.decode(errors="replace").strip().rpartition("\n")[2] or f"code {job.returncode}"
             return
         self.complaint = ""
-        self.last, self._batches = read(self._result)
+        self.last, self._steps = read(self._result)
         self._newcomers = self.last.newcomers
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, self.last.cpu * ONE_SECOND_IN)

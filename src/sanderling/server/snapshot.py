@@ -1,4 +1,4 @@
-"""The background job behind `ranking`: reads the whole state, scores the queue and leaves a file of new ranks.
+"""The background job behind `ranking`: reads the whole state, scores the queue, weighs the pages and leaves a file.
 
 It runs as a process of its own beside the crawl, reads the store as any reader does, and gives all its memory back
 by ending. The server takes its result in with `reranker`.
@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sanderling.graph import Places, pack
+from sanderling.graph import Places, pack, pagerank
 from sanderling.server import ranking
 from sanderling.server.ranking import Floats, Snapshot
 from sanderling.server.reranker import Result, write
@@ -21,11 +22,13 @@ from sanderling.urls import identity
 _FACTS = np.dtype(
     [("id", "<i8"), ("host", "<i8"), ("depth", "<i4"), ("state", "i1"), ("rank", "<f8"), ("alias", "<i8")]
 )
-_RECORD = np.dtype([("id", "<i8"), ("rank", "<f8")])
+_RECORD = np.dtype([("id", "<i8"), ("value", "<f8")])
 _TIMES = np.dtype([("id", "<i8"), ("at", "<f8")])
 _SHAPES = np.dtype([("id", "<i8"), ("shape", "<i8")])
 
-# A rank that moved by less stays: each new one is a write in the server, and neighbours may as well change places.
+Records = NDArray[np.void]
+
+# What moved by less stays: each new value is a write in the server, and neighbours may as well change places.
 WORTH_WRITING = 0.05
 
 
@@ -36,15 +39,15 @@ class Source(Protocol):
     def url_texts(self) -> Iterable[tuple[int, str]]: ...
     def visit_times(self) -> Iterable[tuple[int, float]]: ...
     def packed_links(self) -> Iterable[tuple[int, bytes]]: ...
+    def importances(self) -> Iterable[tuple[int, float]]: ...
 
 
-def read(source: Source, order: Order) -> tuple[Snapshot, Floats]:
+def read(source: Source, order: Order | None) -> tuple[Snapshot, Floats]:
     """What is known, as far as an order asks for it, and the ranks that are in force."""
     facts = np.fromiter(source.url_facts(), _FACTS)
     facts = facts[np.argsort(facts["id"])]  # a store may give them in the order they came in, which is faster to read
     ids = facts["id"].copy()
-    wants_links = order != "breadth-first"
-    graph = pack(ids, source.packed_links() if wants_links else (), facts["alias"])
+    graph = pack(ids, source.packed_links(), facts["alias"])
     visited, shape = np.zeros(len(ids)), np.zeros(len(ids), np.int64)
     if order == "opic":
         times = np.fromiter(source.visit_times(), _TIMES)
@@ -57,28 +60,50 @@ def read(source: Source, order: Order) -> tuple[Snapshot, Floats]:
     return snapshot, facts["rank"].copy()
 
 
-def rerank(source: Source, order: Order, result: Path) -> Result:
-    """Scores every queued URL and writes the ranks that changed."""
+def rerank(source: Source, order: Order | None, result: Path) -> Result:
+    """Scores every queued URL, unless there is no order, and every page; writes what changed."""
     started = time.monotonic()
     snapshot, before = read(source, order)
-    score = ranking.scores(order, snapshot)
+    score = before if order is None else ranking.scores(order, snapshot)
     queued = snapshot.queued
-    moved = queued & (np.abs(score - before) > WORTH_WRITING * np.maximum(np.abs(score), np.abs(before)))
-    records = np.empty(int(moved.sum()), _RECORD)
-    records["id"], records["rank"] = snapshot.graph.ids[moved], score[moved]
+    moved = queued & _differ(score, before)
+    ranks = np.empty(int(moved.sum()), _RECORD)
+    ranks["id"], ranks["value"] = snapshot.graph.ids[moved], score[moved]
     # The server writes in this order: what matters most first.
-    records = records[np.argsort(-records["rank"], kind="stable")]
+    ranks = ranks[np.argsort(-ranks["value"], kind="stable")]
+    weights = importances(snapshot, score if order == "pagerank" else pagerank(snapshot.graph), source.importances())
     head = Result(
-        order=order,
+        order=order or "",
         queued=int(queued.sum()),
-        moved=len(records),
+        moved=len(ranks),
+        weighed=len(weights),
         links=len(snapshot.graph.targets),
         newcomers=newcomers(snapshot, score),
         seconds=time.monotonic() - started,
         cpu=time.process_time(),
     )
-    write(result, head, records.tobytes())
+    write(result, head, ranks.tobytes() + weights.tobytes())
     return head
+
+
+def importances(known: Snapshot, rank: Floats, pages: Iterable[tuple[int, float]]) -> Records:
+    """How important each page is that was visited, as a share of the most important one; those that have changed.
+
+    In the order the pages come, which is the order they lie in the store: then writing them is cheap.
+    """
+    table = np.fromiter(pages, _RECORD)
+    at = Places(known.graph.ids).of(np.ascontiguousarray(table["id"]))
+    table, at = table[at >= 0], at[at >= 0]
+    there = at[known.fetched[at]]
+    best = rank[there].max() if len(there) else 1.0
+    value = np.minimum(rank[at] / best, 1.0)
+    changed = _differ(value, table["value"])
+    table["value"] = value
+    return table[changed]
+
+
+def _differ(now: Floats, before: Floats) -> NDArray[np.bool_]:
+    return np.abs(now - before) > WORTH_WRITING * np.maximum(np.abs(now), np.abs(before))
 
 
 def newcomers(known: Snapshot, score: Floats) -> list[float]:

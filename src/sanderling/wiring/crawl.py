@@ -47,6 +47,7 @@ from sanderling.wiring.desk import Desk
 from sanderling.wiring.frontier import Frontier
 from sanderling.wiring.messenger import Messenger
 from sanderling.wiring.refresher import Refreshing, refreshing
+from sanderling.wiring.weighing import Weighing
 
 _log = logging.getLogger("sanderling")
 
@@ -115,6 +116,8 @@ class CrawlServer:
         self._crew = Crew(crew_size, self._run_folder / "socket")
         self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
         self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher)
+        self._weighing = Weighing(self._store, folder.path, self._run_folder / "weights")
+        self._undo.callback(self._weighing.close)
         self._control = Control(settings, folder.settings, self._frontier)
         self._vitals = Vitals()
         self._live: Live | None = None
@@ -147,8 +150,11 @@ class CrawlServer:
                     ticked = now
                     self._tick()
                     on_progress(self.progress())
+            if not self.stopped:
+                self._weighing.begin(self._frontier.counts)
         finally:
             self._stop()
+        self._weighing.finish(asked_to_stop)
         return self.progress()
 
     def close(self) -> None:

@@ -13,7 +13,7 @@ from sanderling.server.allocator import Allocator
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
 from sanderling.server.distributor import Distributor
 from sanderling.server.gatekeeper import Gatekeeper, Lessons, Released
-from sanderling.server.reranker import Reranker
+from sanderling.server.reranker import Reranker, Step
 from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
@@ -108,8 +108,7 @@ class Frontier:
         if self._refresher is not None:
             for host, count in Counter(self._refresher.step(now)).items():
                 self._add_work(host, count)
-        if ranks := self.reranker.step(self.counts.fetched):
-            self._store.rerank(ranks)
+        self._write(self.reranker.step(self.counts.fetched))
         if self._rescope is not None:
             self._go_on_judging(self._rescope)
         if self.collecting is not None and (swaps := self.collecting.step(self.counts)):
@@ -292,6 +291,12 @@ class Frontier:
             return None
         command = [sys.executable, "-m", "sanderling.cli.refine", str(self._folder)]
         return Collecting(settings.collection, command, self._run_folder / "swaps")
+
+    def _write(self, step: Step) -> None:
+        if step.ranks:
+            self._store.rerank(step.ranks)
+        if step.importances:
+            self._store.weigh(step.importances)
 
     def _unknown(self, urls: dict[int, str]) -> list[int]:
         return self._store.unknown(urls)

@@ -44,6 +44,9 @@ class Reading(Database):
     def visit_times(self) -> Iterator[tuple[int, float]]:
         yield from ((row[0], row[1]) for row in self._session.stream("SELECT id, fetched_at FROM pages"))
 
+    def importances(self) -> Iterator[tuple[int, float]]:
+        yield from ((row[0], row[1]) for row in self._session.stream("SELECT id, importance FROM pages"))
+
     def packed_links(self) -> Iterator[tuple[int, bytes]]:
         yield from ((row[0], row[1]) for row in self._session.stream("SELECT page, targets FROM links"))
 

@@ -45,6 +45,9 @@ class Reading(Database):
     def visit_times(self) -> Iterator[tuple[int, float]]:
         yield from self._db.execute("SELECT u.id, p.fetched_at FROM pages p JOIN urls u ON u.number = p.url")
 
+    def importances(self) -> Iterator[tuple[int, float]]:
+        yield from self._db.execute("SELECT u.id, p.importance FROM pages p JOIN urls u ON u.number = p.url")
+
     def packed_links(self) -> Iterator[tuple[int, bytes]]:
         yield from self._db.execute(f"SELECT u.id, l.targets FROM {JOINS.links}")
 
