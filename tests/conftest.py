@@ -14,6 +14,7 @@ from search_library import Library
 
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
+from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")
 
@@ -74,6 +75,22 @@ def library(tmp_path: Path) -> Iterator[Library]:
     """A crawl folder of pages that a test writes down."""
     with contextlib.closing(Library(tmp_path / "crawl")) as made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def crawled(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Path:
+    """A directory with one crawl folder, `small`, in it; for reading only."""
+    home = tmp_path_factory.mktemp("shelf")
+    with SyntheticWeb(hosts=1, pages=40, seed=5).serve() as site:
+        assert sanderling("crawl", site.url, "-d", home / "small", *FAST).code == 0
+    return home
+
+
+@pytest.fixture(scope="session")
+def served(crawled: Path) -> Iterator[Served]:
+    """One open server on loopback for all tests that only read."""
+    with running(crawled) as server:
+        yield server
 
 
 def stored_urls(folder: Path) -> list[str]:

@@ -14,8 +14,10 @@ from sanderling.errors import UsageError
 from sanderling.model import Command, Live
 from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
+from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring import remote
 from tests.conftest import FAST, Ran, command
+from tests.web.served import running
 
 
 @contextmanager
@@ -119,6 +121,27 @@ def test_a_changed_scope_moves_what_was_queued_and_what_was_excluded(
     assert sanderling("crawl", "-d", folder, *FAST).code == 0
     assert states(sanderling, folder)["excluded"] == first["excluded"]
     assert sanderling("status", folder, "--json").json["pages"] == 120
+
+
+def test_a_changed_scope_in_postgresql(
+    web: ServedWeb, tmp_path: Path, postgres: PostgresServer, sanderling: Callable[..., Ran]
+) -> None:
+    folder, place = tmp_path / "c", tmp_path / "c" / "sanderling.toml"
+    assert sanderling("crawl", web.url, "-d", folder, *FAST, "--store", postgres.dsn, "--max-pages", 5).code == 0
+    first = states(sanderling, folder)
+    for changes, excluded in (({"max_pages": None, "exclude": ["/"]}, first["queued"]), ({"exclude": None}, 0)):
+        place.write_text(amend(place.read_text(), changes))
+        assert sanderling("crawl", "-d", folder, *FAST).code == 0
+        assert states(sanderling, folder)["excluded"] == first["excluded"] + excluded
+    with running(folder) as server:
+        assert server.http.get("/api/v1/crawls/c").json()["counts"]["pages"] == 120
+        for path in ("pages?state=fetched", "changes", "hosts", "pages?prefix=" + web.url, "versions/1", "feed.atom"):
+            answer = server.http.get(f"/api/v1/crawls/c/{path}")
+            assert answer.status_code == 200 and answer.content, answer.text
+        page = server.http.get("/api/v1/crawls/c/pages?limit=1").json()["items"][0]["id"]
+        for path in ("", "/versions", "/links/out", "/links/in", "/blame", "/diff?a=1&b=1"):
+            assert server.http.get(f"/api/v1/crawls/c/pages/{page}{path}").status_code == 200
+        assert "postgresql" in server.http.get("/api/v1/crawls/c/settings").text
 
 
 def test_a_pattern_given_while_it_runs_counts_at_once(web: ServedWeb, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import FAST, Ran
 from tests.servers import Answer, PageServer, Table
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 from tests.web.test_pages import follow, tree
 
 SCRIPT = "<script>alert(1)</script>"

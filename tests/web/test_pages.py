@@ -12,7 +12,7 @@ import turbohtml
 
 from sanderling.testing import DAY, SyntheticWeb
 from tests.conftest import FAST, Ran
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 
 PAGE = {"accept": "text/html"}
 

@@ -9,7 +9,7 @@ import pytest
 import turbohtml
 
 from sanderling.testing import ServedWeb, SyntheticWeb
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 from tests.web.test_pages import attribute, check, tree
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sanderling.testing import DAY, SyntheticWeb
 from tests.conftest import FAST, Ran
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 
 API = "/api/v1/crawls/site"
 

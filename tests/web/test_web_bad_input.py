@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from tests.conftest import FAST, Ran
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 
 EVIL = "</title><script>alert(1)</script>"
 # Right to left override, zero width space, escape, a lone quote and an ampersand.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import Ran
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 
 
 def test_crawls_and_one_crawl(served: Served, crawled: Path) -> None:

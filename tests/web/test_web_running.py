@@ -1,5 +1,6 @@
 """Crawls that are made, started, paused, changed and stopped over HTTP."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from sanderling.repository.folder import Folder, in_use
 from sanderling.settings import load
 from sanderling.testing import ServedWeb
 from sanderling.wiring import remote
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 
 MEANT = {"x-sanderling": "1"}
 SLOW = {"delay": "100ms", "clients": 1}
@@ -82,6 +83,24 @@ def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
     assert server.http.patch("/api/v1/crawls/s/scope", json={"exclude": ["/tag/"], "scope": "any"}).is_success
     assert server.http.patch("/api/v1/crawls/s/scope", json={"exclude": ["("]}).status_code == 400
     assert server.http.patch("/api/v1/crawls/s/limits", json={"user_agent": "x"}).status_code == 422
+
+
+def test_events_of_a_running_crawl(server: Served, web: ServedWeb) -> None:
+    asked = {"seeds": [web.url], "name": "watched", "settings": SLOW}
+    assert server.http.post("/api/v1/crawls", json=asked).is_success
+    seen: dict[str, Any] = {}
+    with server.http.stream("GET", "/api/v1/crawls/watched/events") as answer:
+        name = ""
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                seen[name] = json.loads(line.removeprefix("data: "))
+            if seen.get("live", {}).get("clients") and "change" in seen:
+                break
+    assert seen["change"]["kinds"] == ["new"]
+    assert 'sanderling_running{crawl="watched"} 1\n' in server.http.get("/metrics").text
+    assert server.http.post("/api/v1/crawls/watched/stop").is_success
 
 
 def test_the_server_takes_its_crawls_with_it_unless_told_otherwise(tmp_path: Path, web: ServedWeb) -> None:

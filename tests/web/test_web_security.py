@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import argon2
 import httpx
 import pytest
 
 from tests.conftest import Ran
-from tests.web.conftest import Served, running
+from tests.web.served import Served, running
 
 PAGE = {"accept": "text/html"}
 
@@ -76,6 +77,14 @@ def test_a_password_begins_and_ends_a_session(crawled: Path, tmp_path: Path) -> 
         server.http.cookies.clear()
         server.http.cookies.update(held)
         assert server.http.get("/api/v1/crawls").status_code == 401
+
+
+def test_a_password_may_be_given_as_its_hash(crawled: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text(argon2.PasswordHasher(time_cost=1, memory_cost=1024).hash("correct horse"))
+    with running(crawled, "--password-file", tmp_path / "secret") as server:
+        form = {"form_token": token_in(server.http.get("/login", headers=PAGE)), "secret": "correct horse"}
+        assert server.http.post("/login", data={**form, "secret": "$argon2id$"}).status_code == 401
+        assert server.http.post("/login", data=form).status_code == 303
 
 
 def test_guessing_is_slowed_down(crawled: Path, tmp_path: Path) -> None:

@@ -1,17 +1,13 @@
-"""A server as a user starts it, and a folder with a small crawl in it."""
+"""A server as a user starts it."""
 
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
-import pytest
-
-from sanderling.testing import SyntheticWeb
-from tests.conftest import FAST, Ran, command
 
 
 class Served:
@@ -33,7 +29,7 @@ class Served:
 @contextmanager
 def running(*arguments: object) -> Iterator[Served]:
     process = subprocess.Popen(
-        command("serve", *arguments, "--port", 0, "--archive-port", 0),
+        [sys.executable, "-m", "sanderling", "serve", *map(str, arguments), "--port", "0", "--archive-port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
@@ -49,19 +45,3 @@ def running(*arguments: object) -> Iterator[Served]:
         if process.poll() is None:
             process.kill()
         process.communicate()
-
-
-@pytest.fixture(scope="session")
-def crawled(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Path:
-    """A directory with one crawl folder, `small`, in it; for reading only."""
-    home = tmp_path_factory.mktemp("shelf")
-    with SyntheticWeb(hosts=1, pages=40, seed=5).serve() as site:
-        assert sanderling("crawl", site.url, "-d", home / "small", *FAST).code == 0
-    return home
-
-
-@pytest.fixture(scope="session")
-def served(crawled: Path) -> Iterator[Served]:
-    """One open server on loopback for all tests that only read."""
-    with running(crawled) as server:
-        yield server
