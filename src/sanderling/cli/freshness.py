@@ -9,7 +9,7 @@ from sanderling import clock
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import harmless
 from sanderling.errors import RunFailed
-from sanderling.freshness.collection import Believed, believe
+from sanderling.freshness.collection import Believed, believe, numbers_of
 from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, paces, rates_by_kind
 from sanderling.lab.plot import plot, save_png, table
 from sanderling.repository.store import Store
@@ -61,7 +61,7 @@ def _facts(collection: Collection, known: Believed) -> dict[str, object]:
     pages = collection.pages
     return {
         "pages": len(pages),
-        "visited_again": int(pages["numbers"][:, 0].any(axis=1).sum()) if len(pages) else 0,
+        "visited_again": int(numbers_of(pages)[:, 0].any(axis=1).sum()),
         "freshness": float(known.fresh.mean()) if len(pages) else 0.0,
         "weighted_freshness": float(known.weight @ known.fresh) / weight,
         "age_days": float(known.age.mean()) if len(pages) else 0.0,

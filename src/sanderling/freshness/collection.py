@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.freshness import belief
-from sanderling.freshness.evidence import KINDS, MEMORY
+from sanderling.freshness.evidence import KINDS, MEMORY, SIZE
 from sanderling.freshness.importance import importance
 from sanderling.freshness.likelihood import likelihood
 from sanderling.freshness.signals import Record
@@ -25,7 +25,7 @@ COLUMNS = np.dtype(
     [
         ("id", "<i8"), ("host", "<i8"), ("pattern", "<i8"), ("folder", "<i8"), ("depth", "<i4"), ("there", "?"),
         ("announced", "<f8"), ("at", "<f8"), ("since", "<f8"), ("kinds", "<i4"), ("size", "<f8"), ("importance", "<f8"),
-        ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("not_modified", "<i4"), ("same", "<i4"), ("numbers", "<f4", (len(KINDS), 4)),
+        ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("not_modified", "<i4"), ("same", "<i4"), ("evidence", f"S{SIZE}"),
     ]
 )  # fmt: skip
 
@@ -49,13 +49,13 @@ class Believed(NamedTuple):
 
 
 def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Believed:
-    levels, numbers = _levels(pages)
-    counted = pages["numbers"][:, 0].astype(np.float64)
+    levels, above = _levels(pages)
+    counted = numbers_of(pages)[:, 0].astype(np.float64)
     counted[:, 0] += _silence(pages, hosts, now)
     observed = np.flatnonzero(counted.any(axis=1))
     faded = np.exp(-np.maximum(now - pages["at"][observed], 0.0) / MEMORY)
     said = likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
-    own, groups = _posteriors(said, faded, [level[observed] for level in levels], numbers)
+    own, groups = _posteriors(said, faded, [level[observed] for level in levels], above)
     log_rate, spread = belief.mean_and_spread(groups)
     folder = levels[-1]
     log_rate, spread = log_rate[folder], spread[folder]
@@ -75,6 +75,16 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
         age[part] = exposure[part] - (believed * (1 - kept) / belief.RATES).sum(axis=1)
     weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT))
     return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight)
+
+
+def numbers_of(pages: NDArray[np.void]) -> NDArray[np.float32]:
+    """The evidence of every page: (pages, kinds, numbers)."""
+    packed = np.ascontiguousarray(pages["evidence"])
+    return (
+        packed.view(np.float32).reshape(len(pages), len(KINDS), -1)
+        if len(pages)
+        else np.zeros((0, len(KINDS), 4), np.float32)
+    )
 
 
 def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:

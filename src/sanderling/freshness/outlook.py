@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from sanderling.freshness import belief
 from sanderling.freshness.budget import plan_believed
-from sanderling.freshness.collection import Believed
+from sanderling.freshness.collection import Believed, numbers_of
 from sanderling.freshness.curves import even_freshness
 from sanderling.freshness.evidence import KINDS
 from sanderling.freshness.likelihood import likelihood
@@ -60,7 +60,8 @@ def paces(known: Believed) -> list[tuple[str, int]]:
 
 def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
     """Changes a day of each kind, in the mean over the pages that were visited again."""
-    seen = pages["numbers"][pages["numbers"][:, 0].any(axis=1)].astype(np.float64)
+    numbers = numbers_of(pages)
+    seen = numbers[numbers[:, 0].any(axis=1)].astype(np.float64)
     if not len(seen):
         return {}
     prior = np.broadcast_to(belief.COMMON, (len(seen), belief.CLASSES))

@@ -22,14 +22,18 @@ _DEEPEST = 6
 
 def url_folder(url: str) -> str:
     """Host and folder as they are, with the kind of page: 'example.org/docs/2.1/page.html'."""
-    host, folders, page = _parts(url)
-    return "/".join([host, *folders, page])
+    return url_groups(url)[0]
 
 
 def url_pattern(url: str) -> str:
     """Host and folder by their shape, with the kind of page: 'example.org/docs/0.0/page.html'."""
+    return url_groups(url)[1]
+
+
+def url_groups(url: str) -> tuple[str, str]:
+    """Folder and pattern at once, for many URLs."""
     host, folders, page = _parts(url)
-    return "/".join([host, *map(_shape, folders), page])
+    return "/".join([host, *folders, page]), "/".join([host, *map(_shape, folders), page])
 
 
 def url_host(url: str) -> str:
@@ -37,15 +41,18 @@ def url_host(url: str) -> str:
 
 
 def _parts(url: str) -> tuple[str, list[str], str]:
-    split = urlsplit(url)
-    *folders, name = split.path.split("/")
+    # Plain cuts: a million URLs are looked at whenever a refresh is planned, and they are in their one form already.
+    _, scheme, rest = url.partition("://")
+    before, _, query = (rest if scheme else f"/{url}").partition("#")[0].partition("?")
+    host, _, path = before.partition("/")
+    *folders, name = path.split("/")
     stem, dot, extension = name.rpartition(".")
     if not dot:
         stem, extension = name, ""
     page = _kind(stem) + (f".{extension.lower()}" if extension else "")
     # The names of a query's fields are structure, their values are content.
-    fields = "&".join(sorted({field.split("=", 1)[0] for field in split.query.split("&") if field}))
-    return split.netloc.lower(), [f for f in folders if f][:_DEEPEST], f"{page}?{fields}" if fields else page
+    fields = "&".join(sorted({field.split("=", 1)[0] for field in query.split("&") if field}))
+    return host.lower(), [f for f in folders if f][:_DEEPEST], f"{page}?{fields}" if fields else page
 
 
 def _kind(stem: str) -> str:

@@ -16,7 +16,7 @@ from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.freshness.budget import expected_cost
 from sanderling.freshness.collection import COLUMNS, Believed, believe
 from sanderling.freshness.evidence import NONE, SIZE
-from sanderling.freshness.pattern import url_folder, url_pattern
+from sanderling.freshness.pattern import url_groups
 from sanderling.freshness.worth import Objective
 from sanderling.model import Kind, State, Subject, Turn
 from sanderling.repository.store import Store
@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 # The visits that a plan names reach so far, in days: it is made anew long before.
 HORIZON = 0.25
+# A plan names so many visits at least, if there are so many.
+_FEWEST = 1000
 # A page's date of the last visit may lie in the future when a clock jumped back: then it counts as visited yesterday.
 _SKEW = 0.05
 
@@ -56,10 +58,10 @@ def _rows(subjects: Iterator[Subject], kinds: list[int]) -> Iterator[tuple[Any, 
         kinds.append(s.kind)
         there = s.state == State.FETCHED and 200 <= s.status < 300
         packed = s.evidence if s.evidence is not None and len(s.evidence) == SIZE else NONE
+        folder, pattern = url_groups(s.url)
         yield (
-            s.id, s.host, identity(url_pattern(s.url)), identity(url_folder(s.url)), s.depth, there, s.announced / DAY,
-            s.at / DAY, s.since / DAY, s.kinds, s.size, s.importance, s.interval, s.tried / DAY, s.failures, s.not_modified, s.same,
-            np.frombuffer(packed, np.float32).reshape(-1, 4),
+            s.id, s.host, identity(pattern), identity(folder), s.depth, there, s.announced / DAY,
+            s.at / DAY, s.since / DAY, s.kinds, s.size, s.importance, s.interval, s.tried / DAY, s.failures, s.not_modified, s.same, packed,
         )  # fmt: skip
 
 
@@ -77,6 +79,8 @@ def plan(collection: Collection, terms: Terms, settings: Settings, intervals: di
         )
         chosen = np.flatnonzero(due <= now + HORIZON)
         chosen = chosen[np.argsort(due[chosen], kind="stable")]
+        # More than this the budget cannot reach before the next plan.
+        chosen = chosen[np.cumsum(cost[chosen]) <= _FEWEST * cost[chosen].mean() + 2 * HORIZON * budget.a_day]
     else:
         score = planning.scores(terms.policy, Objective(terms.objective), pages, known, cost, now)
         chosen = planning.choose(score, cost, budget.amount)

@@ -1,0 +1,292 @@
+"""From visits to plans: evidence in four numbers, beliefs about a collection, and who is chosen."""
+
+import time
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sanderling.errors import RunFailed
+from sanderling.freshness import belief, evidence, planning, trust
+from sanderling.freshness.collection import COLUMNS, believe
+from sanderling.freshness.likelihood import likelihood, unpack
+from sanderling.freshness.outlook import buys, doubts, paces
+from sanderling.freshness.signals import Record, Validators
+from sanderling.freshness.worth import Objective
+from sanderling.model import Outcome, Turn, Visit
+from sanderling.wiring import network, refresher
+from sanderling.wiring.budget import Budget, Terms, read_budget
+from sanderling.wiring.network import Network
+from sanderling.wiring.refresher import Refresher
+from sanderling.wiring.turns import Plan, Turns
+
+
+def visits(pattern: list[bool], interval: float = 3.0) -> bytes:
+    packed = evidence.NONE
+    for changed in pattern:
+        packed = evidence.observe(packed, interval, [changed] * 4)
+    return packed
+
+
+@pytest.mark.parametrize("pattern", [[True, False, False, True], [False] * 20, [True] * 7])
+def test_four_numbers_say_what_the_whole_history_says(pattern: list[bool]) -> None:
+    exact = np.zeros(belief.CLASSES)
+    for changed in pattern:
+        exact = belief.weigh(exact, 3.0, 3.0, changed)
+    assert likelihood(unpack([visits(pattern)])[:, 0])[0] == pytest.approx(exact, abs=2e-3)
+
+
+def test_intervals_that_differ_are_summed_up_well() -> None:
+    rng = np.random.default_rng(5)
+    for rate in (0.02, 0.2, 1.0):
+        exact, packed = np.zeros(belief.CLASSES), evidence.NONE
+        for interval in rng.uniform(1, 9, 60):
+            changed = bool(rng.random() < -np.expm1(-rate * interval))
+            exact = belief.weigh(exact, interval, interval, changed)
+            packed = evidence.observe(packed, float(interval), [changed] * 4)
+        believed = belief.posterior(belief.COMMON, likelihood(unpack([packed])[:, 0])[0])
+        assert belief.expected_rate(believed) == pytest.approx(
+            belief.expected_rate(belief.posterior(belief.COMMON, exact)), rel=0.15
+        )
+
+
+def test_many_small_quiet_times_are_not_rounded_away() -> None:
+    daily, yearly = visits([False] * 365, 1.0), visits([False], 365.0)
+    few, many = (likelihood(unpack([each])[:, 0])[0] for each in (yearly, daily))
+    assert many[-4] < -100 and few[-4] < -100
+
+
+def test_a_clock_that_jumped_back_says_nothing() -> None:
+    seen = visits([True, False])
+    assert evidence.observe(seen, -5.0, [True] * 4) == seen
+    assert evidence.observe(b"written by somebody else", 2.0, [False] * 4) == visits([False], 2.0)
+
+
+def test_who_was_called_does_not_mistake_every_visit_for_a_sign() -> None:
+    called = plain = evidence.NONE
+    for _ in range(10):  # a change every ten days, and we come at once
+        called = evidence.observe(called, 10.0, [True] * 4, quiet=10.0)
+        plain = evidence.observe(plain, 10.0, [True] * 4)
+    rates = [
+        float(belief.expected_rate(belief.posterior(belief.COMMON, likelihood(unpack([each])[:, 0])[0])))
+        for each in (called, plain)
+    ]
+    assert rates[0] == pytest.approx(0.1, rel=0.25) and rates[1] > 0.2
+
+
+def collection(pages: int, **columns: object) -> "np.ndarray[tuple[int], np.dtype[np.void]]":
+    rows = np.zeros(pages, COLUMNS)
+    rows["id"], rows["there"], rows["size"] = np.arange(pages), True, 10_000
+    rows["folder"] = rows["pattern"] = rows["host"] = 1
+    for name, values in columns.items():
+        rows[name] = values
+    return rows
+
+
+def test_pages_never_seen_again_are_believed_to_do_what_their_folder_does() -> None:
+    busy, quiet = visits([True] * 6, 2.0), visits([False] * 6, 2.0)
+    rows = collection(60, folder=[n % 2 for n in range(60)], at=100.0)
+    rows["evidence"][:40] = [busy if n % 2 else quiet for n in range(40)]
+    known = believe(rows, {}, 101.0)
+    strangers = np.exp(known.log_rate[40:])
+    assert strangers[1::2].min() > 5 * strangers[0::2].max()
+    assert known.fresh[41] < known.fresh[40] <= 1
+    assert (known.age >= 0).all() and known.age[41] > known.age[40]
+
+
+def test_silence_of_a_good_informant_keeps_pages_young_and_an_alarm_makes_them_old() -> None:
+    rows = collection(3, at=100.0, announced=[0.0, 50.0, 109.0])
+    good = {1: trust.Trust(Record(50.0, 1.0, 1.0, 1000.0))}
+    liar = {1: trust.Trust(Record(5.0, 5.0, 900.0, 1000.0))}
+    plain, silent, alarm = believe(rows, good, 110.0).fresh
+    assert silent > plain > alarm
+    plain, silent, alarm = believe(rows, liar, 110.0).fresh
+    assert alarm == pytest.approx(silent, abs=0.1)
+
+
+@pytest.mark.parametrize("policy", ["optimal", "uniform", "proportional", "nutch", "top-levels"])
+def test_every_policy_chooses_within_the_budget(policy: str) -> None:
+    rng = np.random.default_rng(1)
+    rows = collection(500, at=rng.uniform(0, 90, 500), depth=rng.integers(0, 6, 500))
+    rows["evidence"] = [visits(list(rng.random(5) < 0.3)) for _ in range(500)]
+    known = believe(rows, {}, 100.0)
+    cost = rng.uniform(1, 5, 500)
+    score = planning.scores(policy, Objective.FRESHNESS, rows, known, cost, 100.0)
+    chosen = planning.choose(score, cost, 120.0)
+    assert len(chosen) > 0 and cost[chosen].sum() <= 120.0 and (np.diff(score[chosen]) <= 0).all()
+    if policy == "top-levels":
+        assert rows["depth"][chosen].max() <= planning.TOP_LEVELS
+    due, wait = planning.schedule(policy, Objective.FRESHNESS, rows, known, cost, 40.0, 100.0)
+    if policy != "nutch":  # which knows no budget
+        assert (cost / wait).sum() <= 40.0 * 1.01
+    assert (due[np.isfinite(due)] >= 0).all()
+
+
+def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:
+    rows = collection(3, at=1.0, tried=99.0, failures=[0, 1, 12])
+    ready = planning.ready(rows, 100.0)
+    assert ready[0] == -np.inf and ready[1] < 99.1 and ready[2] == 106.0
+    rows["tried"] = 5000.0  # asked tomorrow, says a clock that was wrong
+    assert (planning.ready(rows, 100.0) == -np.inf).all()
+
+
+def test_what_a_budget_buys_grows_and_the_optimum_is_never_worse() -> None:
+    rng = np.random.default_rng(1)
+    rows = collection(400, at=90.0)
+    rows["evidence"] = [visits(list(rng.random(8) < rng.choice([0.02, 0.5, 0.95]))) for _ in range(400)]
+    known = believe(rows, {}, 100.0)
+    curve = buys(known)
+    assert all(a.optimal < b.optimal for a, b in pairwise(curve))
+    assert all(bought.optimal >= bought.uniform - 1e-3 for bought in curve)
+    assert sum(count for _, count in paces(known)) == 400
+
+
+def test_hosts_that_lie_are_named() -> None:
+    hosts = {
+        1: trust.Trust(),
+        2: trust.Trust(Record(5.0, 5.0, 300.0, 300.0)),
+        3: trust.Trust(validators=Validators(agreed=10, restless=40)),
+        4: trust.Trust(validators=Validators(agreed=10, stuck=40)),
+        5: trust.Trust(validators=Validators(dated=20, misdated=15)),
+    }
+    assert [(doubt.host, doubt.about) for doubt in doubts(hosts, 0.1)] == [
+        (2, "sitemap"), (3, "ETag"), (4, "304"), (5, "Last-Modified"),
+    ]  # fmt: skip
+
+
+def test_a_lie_found_by_an_audit_stands_for_the_visits_that_were_not_audited() -> None:
+    host = trust.Trust()
+    for _ in range(100):
+        host = trust.after_not_modified(host)
+    assert host.may_ask_conditionally
+    assert trust.after_body(host, False, True, audit=False).may_ask_conditionally
+    assert not trust.after_body(host, False, True, audit=True).may_ask_conditionally
+    assert trust.unpack(trust.pack(host)) == host
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("500", Budget(500)),
+        ("2000/h", Budget(2000, "visits", 3600)),
+        ("50MB", Budget(50e6, "bytes")),
+        ("1.5GiB/2d", Budget(1.5 * 2**30, "bytes", 2 * 86400)),
+        (" 3 / m ", Budget(3, "visits", 60)),
+    ],
+)
+def test_budgets_are_read(text: str, budget: Budget) -> None:
+    assert read_budget(text) == budget
+
+
+class Watch:
+    """A clock for what must not look at the machine's."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        for module in (refresher, network):
+            monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+
+
+@pytest.fixture
+def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
+    yield Watch(monkeypatch)
+
+
+def planned(terms: Terms, pages: int) -> Refresher:
+    """A refresh with so many pages that are overdue."""
+    turns = Turns(["false"], Path("unused"), repeat=True)
+    turns.plan = Plan([], pages, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0)
+    turns._not_before = float("inf")
+    for id in range(1, pages + 1):
+        turns.again(Turn(id, id % 7, 0.0, 3600.0, 0.001, 1.0), 0.0)
+    return Refresher(terms, turns)
+
+
+def test_a_flowing_budget_never_bursts(watch: Watch) -> None:
+    refresh = planned(Terms(Budget(3600, "visits", 3600), forever=True), 1000)
+    handed = [len(refresh.step(1e9))]
+    for seconds in (1, 1, 1, 86400, 1, -5000, 1):  # a night asleep, a clock set back
+        watch.now += seconds
+        handed.append(len(refresh.step(1e9)))
+    assert handed[0] == 0 and handed[1:4] == [1, 1, 1]
+    assert handed[4] <= refresher.BURST and handed[5] <= 1 and handed[6] == 0
+
+
+def test_visits_without_an_answer_cost_nothing(watch: Watch) -> None:
+    refresh = planned(Terms(Budget(3)), 10)
+    assert len(refresh.step(1e9)) == 3 and refresh.room(0) == 3
+    refresh.settle(Visit(id=1, outcome=Outcome.RETRY, reason="refused"), 1, excused=False)
+    assert (refresh.spent, refresh.room(0)) == (0, 3)
+    refresh.settle(Visit(id=2, outcome=Outcome.UNCHANGED, status=304), 2, excused=False)
+    assert (refresh.spent, refresh.room(0), refresh.room(2)) == (1, 2, 0)
+    assert not refresh.over(idle=False, now=1e9)
+    for id in (3, 4):
+        refresh.step(1e9)
+        refresh.settle(Visit(id=id, outcome=Outcome.PAGE, status=200), id, excused=False)
+    assert refresh.over(idle=False, now=1e9) and refresh.gained == pytest.approx(0.003)
+
+
+def silent(*ids: int) -> list[tuple[Visit, int]]:
+    return [(Visit(id=id, outcome=Outcome.RETRY, reason="no route"), id) for id in ids]
+
+
+def test_a_network_that_is_away_is_told_from_a_host_that_is(watch: Watch) -> None:
+    net = Network(gives_up=True)
+    assert net.hear([(v, 7) for v, _ in silent(1, 2, 3, 4, 5, 6)], hosts=5) == {1, 2, 3, 4, 5, 6}
+    assert not net.away  # one host of five
+    net.hear(silent(8, 9), hosts=5)
+    assert net.away and net.room(100, 0) == 0
+    watch.now += network.FIRST_PROBE
+    assert (net.room(100, 0), net.room(100, 0)) == (1, 0)  # one goes and looks
+    net.hear([(Visit(id=9, outcome=Outcome.PAGE, status=200), 9)], hosts=5)
+    assert not net.away and net.room(100, 0) == 100
+    net.hear(silent(*range(10, 20)), hosts=5)
+    watch.now += network.PATIENCE + 1
+    with pytest.raises(RunFailed, match="no page was marked"):
+        net.step()
+
+
+def test_a_host_of_its_own_is_the_network(watch: Watch) -> None:
+    net = Network(gives_up=False)
+    net.hear([(v, 1) for v, _ in silent(1, 2, 3, 4, 5)], hosts=1)
+    assert net.away
+    watch.now += 1e6
+    net.step()  # a service waits for ever
+
+
+def test_turns_come_by_their_due_times_and_a_new_plan_knows_them_better() -> None:
+    turns = Turns(["false"], Path("unused"), repeat=False)
+    a, b = Turn(1, 1, 50.0, 10.0, 0.0, 1.0), Turn(2, 1, 40.0, 10.0, 0.0, 1.0)
+    turns.again(a, 50.0)
+    turns.again(b, 40.0)
+    assert turns.next(30.0) is None and turns.next(60.0) == b
+    turns.again(b, 70.0)
+    assert turns.next(60.0) == a and len(turns) == 2
+    turns.take()
+    assert turns.next(60.0) is None and turns.next(80.0) == b
+
+
+def test_a_million_pages_are_planned_in_seconds() -> None:
+    rng = np.random.default_rng(0)
+    pages = 1_000_000
+    rows = collection(pages, at=rng.uniform(0, 30, pages), importance=rng.pareto(1.5, pages) + 0.1)
+    rows["host"] = rng.integers(0, 5000, pages)
+    rows["folder"] = rows["pattern"] = rows["host"] * 10 + rng.integers(0, 10, pages)
+    some = [visits(list(rng.random(4) < 0.3)) for _ in range(100)]
+    rows["evidence"][::4] = [some[n % 100] for n in range(pages // 4)]
+    known = believe(rows, {}, 31.0)
+    caps = np.where(np.arange(5000) % 10 == 0, 3.0, np.inf)
+    _, host = np.unique(rows["host"], return_inverse=True)
+    started = time.process_time()
+    due, wait = planning.schedule(
+        "optimal", Objective.FRESHNESS, rows, known, np.ones(pages), 50_000.0, 31.0, host.astype(np.intp), caps
+    )
+    assert time.process_time() - started < 15  # 3 s on an idle core
+    assert (1 / wait).sum() == pytest.approx(50_000, rel=0.01)
+    assert np.bincount(host, 1 / wait)[::10].max() <= 3.001
+    started = time.process_time()
+    score = planning.scores("optimal", Objective.FRESHNESS, rows, known, np.ones(pages), 31.0)
+    assert len(planning.choose(score, np.ones(pages), 1000)) == 1000 and time.process_time() - started < 3
+    assert np.isfinite(due).all()
