@@ -209,6 +209,23 @@ def test_a_feed_of_what_changed(server: Served) -> None:
     assert entries and all("text" in (each.findtext("{http://www.w3.org/2005/Atom}title") or "") for each in entries)
 
 
+def test_freshness_is_drawn(server: Served) -> None:
+    deadline = time.monotonic() + 60
+    while "Look again" in (shown := tree(server, "/crawls/history/freshness")).text:
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    check(shown, "freshness")
+    drawings = [each for each in shown.find_all("svg") if "plot" in classes(each)]
+    assert len(drawings) == 3 and all(attribute(each, "aria-label") for each in drawings)
+    assert list(shown.find_all("polyline")) and list(shown.find_all("rect"))
+    page = next(
+        attribute(each, "href")
+        for each in tree(server, "/crawls/history/changes?kind=text").find_all("a")
+        if attribute(each, "href").endswith("/diff")
+    )
+    assert "believed to change about every" in tree(server, page.removesuffix("/diff")).text
+
+
 def test_what_renews_itself(server: Served) -> None:
     whole = tree(server, "/crawls/history")
     (live,) = [each for each in whole.find_all() if attribute(each, "id") == "live"]

@@ -10,7 +10,7 @@ from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import harmless
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
-from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, paces, rates_by_kind
+from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, fading, paces, rates_by_kind
 from sanderling.lab.plot import plot, save_png, table
 from sanderling.repository.store import Store
 from sanderling.wiring.budget import DAY
@@ -45,6 +45,7 @@ def run(options: argparse.Namespace) -> int:
             "paces": dict(paces(known)),
             "doubts": [{"host": origins.get(d.host, ""), "about": d.about, "why": d.why} for d in doubted],
             "budgets": [bought._asdict() for bought in curve],
+            "fading": fading(known),
         }
         sys.stdout.write(json.dumps(facts) + "\n")
     else:

@@ -10,7 +10,7 @@ from sanderling.freshness import belief
 from sanderling.freshness.budget import plan_believed
 from sanderling.freshness.collection import Believed, numbers_of
 from sanderling.freshness.curves import even_freshness
-from sanderling.freshness.evidence import KINDS
+from sanderling.freshness.evidence import KINDS, SIZE
 from sanderling.freshness.likelihood import likelihood
 from sanderling.freshness.trust import Trust
 
@@ -26,6 +26,8 @@ PACES = (
 )
 # Budgets as visits a page a day.
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+# Days from now at which it is asked how fresh the copy will be.
+DAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 18.0, 22.0, 28.0)
 _SAMPLE = 50_000
 # Gauss and Hermite's way to a mean over a normal distribution.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -69,10 +71,20 @@ def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
     return {kind: float(belief.expected_rate(each).mean()) for kind, each in believed.items()}
 
 
+def rates_of(packed: bytes) -> dict[str, float]:
+    """Changes a day of each kind that one page's own visits let expect; none when it was not visited again."""
+    if len(packed) != SIZE:
+        return {}
+    numbers = np.frombuffer(packed, np.float32).reshape(len(KINDS), -1).astype(np.float64)
+    if not numbers[0].any():
+        return {}
+    believed = belief.posterior(np.broadcast_to(belief.COMMON, (len(KINDS), belief.CLASSES)), likelihood(numbers))
+    return dict(zip(KINDS, map(float, belief.expected_rate(believed)), strict=True))
+
+
 def buys(known: Believed, shares: Sequence[float] = SHARES) -> list[Bought]:
     """Freshness as a function of the budget. Of a large collection a sample is asked."""
-    pages = len(known.log_rate)
-    some = np.random.default_rng(0).choice(pages, _SAMPLE, replace=False) if pages > _SAMPLE else np.arange(pages)
+    pages, some = len(known.log_rate), _sample(known)
     log_rate, spread, weight = known.log_rate[some], known.spread[some], known.weight[some]
     return [
         Bought(
@@ -83,6 +95,19 @@ def buys(known: Believed, shares: Sequence[float] = SHARES) -> list[Bought]:
         for share in shares
         if len(some)
     ]
+
+
+def fading(known: Believed, days: Sequence[float] = DAYS) -> list[tuple[float, float]]:
+    """The share of pages that are still fresh so many days from now when none of them is visited."""
+    some = _sample(known)
+    fresh = known.fresh[some] / max(len(some), 1)
+    rates = np.exp(known.log_rate[some, None] + known.spread[some, None] * _NODES)
+    return [(day, float(fresh @ (np.exp(-rates * day) @ _WEIGHTS))) for day in days]
+
+
+def _sample(known: Believed) -> NDArray[np.intp]:
+    pages = len(known.log_rate)
+    return np.random.default_rng(0).choice(pages, _SAMPLE, replace=False) if pages > _SAMPLE else np.arange(pages)
 
 
 def _freshness(log_rate: Floats, spread: Floats, weight: Floats, visits: Floats) -> float:

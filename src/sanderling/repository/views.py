@@ -122,6 +122,13 @@ def url(store: Store, id: int) -> Shown | None:
     return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b"")])
 
 
+def evidence(store: Store, id: int) -> bytes:
+    """What visits have said about when a URL changes, in the encoding of the update module; empty when nothing."""
+    query = "SELECT b.evidence FROM beliefs b JOIN urls u ON u.number = b.page WHERE u.id = ?"
+    found = store.select(query, id)
+    return bytes(found[0][0] or b"") if found else b""
+
+
 def version(store: Store, number: int) -> VersionRow | None:
     """One version by its number in the crawl."""
     found = store.select(f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number = ?", number)

@@ -27,14 +27,14 @@ CHANGEABLE = (*LIMITS, *SCOPE)
 
 @router.post("/crawls/{crawl}/control")
 async def control(request: Request, crawl: str, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    action = (await sent(request)).get("action", "")
-    await run_in_threadpool(_follow, runner, shelf.folder(crawl), action)
+    typed = await sent(request)
+    await run_in_threadpool(_follow, runner, shelf.folder(crawl), typed.get("action", ""), typed.get("budget", ""))
     return RedirectResponse(f"/crawls/{crawl}", 303)
 
 
-def _follow(runner: Runner, folder: Folder, action: str) -> None:
-    if action in ("crawl", "again"):
-        runner.start(folder, "again" if action == "again" else "crawl")
+def _follow(runner: Runner, folder: Folder, action: str, budget: str) -> None:
+    if action in ("crawl", "again", "refresh"):
+        runner.start(folder, action, budget.strip())  # type: ignore[arg-type]  # it is one of the three
     elif action in ("pause", "resume", "stop"):
         remote.command(folder.path, Command(action))  # type: ignore[arg-type]  # it is one of the three
     else:

@@ -1,18 +1,58 @@
-"""How fresh a crawl's pages are, and what a budget buys."""
+"""How fresh a crawl's pages are believed to be, and what a budget of visits buys."""
+
+import math
+from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.rendering import show
+from sanderling.web.estimates import Estimate, Estimates
+from sanderling.web.pages import plots
+from sanderling.web.pages.rendering import number, percent, show
 
 router = APIRouter()
+
+_SHARES = [(0.0, "0"), (0.25, "25 %"), (0.5, "50 %"), (0.75, "75 %"), (1.0, "100 %")]
 
 
 @router.get("/crawls/{crawl}/freshness")
 def freshness(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
-    shelf.folder(crawl)
+    folder = shelf.folder(crawl)
+    estimates: Estimates = request.app.state.estimates
+    known = estimates.of(folder)
+    estimate = known.estimate
+    drawn: dict[str, Any] = drawings(estimate) if estimate and estimate.pages else {}
     return show(
-        request, "freshness.html", crawl=crawl, tab="Freshness",
-        missing="Estimates of how fresh the pages are, and plans for a budget, are not part of this version yet.",
+        request, "freshness.html", crawl=crawl, tab="Freshness", estimate=estimate, at=known.at, folder=folder.path,
+        problem=known.problem, usual=max(100, round(estimate.pages / 10)) if estimate else 0, **drawn,
     )  # fmt: skip
+
+
+def drawings(estimate: Estimate) -> dict[str, Any]:
+    last = estimate.fading[-1]
+    return {"fading": _fading(estimate.fading, last), "budgets": _budgets(estimate), "paces": _paces(estimate)}
+
+
+def _fading(points: list[tuple[float, float]], last: tuple[float, float]) -> plots.Drawing:
+    said = f"From {percent(points[0][1])} now to {percent(last[1])} in {last[0]:g} days"
+    days = [0.0, last[0] / 4, last[0] / 2, last[0] * 3 / 4, last[0]]
+    across = [(day, "now" if not day else f"{day:g} days") for day in days]
+    return plots.curve([points], said, across, _SHARES, filled=True)
+
+
+def _budgets(estimate: Estimate) -> plots.Drawing:
+    """Over the logarithm of the budget: every further share of freshness costs a multiple."""
+    found = [(math.log(max(each.visits, 1e-9)), each) for each in estimate.budgets]
+    across = [(at, number(max(1, round(each.visits)))) for at, each in found[1::2]]
+    ends = [(found[0][0], ""), *across[:-1], (found[-1][0], number(max(1, round(found[-1][1].visits))))]
+    best = found[-1][1]
+    said = f"Up to {percent(best.optimal)} with {number(round(best.visits))} visits a day"
+    lines = [[(at, each.optimal) for at, each in found], [(at, each.uniform) for at, each in found]]
+    return plots.curve(lines, said, ends, _SHARES)
+
+
+def _paces(estimate: Estimate) -> plots.Drawing:
+    short = {"daily or more often": "daily", "less often": "less"}
+    classes = [(short.get(name, name), count) for name, count in estimate.paces.items()]
+    return plots.histogram(classes, "; ".join(f"{name}: {count:,}" for name, count in estimate.paces.items()))

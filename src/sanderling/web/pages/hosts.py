@@ -11,6 +11,7 @@ from sanderling.repository import views
 from sanderling.server.gatekeeper import learned
 from sanderling.settings import Settings
 from sanderling.web.api.given import GivenShelf, host_named
+from sanderling.web.estimates import Doubt, Estimates
 from sanderling.web.pages.asking import further, start
 from sanderling.web.pages.rendering import ago, show
 from sanderling.wiring.archive import settings_for
@@ -33,7 +34,10 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
         else:
             found = store.host(wanted)
             part = views.Part([found] if found else [], None)
-    shown = [_facts(each, states.get(each.id, {}), settings) for each in part.rows]
+    estimates: Estimates = request.app.state.estimates
+    estimate = estimates.of(folder).estimate
+    doubts = estimate.doubts if estimate else []
+    shown = [_facts(each, states.get(each.id, {}), settings, doubts) for each in part.rows]
     return show(
         request, "hosts.html", crawl=crawl, tab="Hosts", hosts=sorted(shown, key=lambda each: each["origin"]),
         asked=host.strip(), many=bool(part.next or after or host), first=start(request, "after"),
@@ -41,7 +45,7 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     )  # fmt: skip
 
 
-def _facts(host: Host, states: dict[int, int], settings: Settings) -> dict[str, Any]:
+def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[Doubt]) -> dict[str, Any]:
     known = learned(host)
     robots = host.robots
     return {
@@ -57,6 +61,7 @@ def _facts(host: Host, states: dict[int, int], settings: Settings) -> dict[str, 
         "ignored": known.names.ignored,
         "traps": [each for each in known.traps.patterns if each.closed],
         "soft_404": bool(known.traps.soft),
+        "doubts": [each for each in doubts if each.host == host.origin],
     }
 
 

@@ -5,6 +5,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
 from sanderling.repository.store import Store
@@ -28,7 +29,7 @@ def newest_of(store: Store, page: int, count: int) -> VersionRow | None:
 
 @router.get("/crawls/{crawl}/pages/{id}")
 def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int = 0) -> HTMLResponse:
-    with shelf.reading(crawl) as (folder, store):
+    with shelf.reading(crawl) as (_, store):
         page = page_of(store, id)
         count = views.version_count(store, page.id)
         last = to if 0 < to < count else count
@@ -36,12 +37,13 @@ def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int =
         found = views.versions(store, page.id, first, last) if count else []
         newest = found[-1] if found and last == count else newest_of(store, page.id, count)
         oldest = found[:1] if first == 1 else views.versions(store, page.id, 1, 1)
+        rates = rates_of(views.evidence(store, page.id))
     numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
     return show(
         request, "page.html", **page_head(request, crawl, id, page, newest), view="Versions", versions=numbered,
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), parameters=words.parameters(page), first=start(request, "to"),
-        schedule=words.schedule(page, oldest[0].at if oldest else 0.0, folder.path.name),
+        schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
         next=further(request, "to", first - 1 if first > 1 else None),
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 Points = Sequence[tuple[float, float]]
 
 _WIDTH, _HEIGHT = 560, 220
-_LEFT, _TOP, _MARGIN, _BELOW = 52, 10, 12, 26
+_LEFT, _TOP, _MARGIN, _BELOW = 56, 10, 26, 26
 
 
 class Drawing(NamedTuple):

@@ -1,12 +1,16 @@
 """What is known about a page, in sentences."""
 
+import math
 import time
+from collections.abc import Mapping
 
 from sanderling.cli.screen import size
 from sanderling.judging import known_noise, known_parameters
 from sanderling.model import Kind
 from sanderling.repository.views import Shown
-from sanderling.web.pages.rendering import about, ago, many, when
+from sanderling.web.pages.rendering import about, ago, many, percent, when
+
+_DAY = 86400.0
 
 
 def facts(page: Shown) -> list[tuple[str, str]]:
@@ -75,26 +79,35 @@ def parameters(page: Shown) -> list[str]:
     return lines
 
 
-def schedule(page: Shown, first_seen: float, folder: str) -> list[str]:
-    """When the next visit is and what that rests on."""
+def schedule(page: Shown, first_seen: float, rates: Mapping[str, float]) -> list[str]:
+    """When the next visit is, and what that rests on; `rates` are changes a day by kind, as far as they are known."""
     lines = []
     watched = page.fetched_at - first_seen
     if page.visits > 1 and watched > 0:
-        seen = many(page.changes, "change")
-        lines.append(f"{many(page.visits, 'visit')} over {about(watched)} found {seen}.")
-        if page.changes:
-            lines.append(f"So it changes about every {about(watched / page.changes)}.")
+        lines.append(f"{many(page.visits, 'visit')} over {about(watched)} found {many(page.changes, 'change')}.")
     elif page.visits:
-        lines.append("It was visited once, so how often it changes is not known yet.")
+        lines.append("It was visited once: how often it changes is guessed from pages like it.")
+    if often := rates.get("any", 0.0):
+        others = [f"its {kind} every {about(_DAY / rate)}" for kind, rate in rates.items() if kind != "any" and rate]
+        lines.append(f"So it is believed to change about every {about(_DAY / often)}" + _listed(others) + ".")
+        stale = -math.expm1(-often * max(0.0, time.time() - page.fetched_at) / _DAY)
+        lines.append(f"By now it has changed with a probability of {percent(stale)}.")
+    return [*lines, *_turn(page)]
+
+
+def _turn(page: Shown) -> list[str]:
+    if page.state not in ("fetched", "gone"):
+        waits = page.state in ("queued", "leased")
+        return ["Its first visit comes when it is its turn in the queue." if waits else "It will not be visited."]
+    if page.due > time.time():
+        return [f"Its next visit is due {ago(page.due)}, {when(page.due)}."]
     if page.due:
-        late = page.due <= time.time()
-        lines.append(
-            "The next visit is due now." if late else f"The next visit is due {ago(page.due)}, {when(page.due)}."
-        )
-    elif page.state in ("fetched", "gone"):
-        lines.append("No next visit is planned; visit the crawl again to see what changed.")
-    elif page.state == "queued":
-        lines.append("Its first visit comes when it is its turn in the queue.")
-    else:
-        lines.append("It will not be visited.")
-    return lines
+        return ["Its next visit is due now."]
+    return [
+        "No visit is planned until a refresh: that visits first what has most probably changed for what the visit "
+        "costs, important pages before others."
+    ]
+
+
+def _listed(parts: list[str]) -> str:
+    return f": {', '.join(parts)}" if parts else ""
