@@ -1,14 +1,15 @@
 """A crawl folder of pages that a test writes down, without a crawl."""
 
+import secrets
 from pathlib import Path
 
 from sanderling.client.sketch import sketch
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
-from sanderling.repository.sqlite import SqliteStore
-from sanderling.settings import Settings, dump
+from sanderling.settings import Settings, dump, overlay
 from sanderling.urls import identity, origin
+from sanderling.wiring.archive import open_store
 from sanderling.wiring.searching import Query, Results, Searcher, open_search
 
 NOW = 1_790_000_000.0
@@ -17,13 +18,13 @@ NOW = 1_790_000_000.0
 class Library:
     """Pages as if they had been crawled, one commit each."""
 
-    def __init__(self, path: Path, settings: Settings | None = None) -> None:
+    def __init__(self, path: Path, **settings: object) -> None:
         self.folder = Folder(path)
         path.mkdir()
         self.folder.warcs.mkdir()
-        self.folder.settings.write_text(dump(settings or Settings(), ()))
-        self._store = SqliteStore(self.folder.database)
-        self._archive = warc.WarcWriter(self.folder.warcs, "test")
+        self.folder.settings.write_text(dump(overlay(Settings(), settings), ()))
+        self._store = open_store(self.folder, readonly=False)
+        self._archive = warc.WarcWriter(self.folder.warcs, f"test-{secrets.token_hex(4)}")
         self._known: set[str] = set()
         self._reports = 0
 

@@ -368,7 +368,7 @@ class Searchable(NamedTuple):
     """A version as the search index needs it."""
 
     number: int
-    page: int
+    page: int  # the number of its URL in the store
     version: int  # which of the page's versions, from 1
     url: str
     at: float

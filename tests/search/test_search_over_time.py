@@ -1,10 +1,25 @@
 """What pages said before, and pages that have left."""
 
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
 from search_library import NOW, Library
 
 from sanderling.cli import main
+from sanderling.repository.address import located
 
 DAY = 86_400.0
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]:
+    store = ""
+    if request.param == "postgresql":
+        store = located(request.getfixturevalue("postgres").dsn, tmp_path / "crawl") or ""
+    with contextlib.closing(Library(tmp_path / "crawl", store=store)) as made:
+        yield made
 
 
 def history(library: Library) -> None:

@@ -39,7 +39,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
-    parser.add_argument("query", nargs="*", help="what to look for; nothing for all that the filters leave")
+    parser.add_argument("query", nargs="+", help="what to look for; '*' for all that the filters leave")
     parser.add_argument("--host", default="", metavar="NAME", help="only this host and those below it")
     parser.add_argument("--lang", default="", metavar="CODE", help="only pages in this language, e.g. en")
     parser.add_argument("--since", metavar="WHEN", help="only pages that are new or changed since: 2026-11-01, 3h, 7d")

@@ -7,13 +7,13 @@ from sanderling.repository import rows
 from sanderling.repository.store import Store
 
 # A version with the version after it and the page as it is now.
-_VERSION = """SELECT v.number, u.id,
+_VERSION = """SELECT v.number, u.number,
     (SELECT count(*) FROM versions o WHERE o.page = v.page AND o.number <= v.number), u.url, v.at, n.at, v.status,
     v.kinds, v.news, n.kinds, n.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page), p.changed_at,
     p.changes, v.text_digest, p.simhash, p.flags, v.mime, w.name, v."offset", v.length"""
 _NEXT = """LEFT JOIN versions n
     ON n.number = (SELECT min(o.number) FROM versions o WHERE o.page = v.page AND o.number > v.number)"""
-_FACTS = "SELECT u.id, p.importance, p.fetched_at, p.flags, u.alias"
+_FACTS = "SELECT u.number, p.importance, p.fetched_at, p.flags, u.alias"
 # Pages asked for at a time; the last one is asked for several times, so that the statement is prepared already.
 _TOGETHER = 100
 
@@ -25,19 +25,18 @@ def after(store: Store, number: int, most: int) -> list[Searchable]:
 
 
 def before(store: Store, page: int, until: int, most: int) -> list[Searchable]:
-    """The last versions of a page up to a number."""
+    """The last versions of a page (by the number of its URL) up to a number."""
     query = f"{_versions(store)} WHERE u.number = ? AND v.number <= ? ORDER BY v.number DESC LIMIT ?"
-    return [*map(_searchable, store.select(query, store.number(page), until, most))]
+    return [*map(_searchable, store.select(query, page, until, most))]
 
 
 def facts(store: Store, pages: list[int]) -> dict[int, HitFacts]:
-    """Pages as they are now."""
-    numbers = [*store.numbers(pages).values()]
+    """Pages (by the number of their URL) as they are now."""
     places = ", ".join("?" * _TOGETHER)
     query = f"{_FACTS} FROM {store.joins.urls} WHERE u.number IN ({places}) AND p.status IS NOT NULL"
     found = {}
-    for start in range(0, len(numbers), _TOGETHER):
-        part = numbers[start : start + _TOGETHER]
+    for start in range(0, len(pages), _TOGETHER):
+        part = pages[start : start + _TOGETHER]
         for row in store.select(query, *part, *part[-1:] * (_TOGETHER - len(part))):
             found[row[0]] = HitFacts(row[1], row[2], bool(row[3] & rows.NOINDEX), bool(row[4]))
     return found

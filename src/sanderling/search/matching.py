@@ -21,14 +21,15 @@ _OTHER_FORM = 0.8
 SHORTEST_PREFIX = 2
 SHORTEST_FUZZY = 3
 SHORTEST_FUZZY_TWICE = 5
+# Of the words that begin alike, the most frequent are marked.
+MOST_MARKED = 200
 _RAW = {"host": "host", "lang": "language"}
 
 
 class Wanted(NamedTuple):
-    """What to mark in a text: words of the index, and beginnings and near misses of words."""
+    """What to mark in a text: words of the index, and words with how many letters they may be off."""
 
     words: set[str]
-    prefixes: set[str]
     fuzzy: set[tuple[str, int]]
 
 
@@ -39,7 +40,7 @@ class Matcher:
         """`languages` are those that words may be forms of."""
         self._searcher = searcher
         self._languages = list(languages)
-        self.wanted = Wanted(set(), set(), set())
+        self.wanted = Wanted(set(), set())
         self.notes: list[str] = []
 
     def query(self, tree: All, asked: Query) -> Matching:
@@ -48,7 +49,7 @@ class Matcher:
 
     def _all(self, parts: Iterable[Node]) -> list[Matching]:
         wanted = [query for part in parts if not isinstance(part, Not) and (query := self._node(part)) is not None]
-        marked = (set(self.wanted.words), set(self.wanted.prefixes), set(self.wanted.fuzzy))
+        marked = (set(self.wanted.words), set(self.wanted.fuzzy))
         unwanted = [query for part in parts if isinstance(part, Not) and (query := self._node(part.part)) is not None]
         self.wanted = Wanted(*marked)  # what is excluded is not there to be marked
         if unwanted:
@@ -77,7 +78,9 @@ class Matcher:
         fields = [word.field] if word.field else list(WEIGHTS)
         if word.prefix:
             if len(token) >= SHORTEST_PREFIX:
-                self.wanted.prefixes.add(token)
+                for name in ("text", "signs"):
+                    begun = self._searcher.terms_with_prefix(name, token, limit=MOST_MARKED)
+                    self.wanted.words.update(each for each, _ in begun)
                 return _best(Matching.regex_query(SCHEMA, name, f"{token}.*") for name in fields)
             self.notes.append(f"{word.text}* is too short to stand for all that begins with it: it was read as a word")
         elif word.distance and len(token) >= SHORTEST_FUZZY:

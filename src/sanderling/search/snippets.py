@@ -35,7 +35,6 @@ class Snipper:
     def __init__(self, searcher: tantivy.Searcher, wanted: Wanted) -> None:
         self._searcher = searcher
         self._wanted = wanted
-        self._bent = bool(wanted.prefixes or wanted.fuzzy)
         self._generators: dict[tuple[str, frozenset[str]], tantivy.SnippetGenerator] = {}
 
     def cut(self, document: tantivy.Document) -> Snippet:
@@ -46,7 +45,7 @@ class Snipper:
         return Snippet()
 
     def _cut(self, document: tantivy.Document, field: str, text: str) -> Snippet:
-        words = frozenset(self._wanted.words | self._met(text)) if self._bent else frozenset(self._wanted.words)
+        words = frozenset(self._wanted.words | self._met(text) if self._wanted.fuzzy else self._wanted.words)
         if words:
             found = self._generator(field, words).snippet_from_doc(document)
             fragment = found.fragment()
@@ -61,16 +60,9 @@ class Snipper:
         return tidy(start if len(text) <= LENGTH else start.rpartition(" ")[0] or start, [])
 
     def _met(self, text: str) -> set[str]:
-        """The words of a text that begin or nearly read as the question says."""
+        """The words of a text that nearly read as the question says."""
         words = set(WORDS.analyze(text))
-        found = (
-            {word for word in words if word.startswith(tuple(self._wanted.prefixes))}
-            if self._wanted.prefixes
-            else set()
-        )
-        for other, distance in self._wanted.fuzzy:
-            found |= {word for word in words if near(word, other, distance)}
-        return found
+        return {word for other, distance in self._wanted.fuzzy for word in words if near(word, other, distance)}
 
     def _generator(self, field: str, words: frozenset[str]) -> tantivy.SnippetGenerator:
         key = (field, words)
@@ -105,7 +97,7 @@ def tidy(text: str, marks: list[tuple[int, int]]) -> Snippet:
 
 def near(one: str, two: str, most: int) -> bool:
     """Whether two words differ in at most so many letters added, left out, changed or swapped with the next."""
-    if abs(len(one) - len(two)) > most:
+    if abs(len(one) - len(two)) > most or len(set(one) ^ set(two)) > 2 * most:
         return False
     before: list[int] = []
     row = list(range(len(two) + 1))

@@ -72,9 +72,12 @@ class Writer:
 
 def document(version: Searchable, said: Said) -> tantivy.Document:
     made = tantivy.Document()
-    for name, text in (("title", said.title), ("headings", said.headings), ("url", unquote(version.url))):
-        made.add_text(name, _clean(text))
-    text = _clean(said.text[:LONGEST_TEXT])
+    made.add_text("title", clean(said.title))
+    made.add_text("headings", clean(said.headings))
+    made.add_text("url", clean(version.url))
+    if "%" in version.url:
+        made.add_text("url", clean(unquote(version.url)))  # so that its words are found
+    text = clean(said.text[:LONGEST_TEXT])
     made.add_text("signs" if _unspaced(text) else "text", text)
     for host in hosts(version.url):
         made.add_text("host", host)
@@ -116,7 +119,7 @@ def _unspaced(text: str) -> bool:
     return not text.isascii() and UNSPACED.search(text, start, start + _SAMPLE) is not None
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Text that can be stored: half of a surrogate pair cannot."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 

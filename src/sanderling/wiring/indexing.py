@@ -28,7 +28,7 @@ _log = logging.getLogger("sanderling")
 # Versions that are read from the store at a time, and that are committed at a time: a commit is a part of the index of
 # its own, and parts are merged later, so that small ones cost twice.
 BATCH = 200
-COMMIT_EVERY = 5000
+COMMIT_EVERY = 20_000
 COMMIT_AFTER = 20.0
 # Of a page that changed, what its last versions are said to be changes: the one before, or before it left.
 _REWRITTEN = 2
@@ -62,7 +62,7 @@ def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done
         def go_on(done: int, all: int) -> bool:
             return on_progress(done, all) and place.current(folder.index) == where
 
-        done = _fill(writer, folder, store, progress, go_on)
+        done = _fill(writer, folder, store, progress, go_on, between=True)
     if place.current(folder.index) != where:
         place.discard(where)  # a new one took over
     return done
@@ -74,10 +74,12 @@ def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done,
         with contextlib.suppress(BadIndex):
             place.clear(folder.index, place.current(folder.index))
         where = place.create(folder.index)
-        index = place.open_index(where, fresh=True)
-        with _writing(index, HEAP) as writer:
-            done = _fill(writer, folder, store, Progress(rules=_rules(store)), on_progress)
-        place.install(folder.index, where)
+        with contextlib.ExitStack() as failed:
+            failed.callback(place.discard, where)
+            with _writing(place.open_index(where, fresh=True), HEAP) as writer:
+                done = _fill(writer, folder, store, Progress(rules=_rules(store)), on_progress, between=False)
+            place.install(folder.index, where)
+            failed.pop_all()
         place.clear(folder.index, where)
     return done
 
@@ -104,8 +106,10 @@ def _writing(index: tantivy.Index, heap: int) -> Iterator[Writer]:
         writer.close()
 
 
-def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_progress: OnProgress) -> int:
-    """Adds versions until there are no more, or nobody wants them."""
+def _fill(
+    writer: Writer, folder: Folder, store: Store, progress: Progress, on_progress: OnProgress, between: bool
+) -> int:
+    """Adds versions until there are no more, or nobody wants them; commits now and then in `between`."""
     newest = store.newest_version()
     shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
     done, since_commit, committed_at, going = 0, 0, time.monotonic(), True
@@ -116,7 +120,7 @@ def _fill(writer: Writer, folder: Folder, store: Store, progress: Progress, on_p
         done += len(rows)
         since_commit += len(rows)
         going = on_progress(progress.number, max(newest, progress.number))
-        if since_commit >= COMMIT_EVERY or time.monotonic() - committed_at >= COMMIT_AFTER:
+        if between and (since_commit >= COMMIT_EVERY or time.monotonic() - committed_at >= COMMIT_AFTER):
             writer.commit(progress)
             since_commit, committed_at = 0, time.monotonic()
     if since_commit or not done:

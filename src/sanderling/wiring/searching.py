@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Self
 
 import tantivy
+from msgspec import structs
 
 from sanderling.errors import BadIndex, IndexInUse, UsageError
 from sanderling.model import HitFacts
@@ -25,7 +26,7 @@ from sanderling.search.parsing import parse
 from sanderling.search.ranking import Candidate, Folded, fold, weigh
 from sanderling.search.schema import NEVER
 from sanderling.search.snippets import Snipper
-from sanderling.search.writing import Progress, hosts
+from sanderling.search.writing import Progress, clean, hosts
 from sanderling.settings import load
 from sanderling.wiring import indexing
 from sanderling.wiring.archive import open_store
@@ -97,6 +98,7 @@ class Searcher:
                 ) from None
 
     def _find(self, opened: "_Opened", asked: Query, started: float) -> Results:
+        asked = structs.replace(asked, text=clean(asked.text), host=clean(asked.host), language=clean(asked.language))
         tree, notes = parse(asked.text)
         matcher = Matcher(opened.searcher, [asked.language] if asked.language else opened.languages)
         query = matcher.query(tree, asked)

@@ -1,0 +1,136 @@
+"""`sanderling search` as a user runs it, whatever is typed."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST
+from search_library import NOW, Library
+
+from sanderling.cli import main
+from sanderling.testing import DAY, SyntheticWeb
+
+
+@pytest.fixture
+def birds(library: Library) -> Library:
+    library.page(
+        "http://a.org/%E9%B3%A5?q=a%20b", "the <b>heron</b> and the \x1b[31mred\x1b[0m gull", title="Birds \x1b[2J"
+    )
+    library.page("http://a.org/price", "the price is ten", title="Price")
+    library.page("http://a.org/price", "the price is twenty", title="Price", at=NOW + 60)
+    return library
+
+
+def search(library: Library, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(["search", str(library.folder.path), *arguments])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+def test_what_people_see(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = search(birds, capsys, "heron")
+    assert code == 0
+    assert "1. Birds" in out
+    assert "http://a.org/%E9%B3%A5?q=a%20b" in out
+    assert "the *heron* and" in out
+    assert "\x1b" not in out
+    assert out.splitlines()[-1].startswith("1 matching, ")
+    _, out, _ = search(birds, capsys, "twenty", "OR", "ten", "--versions")
+    assert "version 1 until " in out
+    assert "2 matching" in out
+
+
+def test_what_programs_read(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = search(birds, capsys, "price", "--json", "--versions")
+    rows = [json.loads(line) for line in out.splitlines()]
+    assert [(row["version"], row["current"]) for row in rows] in ([(2, True), (1, False)], [(1, False), (2, True)])
+    assert all(row["snippet_html"].count("<mark>price</mark>") == 1 for row in rows)
+    assert {"url", "title", "snippet_text", "marks", "at", "until", "score", "host", "language", "folded"} <= set(
+        rows[0]
+    )
+    _, out, _ = search(birds, capsys, "url:鳥", "--json")
+    assert json.loads(out)["url"] == "http://a.org/%E9%B3%A5?q=a%20b"
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "heron " * 2000, "h" * 10_000, '"heron the', '"', '""', "(((heron", ")))", "(" * 5000, "heron OR", "-", "-heron",
+        "the", "the of and", "*", "~", "a*", "h~2", "(a+)+$", "(.*a){30}", "[[[", "\\", "heron\\", "/.*/", "heron^9", "+heron", "{1 TO 2}",
+        "host:", "host:*", "lang:xx", "nofield:heron", "title:", "title:(", ":heron", "a:b:c:d", "\x00heron\x1b", "\udcff heron",
+        "😀", "é" * 300, "鳥", "heron~99999999", '"heron"~9', '"heron gull"~99', "NOT heron", "heron AND", "progress:here", "state:old",
+    ],
+)  # fmt: skip
+def test_whatever_is_typed_has_an_answer(birds: Library, capsys: pytest.CaptureFixture[str], typed: str) -> None:
+    code, out, _ = search(birds, capsys, "--", typed)
+    assert code == 0
+    assert "matching" in out.splitlines()[-1]
+    code, _, _ = search(birds, capsys, f"--host={typed[:100]}", f"--lang={typed[:100]}", "heron")
+    assert code == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "note"),
+    [
+        ("heron " * 100, "only the first 64 words"),
+        ("h" * 10_000, "only the first 4,000 characters"),
+        ("colour:red", "there is no field 'colour'"),
+        ("h*", "too short"),
+        ("heron +++", "has no letters or digits"),
+    ],
+)
+def test_how_a_question_was_bent_is_told(
+    birds: Library, capsys: pytest.CaptureFixture[str], typed: str, note: str
+) -> None:
+    _, _, err = search(birds, capsys, "--", typed)
+    assert note in err
+    assert err.startswith("sanderling: ")
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--limit", "0"], "limit = 0"),
+        (["--limit", "5000"], "limit = 5000"),
+        (["--page", "0"], "page = 0"),
+        (["--page", "99999"], "out of reach"),
+        (["--at", "soon"], "no point in time"),
+        (["--since", "yesterday"], "no point in time"),
+    ],
+)
+def test_what_cannot_be_asked(
+    birds: Library, capsys: pytest.CaptureFixture[str], flags: list[str], sentence: str
+) -> None:
+    code, out, err = search(birds, capsys, "heron", *flags)
+    assert (code, out) == (2, "")
+    assert sentence in err
+    assert len(err.splitlines()) == 1
+
+
+def test_folders_without_pages(library: Library, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = search(library, capsys, "heron")
+    assert (code, err) == (0, "")
+    assert out.startswith("0 matching")
+    assert main(["reindex", str(library.folder.path)]) == 0
+    for command in (["reindex", str(tmp_path)], ["search", str(tmp_path), "heron"]):
+        assert main(command) == 2
+        assert "is not a crawl folder" in capsys.readouterr().err
+
+
+def test_a_crawl_is_searched_while_it_runs_and_over_time(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=80, seed=4, change_rate=0.3, vanish=0.2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 40)
+        first = sanderling("search", folder, "*", "--json", "--limit", 500).lines
+        sanderling("crawl", "-d", folder, *FAST, "--max-pages", 999)
+        every = sanderling("search", folder, "*", "--json", "--limit", 500).lines
+        site.clock.advance(6 * DAY)
+        sanderling("crawl", "-d", folder, "--again", *FAST, "--max-pages", 999)
+        now = sanderling("search", folder, "*", "--json", "--limit", 500).lines
+        gone = sanderling("search", folder, "*", "--json", "--limit", 500, "--gone").lines
+    assert (len(first), len(every)) == (40, 80)
+    rows = [row for row in sanderling("pages", folder, "--json").lines if not row["redirect"]]
+    assert {row["url"] for row in now} == {row["url"] for row in rows if row["state"] == "fetched"}
+    assert {row["url"] for row in gone} == {row["url"] for row in rows if row["state"] == "gone"} != set()
+    assert any(row["version"] == 2 for row in now)
