@@ -166,6 +166,7 @@ def spoil_meta(folder: Path) -> None:
 def spoil_parts(folder: Path) -> None:
     for path in folder.glob("index/*/*.*"):
         if path.suffix in (".store", ".term", ".idx"):
+            path.unlink()  # another file in its place: this process may still have the old one open
             path.write_bytes(b"")
 
 

@@ -85,35 +85,36 @@ def rebuilding(root: Path) -> Iterator[None]:
 
 
 def open_index(folder: Path, fresh: bool = False) -> tantivy.Index:
-    """An index for reading and writing; BadIndex when there is none that we know."""
-    with sentences():
-        if fresh:
-            return register(tantivy.Index(SCHEMA, str(folder)))
-    try:
-        return register(tantivy.Index(SCHEMA, str(folder), reuse=True))
-    except (ValueError, OSError, BaseException) as error:
-        if isinstance(error, KeyboardInterrupt | SystemExit | GeneratorExit):
-            raise
-        raise BadIndex(
-            f"the index in {folder.parent} cannot be read ({_short(error)}): {_remedy(folder.parent)}"
-        ) from None
+    """An index for reading and writing; BadIndex when it is none that we know."""
+    with sentences() if fresh else legible(folder.parent):
+        index = register(tantivy.Index(SCHEMA, str(folder), reuse=not fresh))
+        index.config_reader("manual")
+        return index
 
 
 def progress_of(searcher: tantivy.Searcher, root: Path) -> Progress:
     """How far an index is."""
-    try:
+    with legible(root):
         hits = searcher.search(tantivy.Query.term_query(SCHEMA, "progress", "here", "basic"), 1).hits
         note = searcher.doc(hits[0][1]).get_first("cursor") if hits else None
         found = msgspec.json.decode(note, type=Progress) if note else Progress()
-    except (ValueError, msgspec.MsgspecError) as error:
-        raise BadIndex(f"the index in {root} cannot be read ({_short(error)}): {_remedy(root)}") from None
     if found.format != FORMAT:
         raise BadIndex(f"the index in {root} was made by another version of Sanderling: {_remedy(root)}")
     return found
 
 
-def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:200] or type(error).__name__
+@contextlib.contextmanager
+def legible(root: Path) -> Iterator[None]:
+    """Says of an index that cannot be read what to do about it."""
+    try:
+        yield
+    except BaseException as error:
+        # Where damage goes deep, the library panics, and that is no ordinary exception.
+        panic = type(error).__name__ == "PanicException"
+        if not panic and not isinstance(error, ValueError | OSError | msgspec.MsgspecError):
+            raise
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        raise BadIndex(f"the index in {root} cannot be read ({said}): {_remedy(root)}") from None
 
 
 def _remedy(root: Path) -> str:

@@ -89,13 +89,8 @@ class Searcher:
                 behind = self._behind(Progress())
                 notes = ["there is no index yet"] if behind else []
                 return Results(total=0, hits=[], more=False, took_ms=0.0, documents=0, behind=behind, notes=notes)
-            try:
+            with place.legible(self._folder.index):
                 return self._find(opened, asked, started)
-            except (ValueError, OSError) as error:
-                raise BadIndex(
-                    f"the index in {self._folder.index} cannot be searched ({str(error)[:200]}): "
-                    f"`sanderling reindex {self._folder.path}` makes it anew from the archive"
-                ) from None
 
     def _find(self, opened: "_Opened", asked: Query, started: float) -> Results:
         asked = structs.replace(asked, text=clean(asked.text), host=clean(asked.host), language=clean(asked.language))
