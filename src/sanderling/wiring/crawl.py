@@ -214,7 +214,7 @@ class CrawlServer:
             pages_per_second=pages, visits_per_second=visits, bytes_per_second=size,
             clients=[ClientState(each.client, each.pid, held[each.client], each.visits, now - each.heard) for each in self._wants],
             active=self._frontier.allocator.active(ACTIVE_HOSTS), mishaps=self._vitals.mishaps,
-            rejudging=self._frontier.rejudging,
+            rejudging=self._frontier.judging.running,
         )  # fmt: skip
 
     def _tick(self) -> None:

@@ -20,7 +20,7 @@ from sanderling.urls import identity, origin
 from sanderling.wiring.collecting import LEFT, Collecting, Swap
 from sanderling.wiring.observer import Observer
 from sanderling.wiring.refresher import Refresher
-from sanderling.wiring.rescope import Rescope, as_new, judged_by
+from sanderling.wiring.rescope import Judging
 
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
 LONGEST_PATIENCE = 300.0
@@ -47,7 +47,6 @@ class Frontier:
         self.allocator = Allocator(settings, self._take)
         self._distributor = Distributor(store.take, store.ranks)
         self._folder, self._run_folder = folder, run_folder
-        self._rescope: Rescope | None = None
         self._order = _order(settings)
         self.reranker = self._new_reranker()
         self.gate = Gatekeeper(
@@ -64,8 +63,8 @@ class Frontier:
         self._next_due: float | None = None
         self._load_queue()
         self._plant_seeds()
-        self._judged_by = store.noted("scope")
-        self._judge_anew()
+        self.judging = Judging(store, self.allocator.is_leased)
+        self.judging.begin(self.scope, settings, self._order == "breadth-first")
 
     def change(self, settings: Settings) -> None:
         """Goes on with other limits, another scope or another order."""
@@ -75,12 +74,7 @@ class Frontier:
             self._order = _order(settings)
             self.reranker.close()
             self.reranker = self._new_reranker()
-        self._judge_anew()
-
-    @property
-    def rejudging(self) -> bool:
-        """Whether known URLs are being looked at because the scope has changed."""
-        return self._rescope is not None
+        self.judging.begin(self.scope, settings, self._order == "breadth-first")
 
     def list_lengths(self) -> list[int] | None:
         """About how long the three lists are; None when pages are visited in the order of their depth."""
@@ -109,14 +103,13 @@ class Frontier:
             for host, count in Counter(self._refresher.step(now)).items():
                 self._add_work(host, count)
         self._write(self.reranker.step(self.counts.fetched))
-        if self._rescope is not None:
-            self._go_on_judging(self._rescope)
+        self.queue(self.judging.step(self.counts), {})
         if self.collecting is not None and (swaps := self.collecting.step(self.counts)):
             self._swap(self.collecting, swaps)
 
     def exhausted(self) -> bool:
         """Whether nothing is left to visit, or the limits allow no more."""
-        if self.allocator.leased or self._rescope is not None:
+        if self.allocator.leased or self.judging.running:
             return False
         if self._bytes_are_used_up():
             return True
@@ -235,7 +228,7 @@ class Frontier:
         """The best queued URLs of a host that the gate lets pass by what is known now."""
         in_order = self._order == "breadth-first"
         tasks = (self._store.take if in_order else self._distributor.take)(host, count, leased)
-        if not self.gate.strict(host) and self._rescope is None:
+        if not self.gate.strict(host) and not self.judging.running:
             return tasks
         passed: list[Task] = []
         while tasks:
@@ -259,28 +252,9 @@ class Frontier:
 
     def _objection(self, task: Task, host: int) -> tuple[Reworked, list[NewUrl]] | None:
         """Why a queued URL is not visited after all: the scope was changed, or the gate has learned."""
-        if self._rescope is not None and task.kind == Kind.PAGE:
-            why = self.scope.objection(task.url, origin(task.url))
-            if why:
-                return Reworked(task.id, State.EXCLUDED, why), []
+        if (left := self.judging.objection(task)) is not None:
+            return left, []
         return self.gate.recheck(task, host, self._unknown) if self.gate.strict(host) else None
-
-    def _judge_anew(self) -> None:
-        settings, in_order = self._settings, self._order == "breadth-first"
-        now = judged_by(settings.scope, settings.include, settings.exclude, in_order)
-        if not self._judged_by:
-            self._store.note("scope", now)
-            self._judged_by = now
-        elif now != self._judged_by:
-            self._rescope = Rescope(self._store, self.scope, self.allocator.is_leased, settings.max_depth, in_order)
-            self._becoming = now
-
-    def _go_on_judging(self, rescope: Rescope) -> None:
-        came = [as_new(row) for row in rescope.step(self.counts)]
-        self.queue(came, {})
-        if rescope.done:
-            self._store.note("scope", self._becoming)
-            self._judged_by, self._rescope = self._becoming, None
 
     def _new_reranker(self) -> Reranker:
         command = [sys.executable, "-m", "sanderling.cli.rerank", str(self._folder), self._order]
