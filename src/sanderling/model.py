@@ -186,6 +186,7 @@ class HostNote(Struct, frozen=True, array_like=True):
     not_before: float
     interval: float
     sitemaps: list[str] = []
+    address: str = ""  # where it was found, when that matters
 
 
 class Hello(Struct, frozen=True, tag=True):

@@ -77,6 +77,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     clients: int = 0
     connections: int = 1000
     per_host: int = 1
+    by_address: bool = False
     delay: float | None = None
     delay_factor: float = 4.0
     max_delay: float = 30.0
@@ -125,6 +126,7 @@ DECLARED = [
     Declared("clients", "count", "Speed", "client processes (0: one per core)"),
     Declared("connections", "count", "Speed", "requests in flight per client at most"),
     Declared("per_host", "count", "Manners", "connections to one host at a time; raise it for your own site only"),
+    Declared("by_address", "flag", "Manners", "hosts at one IP address share one pause and one client, as if they were one host (not through a proxy)"),
     Declared("delay", "duration", "Manners", "fixed pause between fetches from one host instead of the adaptive one"),
     Declared("delay_factor", "number", "Manners", "adaptive pause: this many times as long as the server took"),
     Declared("max_delay", "duration", "Manners", "the adaptive pause is at most this long"),

@@ -158,3 +158,61 @@ def test_a_host_whose_queue_was_emptied_by_others_is_done() -> None:
     queue.settle(1, [task.id for task in queue.tasks[1]])
     assert made.lease("a", 10, 99) == []
     assert made.nothing_left()
+
+
+def at_one_address(made: Allocator, hosts: Collection[int], not_before: float = 0.0) -> None:
+    for host in hosts:
+        made.note(HostNote(f"http://{host}", None, not_before, 0.1, address="10.0.0.1"))
+
+
+def test_hosts_at_one_address_belong_to_one_client() -> None:
+    made, queue = allocator(dict.fromkeys(range(20), 50), by_address=True)
+    made.join("a")
+    made.join("b")
+    first = leased(made.lease("a", 999, 999)) | leased(made.lease("b", 999, 999))
+    assert [len(ids) for ids in first.values()] == [1] * 20  # nobody knows yet where they are
+    at_one_address(made, range(20))
+    for host in range(20):
+        queue.settle(host, first[f"http://{host}"])
+        made.settle(first[f"http://{host}"][0], again=False)
+    home, other = sorted(("a", "b"), key=lambda client: client != owner("10.0.0.1", ["a", "b"]))
+    assert made.lease(other, 999, 999) == []
+    assert sum(map(len, leased(made.lease(home, 999, 999)).values())) == 100  # ten seconds' worth for all together
+
+
+def test_a_host_moves_to_the_client_of_its_address_when_it_is_free() -> None:
+    made, queue = allocator({1: 50, 2: 50}, by_address=True)
+    clients = [f"client-{n}" for n in range(8)]
+    for client in clients:
+        made.join(client)
+    held = {client: leased(made.lease(client, 99, 99)) for client in clients}
+    at_one_address(made, [1, 2])
+    for leases in held.values():
+        for ids in leases.values():
+            queue.settle(ids[0] // 1000, ids)
+            made.settle(ids[0], again=False)
+    assert [client for client in clients if made.lease(client, 99, 99)] == [owner("10.0.0.1", clients)]
+
+
+def test_hosts_at_one_address_share_their_pause() -> None:
+    made, _ = allocator({1: 50, 2: 50}, by_address=True)
+    made.join("a")
+    at_one_address(made, [2])
+    at_one_address(made, [1], not_before=time.time() + 30)
+    leases = made.lease("a", 99, 99)
+    assert len(leases) == 2
+    assert min(lease.not_before for lease in leases) > time.time() + 20
+    made, _ = allocator({1: 50, 2: 50}, by_address=True)
+    made.join("a")
+    at_one_address(made, [1, 2], not_before=time.time() + 300)
+    assert made.lease("a", 99, 99) == []
+
+
+def test_an_address_that_is_used_up_does_not_stand_in_the_way() -> None:
+    made, _ = allocator(dict.fromkeys(range(300), 50), by_address=True)
+    made.join("a")
+    at_one_address(made, range(299))
+    leases: dict[str, list[int]] = {}
+    for _ in range(9):
+        leases |= leased(made.lease("a", 64, 9999))
+    assert "http://299" in leases

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from sanderling.client import robots
 from sanderling.client.reading import REDIRECTS, Reader
-from sanderling.client.site import Site
+from sanderling.client.site import Pause, Pauses, Site
 from sanderling.client.transport import Fetch, Transport
 from sanderling.model import HostNote, Lease, Outcome, Report, Robots, Task, Visit
 from sanderling.network import agent
@@ -60,6 +60,8 @@ class Crawler:
         self._agent = agent(settings)
         self._transport = Transport(settings, server.fileno())
         self._sites: dict[str, Site] = {}
+        # What connects through a proxy does not know the address.
+        self._pauses: Pauses | None = {} if settings.by_address and not settings.proxy else None
         self._ready: deque[Site] = deque()
         self._pausing: list[tuple[float, int, Site]] = []
         self._pushes = 0
@@ -95,9 +97,9 @@ class Crawler:
             for part in lease.hosts:
                 site = self._sites.get(part.origin)
                 if site is None:
-                    site = self._sites[part.origin] = Site(part.origin, part.trusted, self._settings)
+                    site = self._sites[part.origin] = Site(part.origin, part.trusted, self._settings, self._pauses)
                 site.connections = part.connections
-                site.next_at = max(site.next_at, part.not_before)
+                site.pause.next_at = max(site.pause.next_at, part.not_before)
                 if part.robots is not None and (site.robots is None or part.robots.at > site.robots.at):
                     site.learn(part.robots, self._agent)
                     site.told = True
@@ -120,11 +122,22 @@ class Crawler:
         if site.scheduled or not site.queue or site.in_flight >= site.connections:
             return
         site.scheduled = True
-        if site.next_at <= now:
+        if not site.alone():
+            site.pause.waiting.append(site)
+        elif site.pause.next_at <= now:
             self._ready.append(site)
         else:
             self._pushes += 1
-            heappush(self._pausing, (site.next_at, self._pushes, site))
+            heappush(self._pausing, (site.pause.next_at, self._pushes, site))
+
+    def _wake(self, pause: Pause, now: float) -> None:
+        """The next of the hosts that wait for their address has its turn."""
+        while pause.waiting and pause.user is None:
+            site = pause.waiting.popleft()
+            site.scheduled = False
+            self._schedule(site, now)
+            if site.scheduled:
+                return
 
     def _start_fetches(self) -> None:
         now = time.time()
@@ -136,7 +149,9 @@ class Crawler:
             if site.dead[0] > now:
                 self._give_up(site)
             elif self._needs_robots(site, now):
-                if not site.in_flight:
+                if not site.may_ask(now):
+                    self._schedule(site, now)
+                elif not site.in_flight:
                     self._start(Task(0, site.origin + "/robots.txt", 0, 0, 0), site, 0)
             elif site.ready(now):
                 task = site.queue.popleft()
@@ -145,6 +160,8 @@ class Crawler:
                 self._schedule(site, now)
             else:
                 self._schedule(site, now)
+            if site.pause.waiting:
+                self._wake(site.pause, now)
 
     def _needs_robots(self, site: Site, now: float) -> bool:
         if self._settings.ignore_robots or not site.origin.startswith(WEB) or not site.queue:
@@ -168,6 +185,7 @@ class Crawler:
         if not refused:
             # Nothing else is asked until the rules are known.
             site.in_flight = site.in_flight + 1 if robots_hops < 0 else site.connections
+            site.pause.user = site
         elif robots_hops > 0:
             self._know_rules(site, robots.judge(0, b"", refused, time.time()))
         else:
@@ -187,19 +205,33 @@ class Crawler:
         return over
 
     def _settle(self, fetches: Sequence[Fetch]) -> None:
-        pages = [fetch for fetch in fetches if fetch.robots_hops < 0]
+        pages = [fetch for fetch in fetches if fetch.robots_hops < 0 and not fetch.postponed]
         for fetch, visit in zip(pages, self._reader.read(pages), strict=True):
             fetch.site.in_flight -= 1
             fetch.site.pause_after(fetch.seconds, time.time(), visit.retry_after)
             self._keep(visit)
         for fetch in fetches:
             site = fetch.site
-            if fetch.robots_hops >= 0:
+            if fetch.postponed:
+                self._put_back(fetch)
+            elif fetch.robots_hops >= 0:
                 self._read_robots(fetch)
             if fetch.host_is_dead and fetch.robots_hops <= 0:
                 site.dead = (time.time() + DEAD_FOR, Outcome.FAILED if fetch.hopeless else Outcome.RETRY, fetch.error)
+            if not site.in_flight and site.pause.user is site:
+                site.pause.user = None
+                self._wake(site.pause, time.time())
             self._schedule(site, time.time())
             self._transport.release(fetch)
+
+    def _put_back(self, fetch: Fetch) -> None:
+        """Another host at the same address was being asked: it comes to its turn later."""
+        fetch.host_is_dead = False
+        if fetch.robots_hops < 0:
+            fetch.site.in_flight -= 1
+            fetch.site.queue.appendleft(fetch.task)
+        else:
+            fetch.site.in_flight = 0
 
     def _read_robots(self, fetch: Fetch) -> None:
         site = fetch.site
@@ -248,7 +280,9 @@ class Crawler:
         notes = []
         for site in self._sites.values():
             if not site.told:
-                notes.append(HostNote(site.origin, site.robots, site.next_at, site.interval))
+                notes.append(
+                    HostNote(site.origin, site.robots, site.pause.next_at, site.interval, address=site.address)
+                )
                 site.told = True
         warcs = self._archive.flush()
         report = Report(self._name, self._number, self._want(now), self._visits, notes, warcs)
@@ -257,10 +291,14 @@ class Crawler:
         self._server.tell(report)
         if len(self._sites) > MOST_SITES:
             self._sites = {o: s for o, s in self._sites.items() if s.queue or s.in_flight}
+            if self._pauses is not None:
+                used = {id(s.pause) for s in self._sites.values()}
+                for address in [a for a, p in self._pauses.items() if id(p) not in used and p.next_at < now]:
+                    del self._pauses[address]
 
     def _want(self, now: float) -> int:
         """How many tasks would keep us busy; what waits for a pausing host does not count."""
-        stock = sum(len(site.queue) for site in self._sites.values() if site.next_at <= now + 1)
+        stock = sum(len(site.queue) for site in self._sites.values() if site.pause.next_at <= now + 1)
         return max(0, self._settings.connections - stock)
 
 

@@ -1,5 +1,11 @@
-"""The manners towards one host: its queue, its rules and its pause. A pausing host holds no slot."""
+"""The manners towards one host: its queue, its rules and its pause. A pausing host holds no slot.
 
+Where hosts at one address shall be as one, they share a `Pause`: only one of them is asked at a time, and after each
+fetch all of them wait. Which address a host has is known at the moment a connection is made; a host that finds its
+address in use goes back to wait for its turn before anything is sent.
+"""
+
+import time
 from collections import deque
 
 from sanderling.client.robots import Rules
@@ -10,22 +16,39 @@ from sanderling.settings import Settings
 _SMOOTHING = 0.2
 
 
+class Pause:
+    """When a host, or the hosts at one address, may be asked next."""
+
+    __slots__ = ("next_at", "user", "waiting")
+
+    def __init__(self) -> None:
+        self.next_at = 0.0
+        self.user: Site | None = None  # who has requests on their way
+        self.waiting: deque[Site] = deque()
+
+
+Pauses = dict[str, Pause]  # by address
+
+
 class Site:
     """One host that this client visits."""
 
     __slots__ = (
-        "connections", "dead", "in_flight", "interval", "next_at", "origin", "queue", "robots",
+        "address", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "queue", "robots",
         "rules", "scheduled", "seconds", "settings", "told", "trusted",
     )  # fmt: skip
 
-    def __init__(self, origin: str, trusted: bool, settings: Settings) -> None:
+    def __init__(self, origin: str, trusted: bool, settings: Settings, pauses: Pauses | None = None) -> None:
+        """`pauses` are those of all addresses, when hosts at one address share theirs."""
         self.origin = origin
         self.trusted = trusted
         self.settings = settings
         self.queue: deque[Task] = deque()
         self.connections = 1
         self.in_flight = 0
-        self.next_at = 0.0
+        self.pause = Pause()
+        self.pauses = pauses
+        self.address = ""
         self.robots: Robots | None = None
         self.rules: Rules | None = None
         self.scheduled = False
@@ -54,10 +77,36 @@ class Site:
             pause = max(pause, self.rules.crawl_delay)
         if asked:
             pause = max(pause, min(asked, settings.max_delay))
-        self.next_at = now + pause
+        self.pause.next_at = now + pause
         spent = seconds + pause
         self.interval += (spent - self.interval) * (_SMOOTHING if self.interval else 1.0)
         self.told = False
 
     def ready(self, now: float) -> bool:
-        return bool(self.queue) and self.in_flight < self.connections and self.next_at <= now
+        return bool(self.queue) and self.in_flight < self.connections and self.may_ask(now)
+
+    def may_ask(self, now: float) -> bool:
+        return self.pause.next_at <= now and self.alone()
+
+    def alone(self) -> bool:
+        """Whether no other host at its address is being asked."""
+        return self.pause.user is None or self.pause.user is self
+
+    def meet(self, address: str) -> bool:
+        """Whether a connection to an address may be made now; from now on it shares the pause of that address."""
+        assert self.pauses is not None
+        pause = self.pauses.setdefault(address, Pause())
+        self.address = address
+        if pause is self.pause:
+            return True
+        before, self.pause = self.pause, pause
+        if before.user is self:
+            before.user = None
+            for other in before.waiting:  # they met there, and will meet here
+                other.pause = pause
+            pause.waiting.extend(before.waiting)
+            before.waiting.clear()
+        if not self.may_ask(time.time()):
+            return False
+        pause.user = self
+        return True

@@ -40,6 +40,7 @@ class Fetch:
     """One request on its way and what has come back so far."""
 
     __slots__ = (
+        "_anywhere",
         "_cap",
         "_max_body",
         "_skip",
@@ -51,6 +52,7 @@ class Fetch:
         "hopeless",
         "host_is_dead",
         "lines",
+        "postponed",
         "protocol",
         "refused",
         "robots_hops",
@@ -69,6 +71,7 @@ class Fetch:
         self.conditional = False
         self._max_body = settings.max_body
         self._skip = skipped_types(settings)
+        self._anywhere = settings.allow_private
         self.lines: list[bytes] = []
 
     def begin(self, task: Task, site: Site, robots_hops: int) -> None:
@@ -83,6 +86,7 @@ class Fetch:
         self.size = 0
         self.truncated = False
         self.refused = ""
+        self.postponed = False
         self.error = ""
         self.hopeless = False
         self.host_is_dead = False
@@ -121,8 +125,11 @@ class Fetch:
     def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
         """The one gate that every connection of every hop passes, at the moment it is made."""
         family, kind, protocol, where = address
-        if not self.trusted and not is_public(where[0]):
+        if not self.trusted and not self._anywhere and not is_public(where[0]):
             self.refused = f"leads to the private address {where[0]}"
+            return int(pycurl.SOCKET_BAD)
+        if self.site.pauses is not None and origin(self.task.url) == self.site.origin and not self.site.meet(where[0]):
+            self.postponed = True
             return int(pycurl.SOCKET_BAD)
         return socket.socket(family, kind, protocol)
 
@@ -225,6 +232,7 @@ class Transport:
         # A write error is our own cap, or libcurl's complaint about what comes behind the end of a compressed body.
         if code == 0 or (code == pycurl.E_WRITE_ERROR and (fetch.truncated or fetch.chunks)):
             fetch.status = curl.getinfo(pycurl.RESPONSE_CODE)
+            fetch.postponed = False
             heads = [n for n, line in enumerate(fetch.lines) if line.startswith(b"HTTP/")]
             if not heads:
                 fetch.status = 200  # ftp and gopher have no status of this kind
@@ -267,7 +275,7 @@ class Transport:
         set_(pycurl.FTP_USE_EPSV, 1)
         if settings.cookies:
             set_(pycurl.COOKIEFILE, "")
-        if not settings.proxy and not settings.allow_private:
+        if not settings.proxy and (settings.by_address or not settings.allow_private):
             set_(pycurl.OPENSOCKETFUNCTION, fetch.open_socket)
         return fetch
 

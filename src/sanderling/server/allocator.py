@@ -1,7 +1,8 @@
 """Step 5 of a page's life: which client gets which URLs.
 
 A host belongs to one client, found by rendezvous hashing, so that its pause is kept in one place and few hosts move
-when clients come and go; only a host that the user lifted the limits for is spread over several. A lease is a note
+when clients come and go; only a host that the user lifted the limits for is spread over several. When hosts at one
+address shall be as one (`by_address`), the address takes the place of the host as soon as it is known. A lease is a note
 in memory: the store knows its URLs as queued, so a crash of the server returns every lease by itself, and the loss of
 a client returns that client's.
 """
@@ -31,16 +32,29 @@ LONGEST_PAUSE = 60.0
 Take = Callable[[int, int, Collection[int]], list[Task]]
 
 
+class Address:
+    """The hosts at one address, as far as they share anything."""
+
+    __slots__ = ("interval", "leased", "name", "not_before")
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.not_before = 0.0
+        self.interval = 0.0
+        self.leased = 0
+
+
 class Site:
     """A host with work: what is queued for it in the store and who holds what."""
 
-    __slots__ = ("depth", "holders", "host", "leased", "queued", "trusted")
+    __slots__ = ("address", "depth", "holders", "host", "leased", "queued", "trusted")
 
     def __init__(self, host: Host, trusted: bool) -> None:
         self.host = host
         self.trusted = trusted
         self.queued = 0  # in the store and not leased
         self.leased: set[int] = set()
+        self.address: Address | None = None  # known, and shared
         self.holders: dict[str, int] = {}
         self.depth = 0  # nothing nearer to the seeds than this is queued
 
@@ -65,6 +79,8 @@ class Allocator:
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
         self._by_level = settings.max_depth is not None
+        self._by_address = settings.by_address and not settings.proxy and self._unhurried
+        self._addresses: dict[str, Address] = {}
         self._levels: dict[int, int] = {}
         self._sites: dict[int, Site] = {}
         self._by_origin: dict[str, Site] = {}
@@ -130,10 +146,12 @@ class Allocator:
         for site in [*own.values(), *self._first_of("", want), *self._first_of(client, want)]:
             if want <= 0:
                 break
-            if site.host.not_before > soon or (level is not None and site.depth > level):
+            not_before = max(site.host.not_before, site.address.not_before if site.address else 0.0)
+            if not_before > soon or (level is not None and site.depth > level):
                 continue
-            count = min(self._quota(site) - site.holders.get(client, 0), want, site.queued)
+            count = min(self._room(site) - site.holders.get(client, 0), want, site.queued)
             if count <= 0 or (client not in site.holders and len(site.holders) >= self._most_holders()):
+                self._let_others_go_first(site)
                 continue
             tasks = self._take(site.host.id, count, site.leased)
             if len(tasks) < count:
@@ -146,6 +164,8 @@ class Allocator:
                 if not site.queued:  # what was queued has been excluded since
                     self._offer(site)
                 continue
+            if site.address is not None:
+                site.address.leased += len(tasks)
             for task in tasks:
                 site.leased.add(task.id)
                 self._held[task.id] = Held(site, client, task, until)
@@ -159,7 +179,7 @@ class Allocator:
                 HostLease(
                     site.host.origin,
                     self._connections(),
-                    site.host.not_before,
+                    not_before,
                     site.trusted,
                     site.host.robots,
                     tasks,
@@ -195,10 +215,27 @@ class Allocator:
         host = site.host
         host.not_before = note.not_before
         host.interval = note.interval
+        if self._by_address and note.address:
+            self._settle_at(site, note.address)
         if note.robots is None or note.robots == host.robots:
             return None
         host.robots = note.robots
         return host
+
+    def _settle_at(self, site: Site, name: str) -> None:
+        """Where a host was found; from now on it shares the pause and the client of that address."""
+        address = self._addresses.setdefault(name, Address(name))
+        address.not_before = max(address.not_before, site.host.not_before)
+        address.interval = site.host.interval
+        if address is not site.address:
+            self._withdraw(site)
+            if site.address is not None:
+                site.address.leased -= len(site.leased)
+            site.address = address
+            address.leased += len(site.leased)
+            for own in self._own.values():
+                own.pop(site.host.id, None)
+            self._offer(site)
 
     def active(self, most: int) -> list[HostState]:
         """Some of the hosts that are being visited; looks at a bounded number of leases."""
@@ -219,6 +256,11 @@ class Allocator:
     def nothing_left(self) -> bool:
         """Whether no URL is queued or leased; some may still wait for another try."""
         return not self._held and not any(self._lines.values()) and not any(self._own.values())
+
+    def _let_others_go_first(self, site: Site) -> None:
+        """A host whose address is used up would keep those behind it from being looked at."""
+        if site.address is not None and site.host.id in self._lines[self._line_of(site)]:
+            self._lines[self._line_of(site)].move_to_end(site.host.id)
 
     def _first_of(self, client: str, want: int) -> list[Site]:
         # As many as could be needed if each gave one task; the rest need not be looked at.
@@ -241,6 +283,8 @@ class Allocator:
         site = held.site
         del self._held[held.task.id]
         site.leased.discard(held.task.id)
+        if site.address is not None:
+            site.address.leased -= 1
         left = site.holders[held.client] - 1
         if left:
             site.holders[held.client] = left
@@ -260,11 +304,13 @@ class Allocator:
         else:
             self._withdraw(site)
         for client, holding in site.holders.items():
-            if holding <= self._quota(site) // 2 and client in self._own:
+            stays = site.address is None or client == self._line_of(site)
+            if holding <= self._quota(site) // 2 and client in self._own and stays:
                 self._own[client].setdefault(id, site)
 
     def _line_of(self, site: Site) -> str:
-        return owner(site.host.origin, self._own) if self._unhurried else ""
+        name = site.address.name if site.address is not None else site.host.origin
+        return owner(name, self._own) if self._unhurried else ""
 
     def _withdraw(self, site: Site) -> None:
         self._lines[self._line_of(site)].pop(site.host.id, None)
@@ -276,6 +322,15 @@ class Allocator:
 
     def _connections(self) -> int:
         return max(1, self._per_host // self._most_holders())
+
+    def _room(self, site: Site) -> int:
+        """How many tasks of a host may be leased in all: those at one address have one stock together."""
+        if not self._by_address:
+            return self._quota(site)
+        if site.address is None:
+            return 1
+        stock = STOCK_SECONDS / max(site.address.interval, STOCK_SECONDS / LARGEST_STOCK)
+        return min(self._quota(site), max(1, int(stock)) - site.address.leased + len(site.leased))
 
     def _quota(self, site: Site) -> int:
         if not site.host.interval:
