@@ -85,6 +85,13 @@ def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
     assert server.http.patch("/api/v1/crawls/s/limits", json={"user_agent": "x"}).status_code == 422
 
 
+def test_a_crawl_that_cannot_begin_leaves_nothing(server: Served, home: Path) -> None:
+    asked = {"seeds": ["http://127.0.0.1:1/"], "name": "bad", "settings": {"rules": [{"ignore": ["p["]}]}}
+    refused = server.http.post("/api/v1/crawls", json=asked)
+    assert refused.status_code == 400 and "not a valid selector" in refused.json()["detail"]
+    assert not (home / "bad").exists()
+
+
 def test_events_of_a_running_crawl(server: Served, web: ServedWeb) -> None:
     asked = {"seeds": [web.url], "name": "watched", "settings": SLOW}
     assert server.http.post("/api/v1/crawls", json=asked).is_success

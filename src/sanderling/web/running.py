@@ -14,7 +14,8 @@ import threading
 import time
 from typing import Literal
 
-from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed
+from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
+from sanderling.judging import fingerprinter
 from sanderling.model import Command, Live
 from sanderling.network import is_public, names_private
 from sanderling.repository.folder import Folder, in_use
@@ -29,6 +30,8 @@ from sanderling.wiring.control import amend_file, checked
 
 Mode = Literal["crawl", "again", "refresh"]
 
+# What the processes that were started here said.
+LOG = "sanderling.log"
 MOST_SEEDS = 10_000
 MOST_AT_ONCE = 16
 # How long a crawl may take to begin before we say that it has.
@@ -72,6 +75,7 @@ class Runner:
                 raise BadSetting(f"{setting!r} cannot be set here")
         settings = overlay(Settings(private_seeds=self._allow_private), chosen)
         Scope(starts, settings)
+        fingerprinter(settings.rules)
         if not self._allow_private:
             _check_public(starts)
         folder = self._shelf.room_for(name)
@@ -92,7 +96,7 @@ class Runner:
             self._forget_ended()
             if len(self._processes) >= MOST_AT_ONCE:
                 raise Conflict(f"{MOST_AT_ONCE} crawls are running already; stop one of them first")
-            with (folder.path / "sanderling.log").open("ab") as log:
+            with (folder.path / LOG).open("ab") as log:
                 process = subprocess.Popen(
                     [sys.executable, "-m", "sanderling", *command],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
@@ -105,7 +109,11 @@ class Runner:
                     return
                 time.sleep(0.02)
         if process.poll():
-            raise RunFailed(last_line(folder) or f"the crawl ended with code {process.returncode}")
+            why = last_line(folder) or f"the crawl ended with code {process.returncode}"
+            if not folder.database.exists():  # it never began: the name is free again
+                (folder.path / LOG).unlink(missing_ok=True)
+                folder.abandon()
+            raise UsageError(why) if process.returncode == 2 else RunFailed(why)
 
     def tidy(self) -> None:
         """Forgets the processes that have ended."""
@@ -150,7 +158,7 @@ def change(folder: Folder, changes: dict[str, object]) -> Live | None:
 def last_line(folder: Folder) -> str:
     """What a crawl that was started here said last."""
     try:
-        with (folder.path / "sanderling.log").open("rb") as log:
+        with (folder.path / LOG).open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
             lines = log.read().decode("utf-8", "replace").split("\n")
     except FileNotFoundError:

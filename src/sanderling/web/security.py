@@ -44,7 +44,7 @@ class Security:
         self._token = self._digest(token) if token else None
         self._hasher = argon2.PasswordHasher()
         self._password = password if password.startswith("$argon2") else self._hasher.hash(password) if password else ""
-        self._hashing = threading.Lock()
+        self._one_by_one = threading.Lock()
         self._tries: OrderedDict[str, list[float]] = OrderedDict()
         self._sessions: OrderedDict[str, float] = OrderedDict()
 
@@ -63,21 +63,18 @@ class Security:
 
     def sign_in(self, given: str, address: str) -> str | None:
         """A session for who knows the token or the password; None for others, and 429 for those who guess."""
-        self._slow_down(address)
-        with self._hashing:
-            known = (self._token is not None and hmac.compare_digest(self._digest(given), self._token)) or (
-                self._verify(given)
-            )
-        if not known:
-            now = time.monotonic()
-            for name in (address, ""):
-                self._tries.setdefault(name, []).append(now)
-            return None
-        session = self.new_session()
-        self._sessions[session] = time.monotonic() + SESSION_SECONDS
-        while len(self._sessions) > MOST_SESSIONS:
-            self._sessions.popitem(last=False)
-        return session
+        with self._one_by_one:
+            self._slow_down(address)
+            is_token = self._token is not None and hmac.compare_digest(self._digest(given), self._token)
+            if not is_token and not self._verify(given):
+                for name in (address, ""):
+                    self._tries.setdefault(name, []).append(time.monotonic())
+                return None
+            session = self.new_session()
+            self._sessions[session] = time.monotonic() + SESSION_SECONDS
+            while len(self._sessions) > MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+            return session
 
     def sign_out(self, session: str) -> None:
         self._sessions.pop(session, None)
