@@ -1,6 +1,7 @@
 """Which crawls a server shows, and how it says what is wrong."""
 
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -61,3 +62,11 @@ def test_mistakes_on_the_command_line(sanderling: Callable[..., Ran], crawled: P
 def test_a_port_in_use_is_said(served: Served, sanderling: Callable[..., Ran], crawled: Path) -> None:
     ran = sanderling("serve", crawled, "--port", served.url.rpartition(":")[2])
     assert ran.code == 2 and "cannot listen" in ran.err
+
+
+def test_the_end_does_not_wait_for_those_who_listen(crawled: Path) -> None:
+    with running(crawled) as server, server.http.stream("GET", "/api/v1/crawls/small/events") as events:
+        assert next(events.iter_lines()) == "event: idle"
+        server.process.send_signal(signal.SIGINT)
+        _, errors = server.process.communicate(timeout=20)
+    assert server.process.returncode == 0 and "Traceback" not in errors, errors
