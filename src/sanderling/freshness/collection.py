@@ -31,8 +31,11 @@ COLUMNS = np.dtype(
 
 # A page that is gone, or leads elsewhere, is still looked at now and then.
 ABSENT = 0.1
-# Of prior and beliefs in turn.
-_SWEEPS = 2
+# Of prior and beliefs in turn: so many over all pages, after so many over some of them for what is usual in the whole
+# crawl. On a site with habits of its own (2,000 pages that change alike, 30 days at a tenth a day, `lab/keeping.py`) the
+# believed freshness was 5 points too high without them, and 0.9 with them; that kept it 0.7 points fresher, too.
+_SWEEPS, _FIRST_SWEEPS = 2, 30
+_SAMPLE = 20_000
 _CHUNK = 65_536
 
 
@@ -101,7 +104,7 @@ def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
 
 def _posteriors(said: Floats, faded: Floats, levels: list[Groups], above: list[Groups]) -> tuple[Floats, Floats]:
     """What is believed of each observed page, and of a page of each of the finest groups that is not observed."""
-    believed = belief.posterior(np.broadcast_to(belief.COMMON, said.shape), said) if len(said) else said
+    believed = belief.posterior(_usual(said, faded), said) if len(said) else said
     for _ in range(_SWEEPS if len(said) else 0):
         prior = belief.learn_prior(believed, faded, levels)
         believed = belief.posterior(prior, said)
@@ -126,6 +129,18 @@ def _silence(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) ->
     recall = {host: hosts[host].sitemap.recall for host in told}
     quiet[silent] = [recall[host] for host in pages["host"][silent].tolist()]
     return quiet * np.maximum(now - pages["at"], 0.0)
+
+
+def _usual(said: Floats, faded: Floats) -> Floats:
+    """What a page of this crawl does, as far as a sample of the observed ones says."""
+    some = slice(None, None, -(-len(said) // _SAMPLE))
+    likely, trust = np.exp(said[some]), faded[some]
+    usual = belief.COMMON
+    for _ in range(_FIRST_SWEEPS):
+        weight = likely * usual
+        counted = trust @ (weight / weight.sum(axis=1, keepdims=True))
+        usual = (counted + belief.CONCENTRATION * belief.COMMON) / (trust.sum() + belief.CONCENTRATION)
+    return usual
 
 
 def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, now: float) -> Floats:

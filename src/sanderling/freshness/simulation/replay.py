@@ -32,10 +32,15 @@ class Result:
     age: float  # days since the first change missed, 0 while fresh, in the mean
     caught: float  # share of changes that a visit told apart
     visits: int
+    # Where the crawler says so: the (weighted) freshness it believed in before and after its rounds, and the true one then.
+    predicted: float | None = None
+    true_then: float | None = None
 
 
 @dataclass
-class _Sums:
+class Sums:
+    """Of the time after the warm-up."""
+
     time: float = 0.0
     fresh: float = 0.0
     weighted_time: float = 0.0
@@ -56,6 +61,12 @@ class _Sums:
         if stale_from < end:
             self.age += ((end - stale_from) ** 2 - max(start - stale_from, 0.0) ** 2) / 2
 
+    def result(self, policy: str, budget: float) -> Result:
+        return Result(
+            policy, budget, self.fresh / max(self.time, 1e-12), self.weighted_fresh / max(self.weighted_time, 1e-12),
+            self.age / max(self.time, 1e-12), self.caught / max(self.happened, 1), self.visits,
+        )  # fmt: skip
+
 
 def replay(
     pages: Sequence[PageHistory], policy: str, budget: float, weights: Floats | None = None, batch: float = _BATCH
@@ -72,24 +83,15 @@ def replay(
         start,
         budget,
     )
-    sums = _live_through(pages, PICKERS[policy](site), site, end, batch)
-    return Result(
-        policy,
-        budget,
-        sums.fresh / max(sums.time, 1e-12),
-        sums.weighted_fresh / max(sums.weighted_time, 1e-12),
-        sums.age / max(sums.time, 1e-12),
-        sums.caught / max(sums.happened, 1),
-        sums.visits,
-    )
+    return _live_through(pages, PICKERS[policy](site), site, end, batch).result(policy, budget)
 
 
 def _url(path: str) -> str:
     return path if "://" in path else f"http://site/{path.lstrip('/')}"
 
 
-def _live_through(pages: Sequence[PageHistory], picker: Picker, site: Site, end: float, batch: float) -> _Sums:
-    sums = _Sums()
+def _live_through(pages: Sequence[PageHistory], picker: Picker, site: Site, end: float, batch: float) -> Sums:
+    sums = Sums()
     warm = site.start + WARM_UP * (end - site.start)
     changes = [np.asarray(page.changes) for page in pages]
     last = np.full(len(pages), -np.inf)
@@ -133,6 +135,7 @@ def _live_through(pages: Sequence[PageHistory], picker: Picker, site: Site, end:
     for one in map(int, np.flatnonzero(last > -np.inf)):
         alive_until = min(end, pages[one].gone)
         sums.live(max(float(last[one]), warm), alive_until, stale_from(one), float(site.weights[one]))
+        sums.happened += int(np.searchsorted(changes[one], alive_until, "right")) - passed[one]
     return sums
 
 

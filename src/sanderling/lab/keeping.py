@@ -1,0 +1,128 @@
+"""A synthetic site kept fresh for some time, day by day, and how fresh it really was: the site knows when it changed."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sanderling.freshness import evidence, planning
+from sanderling.freshness.adaptive import NUTCH_FIRST, nutch_interval
+from sanderling.freshness.collection import COLUMNS, believe
+from sanderling.freshness.pattern import url_folder, url_pattern
+from sanderling.freshness.simulation.replay import WARM_UP, Result, Sums
+from sanderling.freshness.worth import Objective
+from sanderling.testing import DAY, SyntheticWeb
+from sanderling.urls import identity
+
+Floats = NDArray[np.float64]
+
+
+class Truth(NamedTuple):
+    """What a site does in some days: its pages, and when each changes, in days."""
+
+    urls: list[str]
+    depths: list[int]
+    changes: list[Floats]
+    days: float
+
+    @property
+    def happened(self) -> int:
+        return sum(map(len, self.changes))
+
+
+def truth(web: SyntheticWeb, days: float) -> Truth:
+    """The pages that the front page leads to, level by level."""
+    depths = dict.fromkeys(web.seeds, 0)
+    level = list(depths)
+    while level:
+        found = dict.fromkeys(link for url in level for link in web.links_at(url, 0.0) if link not in depths)
+        depths |= dict.fromkeys(found, depths[level[0]] + 1)
+        level = list(found)
+    changes = [np.array([change.at / DAY for change in web.changes(url, 0.0, days * DAY)]) for url in depths]
+    return Truth(list(depths), list(depths.values()), changes, days)
+
+
+def stale(site: Truth, last: Floats, now: float) -> NDArray[np.bool_]:
+    """Which copies, made at `last`, are out of date."""
+    pairs = zip(site.changes, last, strict=True)
+    return np.array([np.searchsorted(c, now, "right") > np.searchsorted(c, at, "right") for c, at in pairs])
+
+
+class Log:
+    """What was done to keep a site fresh, and what the crawler believed meanwhile. All pages were visited at 0."""
+
+    def __init__(self, site: Truth, weights: Floats) -> None:
+        self._site = site
+        self._share = weights / weights.sum()
+        self._visits: list[list[float]] = [[] for _ in site.urls]
+        self._last = np.zeros(len(site.urls))
+        self._moments: list[tuple[float, float]] = []
+
+    def round(
+        self, visited: Sequence[int] | NDArray[np.intp], now: float, before: float | None, after: float | None
+    ) -> None:
+        """Visits at a moment, and how fresh the crawler believed everything to be before and after them."""
+        self._believed(before, now)
+        for page in visited:
+            self._visits[page].append(now)
+            self._last[page] = now
+        self._believed(after, now)
+
+    def _believed(self, freshness: float | None, now: float) -> None:
+        if freshness is not None:
+            self._moments.append((freshness, float(self._share @ ~stale(self._site, self._last, now))))
+
+    def result(self, policy: str, budget: float) -> Result:
+        """What the visits were worth, exactly."""
+        sums = Sums()
+        warm = WARM_UP * self._site.days
+        for changes, visits, share in zip(self._site.changes, self._visits, self._share, strict=True):
+            seen = np.searchsorted(changes, [0.0, *visits, self._site.days], "right")
+            for (start, end), first, by_then in zip(
+                pairwise([0.0, *visits, self._site.days]), seen, seen[1:], strict=False
+            ):
+                stale_from = float(changes[first]) if first < len(changes) else math.inf
+                sums.live(max(start, warm), end, stale_from, float(share))
+                if end > warm:
+                    sums.happened += int(by_then - max(first, np.searchsorted(changes, warm, "right")))
+            for now, first, by_then in zip(visits, seen, seen[1:], strict=False):
+                sums.visits += now > warm
+                sums.caught += now > warm and bool(by_then > first)
+        found = sums.result(policy, budget)
+        if not self._moments:
+            return found
+        predicted, true_then = np.mean(self._moments, axis=0)
+        return replace(found, predicted=float(predicted), true_then=float(true_then))
+
+
+def planned(site: Truth, policy: str, budget: float) -> Result:
+    """Kept by the planner of a refresh, once a day, without a network: `budget` is visits a page a day."""
+    pages = np.zeros(len(site.urls), COLUMNS)
+    pages["host"], pages["there"], pages["importance"], pages["depth"] = 1, True, np.nan, site.depths
+    pages["pattern"] = [identity(url_pattern(url)) for url in site.urls]
+    pages["folder"] = [identity(url_folder(url)) for url in site.urls]
+    cost = np.ones(len(pages))
+    log = Log(site, cost)
+    for day in range(1, round(site.days) + 1):
+        known = believe(pages, {}, float(day))
+        score = planning.scores(policy, Objective.FRESHNESS, pages, known, cost, float(day))
+        chosen = planning.choose(score, cost, budget * len(pages))
+        changed = stale(site, pages["at"], float(day))
+        for page in chosen:
+            _visit(pages, int(page), bool(changed[page]), float(day))
+        afterwards = known.fresh.copy()
+        afterwards[chosen] = 1.0
+        log.round(chosen, float(day), float(known.fresh.mean()), float(afterwards.mean()))
+    return log.result(policy, budget)
+
+
+def _visit(pages: NDArray[np.void], page: int, changed: bool, now: float) -> None:
+    row = pages[page]
+    said = evidence.observe(row["numbers"].tobytes(), now - float(row["at"]), [changed] * len(evidence.KINDS))
+    row["numbers"] = np.frombuffer(said, np.float32).reshape(-1, 4)
+    row["interval"] = nutch_interval(float(row["interval"]) or NUTCH_FIRST, changed)
+    row["at"] = now

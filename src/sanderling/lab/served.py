@@ -1,0 +1,73 @@
+"""A synthetic site, really served and really kept fresh over HTTP by `sanderling refresh`, in accelerated time."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree
+from tempfile import TemporaryDirectory
+
+from sanderling.errors import RunFailed
+from sanderling.freshness.importance import importance
+from sanderling.freshness.simulation.replay import Result
+from sanderling.lab.keeping import Log, Truth, truth
+from sanderling.testing import DAY, ServedWeb, SyntheticWeb
+
+# No sitemap: its dates would tell every policy what to visit. One client, because all of it is one small host.
+_SETTINGS = ("--per-host", "16", "--delay", "0", "--clients", "1", "--no-sitemaps", "--no-index")
+
+
+class KeptSite:
+    """One site and the first crawl of it; each run begins with a copy of that."""
+
+    def __init__(self, pages: int, seed: int, days: int, rounds: int) -> None:
+        self.web = SyntheticWeb(pages=pages, seed=seed, appear=0.0, vanish=0.0)
+        self._days, self._rounds = days, rounds
+
+    def __enter__(self) -> "KeptSite":
+        self._folder = TemporaryDirectory(prefix="sanderling-lab-")
+        self._first = Path(self._folder.name) / "first"
+        self._site: ServedWeb = self.web.serve()
+        self._site.__enter__()
+        self.truth: Truth = truth(self._site.direct, self._days)
+        _sanderling("crawl", self._site.url, "-d", self._first, *_SETTINGS)
+        rows = {row["url"]: row for row in map(json.loads, _sanderling("pages", self._first, "--json").splitlines())}
+        self._weights = importance([rows[url]["importance"] for url in self.truth.urls], 0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._site.__exit__(None, None, None)
+        self._folder.cleanup()
+
+    def keep(self, policy: str, budget: float) -> Result:
+        """`budget` is visits a page a day; `all` saves it up until it is enough for a visit to everything."""
+        site, pages = self._site, len(self.truth.urls)
+        folder = Path(self._folder.name) / f"{policy}-{budget:g}"
+        copytree(self._first, folder, symlinks=True)
+        number_of = {url: number for number, url in enumerate(self.truth.urls)}
+        log = Log(self.truth, self._weights)
+        purse = 0.0
+        for number in range(1, self._rounds + 1):
+            day = number * self._days / self._rounds
+            purse += budget * pages * self._days / self._rounds
+            if policy == "all" and purse < pages:
+                continue
+            site.clock.now = day * DAY
+            site.requests.clear()
+            amount = [] if policy == "all" else ["--budget", str(max(1, int(purse)))]
+            said = json.loads(_sanderling("refresh", folder, "--policy", policy, *amount, "--json", later=day))
+            purse -= sum(site.requests.values())
+            visited = [number_of[url] for url in site.requests]
+            log.round(visited, day, said.get("freshness_before"), said.get("freshness"))
+        return log.result(policy, budget)
+
+
+def _sanderling(*arguments: object, later: float = 0.0) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-m", "sanderling", *map(str, arguments)], capture_output=True, text=True, check=False,
+        env={**os.environ, "SANDERLING_AHEAD": str(later * DAY)},
+    )  # fmt: skip
+    if ran.returncode:
+        raise RunFailed(f"`sanderling {arguments[0]}` failed: {ran.stderr.strip().rpartition(chr(10))[2]}")
+    return ran.stdout
