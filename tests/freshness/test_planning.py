@@ -124,6 +124,19 @@ def test_every_policy_chooses_within_the_budget(policy: str) -> None:
     assert (due[np.isfinite(due)] >= 0).all()
 
 
+def test_planning_again_moves_due_times_only_as_much_as_the_world_moved() -> None:
+    rng = np.random.default_rng(1)
+    rows = collection(3000, at=rng.uniform(0, 90, 3000), importance=rng.pareto(1.5, 3000) + 0.1)
+    rows["evidence"] = [visits(list(rng.random(5) < 0.3)) for _ in range(3000)]
+    known, cost = believe(rows, {}, 100.0), np.ones(3000)
+    first, again, more = (
+        planning.schedule("optimal", Objective.FRESHNESS, rows, known, cost, budget, 100.0).due
+        for budget in (300.0, 300.0, 303.0)
+    )
+    assert again == pytest.approx(first)
+    assert np.median(np.abs(more / first - 1)) < 0.02
+
+
 def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:
     rows = collection(3, at=1.0, tried=99.0, failures=[0, 1, 12])
     ready = planning.ready(rows, 100.0)
@@ -286,6 +299,9 @@ def test_a_million_pages_are_planned_in_seconds() -> None:
     assert time.process_time() - started < 15  # 3 s on an idle core
     assert (1 / wait).sum() == pytest.approx(50_000, rel=0.01)
     assert np.bincount(host, 1 / wait)[::10].max() <= 3.001
+    started = time.process_time()
+    first = np.argpartition(due, 1000)[:1000]  # whose turn is next
+    assert time.process_time() - started < 0.5 and len(first) == 1000
     started = time.process_time()
     score = planning.scores("optimal", Objective.FRESHNESS, rows, known, np.ones(pages), 31.0)
     assert len(planning.choose(score, np.ones(pages), 1000)) == 1000 and time.process_time() - started < 3

@@ -104,6 +104,6 @@ def _told(
         "",
         plot(_series(curve), "visits a day", "freshness"),
         "",
-        f"next: `sanderling refresh {folder} --budget {max(1, round(curve[3].visits))}`",
+        f"next: `sanderling refresh {folder} --budget {round(curve[min(3, len(curve) - 1)].visits)}`",
     ]
     return "\n".join(lines) + "\n"

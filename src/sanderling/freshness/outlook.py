@@ -93,7 +93,7 @@ def buys(known: Believed, shares: Sequence[float] = SHARES) -> list[Bought]:
             _freshness(log_rate, spread, weight, np.full(len(some), share)),
         )
         for share in shares
-        if len(some)
+        if share * pages >= 1
     ]
 
 
