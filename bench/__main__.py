@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import dashboard, race, revisit, search, slow_hosts, store, truth, web
+from bench import change, dashboard, race, revisit, search, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -20,6 +20,7 @@ examples:
   python -m bench truth DIR --port 8099    did the crawl in DIR find exactly these?
   python -m bench slow-hosts               1,000 slow hosts at once, one client
   python -m bench revisit                  an unchanged site visited again
+  python -m bench change                   change detection beside other ways to compare two pages
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
   python -m bench store                    the stores with a million URLs, without any network
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser("dashboard", help="how long pages of the dashboard take on a million URLs")
     )
     search.add_arguments(commands.add_parser("search", help="what indexing a page and a search cost"))
+    change.add_arguments(commands.add_parser("change", help="change detection beside other ways to compare pages"))
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     serving = commands.add_parser("web", help="serve the pages until interrupted")
@@ -96,6 +98,8 @@ def main() -> int:
             return dashboard.run(chosen)
         if chosen.command == "search":
             return search.run(chosen)
+        if chosen.command == "change":
+            return change.run(chosen)
         if chosen.command == "store":
             return store.run(chosen)
         return race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on)

@@ -1,6 +1,6 @@
 """Change detection beside other ways to compare two versions of a page, on the same pairs.
 
-    python -m bench.change [--pages FOLDER] [--pairs N]
+    python -m bench change [--pages FOLDER] [--pairs N]
 
 FOLDER holds NAME.before.html and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit
 costs: parse the new version, compute its parameters, compare with the old ones. The rivals get what they need:
@@ -138,7 +138,7 @@ def race(python: Path, rival: str, pairs: list[Pair]) -> list[float | None]:
     for pair in pairs:
         try:
             done = subprocess.run(
-                [python, __file__, "--rival", rival],
+                [python, __file__, rival],
                 input=json.dumps([pair]),
                 capture_output=True,
                 text=True,
@@ -151,15 +151,12 @@ def race(python: Path, rival: str, pairs: list[Pair]) -> list[float | None]:
     return times
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--pages", type=Path, metavar="FOLDER")
-    parser.add_argument("--pairs", type=int, default=24, metavar="N")
-    parser.add_argument("--rival", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.rival:
-        print(json.dumps(RIVALS[options.rival](json.load(sys.stdin))))
-        return 0
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="pairs to compare (generated)")
+    parser.add_argument("--pairs", type=int, default=24, metavar="N", help="how many (24)")
+
+
+def run(options: argparse.Namespace) -> int:
     pairs = read_pairs(options.pages, options.pairs) if options.pages else generated_pairs(options.pairs)
     whole, on_top = ours(pairs)
     size = sum(len(after) for _, after in pairs) / len(pairs) / 1000
@@ -185,5 +182,5 @@ def _mean(seconds: list[float]) -> float:
     return 1e3 * sum(seconds) / len(seconds)
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+if __name__ == "__main__":  # in the rivals' environment
+    print(json.dumps(RIVALS[sys.argv[1]](json.load(sys.stdin))))

@@ -44,8 +44,8 @@ _KINDS = {
 Anew = Callable[[Before], bytes]
 
 
-# From a parsed page, its URL and its packed links to its encoded parameters.
-Fingerprint = Callable[[turbohtml.Document, str, bytes], bytes]
+# From a parsed page, its URL, its packed links and its text (if it was taken) to its encoded parameters.
+Fingerprint = Callable[[turbohtml.Document, str, bytes, str | None], bytes]
 
 
 # From the bytes of an image to its encoded look; empty for one that cannot be decoded.
@@ -66,12 +66,12 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
     """How pages are reduced to their parameters under the user's rules; the first rule whose pattern fits counts."""
     chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
 
-    def fingerprint(document: turbohtml.Document, url: str, links: bytes) -> bytes:
+    def fingerprint(document: turbohtml.Document, url: str, links: bytes, visible: str | None) -> bytes:
         for pattern, selectors in chosen:
             if pattern.search(url):
                 seen = focus(document, selectors)
                 return _encode(parameters(seen, processing=processing(selectors)))
-        return _encode(parameters(document, links=links))
+        return _encode(parameters(document, visible=visible, links=links))
 
     return fingerprint
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse
 
-from sanderling.change import text
+from sanderling.change import text, visible_text
 
 # The worked example of the seed paper.
 NEWSWEEK = (
@@ -72,13 +72,13 @@ def test_both_codes_are_blind_to_reordered_words(words: list[str]) -> None:
     ],
 )
 def test_visible_text_is_what_a_reader_sees(html: str, lines: list[str]) -> None:
-    assert text.paragraphs(text.visible_text(parse(html))) == lines
+    assert text.paragraphs(visible_text(parse(html))) == lines
 
 
 def test_taking_the_text_leaves_the_tree_as_it_was() -> None:
     document = parse("<ol><li>one<ul><li>two</ul></ol><menu>m</menu><table><caption>c<tr><th>h<td>d</table>")
     before = document.html
-    text.visible_text(document)
+    visible_text(document)
     assert document.html == before
 
 

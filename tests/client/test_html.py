@@ -22,6 +22,12 @@ def test_facts() -> None:
     assert page().images() == ["i.png", "i.png"]
 
 
+def test_a_wide_cell_makes_no_flood_of_spaces() -> None:
+    """Rows padded to the longest cell would be 160 MB of text from a page of 96 KB."""
+    table = b"<table>" + b"<tr><td>a<td>b" * 4000 + b"<tr><td>" + b"x" * 40_000 + b"<td>y</table>"
+    assert len(HtmlPage(table, None, "http://e.org/").text()) < len(table)
+
+
 def test_head() -> None:
     head = page().head()
     assert head.base == "http://e.org/base/"

@@ -6,12 +6,13 @@ page does on every visit is learned by `noise` and marked as no news. Every func
 decodes images, starts a process of its own.
 """
 
+from sanderling.visible import visible_text
+
 from .explain import explain
 from .image import look, unlikeness
 from .noise import Noise, learn, learn_template
 from .page import PROCESSING, Parameters, parameters
 from .rules import Rules, focus, processing
-from .text import visible_text
 from .verdict import Degree, Edit, Kind, Verdict, compare
 
 __all__ = [

@@ -9,6 +9,8 @@ from typing import Final
 import msgspec
 from turbohtml import Document
 
+from sanderling.visible import visible_text
+
 from . import facts, structure, text
 from .blocks import Alignment, align
 from .page import block, parameters
@@ -61,7 +63,7 @@ def paragraphs(document: Document) -> list[str]:
     """The paragraphs that the parameters of a page count, title first, as text."""
     title = document.find("title")
     head = [text.collapse(title.text)] if title is not None else []
-    return [*filter(None, head), *text.paragraphs(text.visible_text(document))]
+    return [*filter(None, head), *text.paragraphs(visible_text(document))]
 
 
 def resemblance(before: str, after: str) -> float:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from turbohtml import Document, Element
 from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
 
+from sanderling.visible import visible_text
+
 from . import image, presentation, text, weight
 from .facts import prices
 from .text import Codes
@@ -94,7 +96,7 @@ def parameters(
     is another number than the default where rules of the user shaped the document (`rules.processing`).
     """
     title, styles, images, sized, looking = _remarkable(document)
-    rendered = text.visible_text(document) if visible is None else visible
+    rendered = visible_text(document) if visible is None else visible
     if title:
         rendered = f"{title}\n{rendered}"
     words = text.collapse(rendered)

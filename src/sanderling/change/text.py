@@ -1,9 +1,8 @@
-"""The visible text of a page, and the two text codes of the seed papers.
+"""The paragraphs of a page's visible text, and the two text codes of the seed papers.
 
-`visible_text` is the one definition of "what a reader sees" that every verdict rests on: scripts, styles, comments
-and tags are gone, every block element starts a line, whitespace is collapsed. The two codes (checksum and root mean
-square) are cheap and comparable, but blind to reordered text and to edits that cancel out, so they only describe a
-change; whether there is one is decided by a strong hash of the same lines.
+Every verdict rests on `visible_text` with its whitespace collapsed. The two codes (checksum and root mean square) are
+cheap and comparable, but blind to reordered text and to edits that cancel out, so they only describe a change; whether
+there is one is decided by a strong hash of the same lines.
 """
 
 from __future__ import annotations
@@ -15,30 +14,14 @@ from typing import Final
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from turbohtml import Document, PlainText, _html
+from turbohtml import _html
 
-# Shown as plain blocks while the text is taken. The renderer would number the items of an ordered list, which nobody
-# wrote and one inserted item would change; leave out captions, and what stands in a list beside its items; and pad every
-# row of a table to its longest cell, which makes a gigabyte of some pages of a megabyte.
-_RESHAPED: Final = ("ul", "ol", "menu", "dir", "table", "caption", "td", "th")
 # Every run of whitespace, as Unicode knows it, becomes a space; none at the ends. The parser has it four times as fast
 # as Python, but does not promise to keep it.
 collapse: Final[Callable[[str], str]] = getattr(_html, "_collapse_whitespace", lambda text: " ".join(text.split()))
 # For each of the first 256 code points: its value, and its square.
 _POWERS: Final = np.stack([np.arange(256), np.arange(256) ** 2], axis=1)
 _BEYOND_LATIN: Final = 256
-
-
-class _Layout(PlainText):
-    """Options that the renderer need not compare with its defaults for every page."""
-
-    def _unpack(self) -> dict[str, object]:
-        return _OPTIONS
-
-
-# One line per block element or cell.
-_OPTIONS: Final[dict[str, object]] = {"layout": "strict"}
-_LAYOUT: Final = _Layout(layout="strict")
 
 
 class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -58,19 +41,6 @@ class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
     def root_mean_square(self) -> float:
         """Text II, as the paper divides: the root of the sum, over the number of characters."""
         return math.sqrt(self.squares) / self.length if self.length else 0.0
-
-
-def visible_text(document: Document) -> str:
-    """The rendered text, a line per block. The tree is left as it was."""
-    reshaped = [*document.iter_elements(_RESHAPED)]
-    tags = [element.tag for element in reshaped]
-    for element in reshaped:
-        element.tag = "div"
-    try:
-        return document.to_text(_LAYOUT)
-    finally:
-        for element, tag in zip(reshaped, tags, strict=True):
-            element.tag = tag
 
 
 def paragraphs(text: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import NamedTuple, cast
 import turbohtml
 
 from sanderling.urls import join
+from sanderling.visible import visible_text
 
 # A deeper tree or a longer page than any reader would scroll; libraries are asked only for what stays within.
 TITLE_LENGTH = 500
@@ -56,7 +57,7 @@ class HtmlPage:
 
     def text(self) -> str:
         """The visible text, a block a line."""
-        return self.document.to_text()
+        return visible_text(self.document)
 
     def head(self) -> Head:
         """Base, link elements, frames, image maps and robots directives, in one walk."""

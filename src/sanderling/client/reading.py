@@ -31,8 +31,9 @@ LONGEST_RETRY_AFTER = 3600.0
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
-# From a parsed page, its URL and its packed links to its change parameters; from an image to its own.
-Fingerprint = Callable[[turbohtml.Document, str, bytes], bytes]
+# From a parsed page, its URL, its packed links and its text (if it was taken) to its change parameters; from an image to
+# its own.
+Fingerprint = Callable[[turbohtml.Document, str, bytes, str | None], bytes]
 Portray = Callable[[bytes], bytes]
 
 
@@ -182,14 +183,14 @@ class Reader:
                 return Read(noindex=noindex, parameters=drawn)
             if kind == "text":
                 words = decode(body, charset)
-                parameters = self._fingerprint(_as_document(words), url, b"") if again else b""
+                parameters = self._fingerprint(_as_document(words), url, b"", None) if again else b""
                 return Read(words=words, noindex=noindex, parameters=parameters)
             text = READERS[kind](body, charset)
             links, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
                 words=text.text,
-                parameters=self._fingerprint(_as_document(text.text), url, b"") if again else b"",
+                parameters=self._fingerprint(_as_document(text.text), url, b"", None) if again else b"",
                 links=links,
                 found=(_dated(body, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
@@ -216,7 +217,7 @@ class Reader:
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         words = page.text()
-        parameters = self._fingerprint(page.document, url, links) if again else b""
+        parameters = self._fingerprint(page.document, url, links, words) if again else b""
         return Read(
             page.charset, page.language(), page.title(), words, links, found, noindex, parameters=parameters,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,

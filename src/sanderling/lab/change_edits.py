@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from turbohtml import Document, Element, Text
 
 from sanderling.change import image, presentation, structure
-from sanderling.change.text import collapse, visible_text
+from sanderling.change.text import collapse
+from sanderling.visible import visible_text
 
 _UNSEEN: Final = frozenset(("script", "style", "template", "title", "noframes"))
 _SWAPS: Final = {

@@ -139,7 +139,7 @@ class Desk:
         archived = warc.read(self._warcs, stored)
         document = document_in(archived)
         if document is not None:
-            return self._fingerprint(document, archived.url, b"")
+            return self._fingerprint(document, archived.url, b"", None)
         return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
 
     def _apply_rules(self) -> None:

@@ -1,0 +1,38 @@
+"""What a reader sees of a page: the one definition of its text, for everybody who hashes, compares or indexes it.
+
+Scripts, styles, comments and tags are gone, and every block element starts a line.
+"""
+
+from typing import Final
+
+from turbohtml import Document, PlainText
+
+# Shown as plain blocks while the text is taken. The renderer would number the items of an ordered list, which nobody
+# wrote and one inserted item would change; leave out captions, and what stands in a list beside its items; and pad every
+# row of a table to its longest cell, which makes a gigabyte of some pages of a megabyte.
+_RESHAPED: Final = ("ul", "ol", "menu", "dir", "table", "caption", "td", "th")
+
+
+class _Layout(PlainText):
+    """Options that the renderer need not compare with its defaults for every page."""
+
+    def _unpack(self) -> dict[str, object]:
+        return _OPTIONS
+
+
+# One line per block element or cell.
+_OPTIONS: Final[dict[str, object]] = {"layout": "strict"}
+_LAYOUT: Final = _Layout(layout="strict")
+
+
+def visible_text(document: Document) -> str:
+    """The rendered text, a line per block. The tree is left as it was."""
+    reshaped = [*document.iter_elements(_RESHAPED)]
+    tags = [element.tag for element in reshaped]
+    for element in reshaped:
+        element.tag = "div"
+    try:
+        return document.to_text(_LAYOUT)
+    finally:
+        for element, tag in zip(reshaped, tags, strict=True):
+            element.tag = tag
