@@ -465,6 +465,11 @@ class ClientState(Struct, frozen=True):
     leased: int
     visits: int
     silent: float  # seconds since it was heard of
+    visits_per_second: float = 0.0
+    bytes_per_second: float = 0.0
+    failing: float = 0.0  # the share of its visits that no server answered
+    late: float = 0.0  # how long a page takes to come back, as a multiple of what was planned
+    share: float = 1.0  # how much of the usual stock it gets: less when it is late or failing, more when it is quick
 
 
 class HostState(Struct, frozen=True):

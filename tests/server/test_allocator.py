@@ -216,3 +216,29 @@ def test_an_address_that_is_used_up_does_not_stand_in_the_way() -> None:
     for _ in range(9):
         leases |= leased(made.lease("a", 64, 9999))
     assert "http://299" in leases
+
+
+def test_a_client_holds_as_much_as_it_can_handle() -> None:
+    stocks = {}
+    for name, planned, taken in (("usual", 10, 12), ("slow", 10, 50), ("quick", 10, 2)):
+        made, _ = allocator({1: 5000})
+        made.join("a")
+        made.note(HostNote("http://1", None, 0.0, 0.1))
+        for _ in range(500):
+            made.paces["a"].settle(planned, taken)
+        stocks[name] = sum(map(len, leased(made.lease("a", 999, 9999)).values()))
+    assert stocks["slow"] * 2 < stocks["usual"] < stocks["quick"] < 250
+    assert 90 <= stocks["usual"] <= 110
+
+
+def test_the_plan_of_a_lease_follows_the_pauses() -> None:
+    made, queue = allocator({1: 50})
+    made.join("a")
+    made.note(HostNote("http://1", None, time.time() + 3, 2.0))
+    (lease,) = made.lease("a", 99, 99)
+    plans = [round(held.planned) for held in made._held.values()]
+    assert plans == [5, 7, 9, 11, 13]
+    queue.settle(1, [task.id for task in lease.tasks])
+    for task in lease.tasks:
+        made.settle(task.id, again=False)
+    assert made.paces["a"].late < 1.25  # all of them came before their time

@@ -8,7 +8,7 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.screen import duration, size
-from sanderling.model import Command, Live
+from sanderling.model import ClientState, Command, Live
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
 from sanderling.wiring import remote
@@ -63,6 +63,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _client(state: ClientState) -> str:
+    failing = f", {state.failing:.0%} unanswered" if state.failing >= 0.01 else ""
+    return f"{state.pid}: {state.visits_per_second:,.1f}/s, {size(state.bytes_per_second)}/s, {state.leased:,} leased{failing}"
+
+
 def _said(live: Live) -> str:
     doing = "stopping" if live.stopping else "paused" if live.paused else "crawling"
     lines = [
@@ -71,5 +76,6 @@ def _said(live: Live) -> str:
         ("queued", f"{live.counts.queued - live.leased:,}" + (f" in lists of {live.lists}" if live.lists else "")),
         ("leased", f"{live.leased:,} to {len(live.clients)} clients"),
         ("hosts", f"{live.hosts:,} with work"),
+        *(("client", _client(each)) for each in live.clients),
     ]
     return "".join(f"{name:10}{value}\n" for name, value in lines)

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xxhash import xxh3_64_intdigest
 
 from sanderling.model import Host, HostLease, HostNote, HostState, Task
+from sanderling.server.pace import Pace
 from sanderling.settings import Settings
 
 # A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
@@ -63,7 +64,8 @@ class Held(NamedTuple):
     site: Site
     client: str
     task: Task
-    until: float
+    since: float
+    planned: float  # seconds from then on
 
 
 def owner(origin: str, clients: Collection[str]) -> str:
@@ -89,6 +91,7 @@ class Allocator:
         self._lines: dict[str, OrderedDict[int, Site]] = {"": OrderedDict()}
         self._own: dict[str, dict[int, Site]] = {}
         self._held: dict[int, Held] = {}
+        self.paces: dict[str, Pace] = {}
 
     @property
     def leased(self) -> int:
@@ -105,11 +108,13 @@ class Allocator:
 
     def join(self, client: str) -> None:
         self._own[client] = {}
+        self.paces[client] = Pace(time.monotonic())
         self._line_up()
 
     def leave(self, client: str, doomed: int = 0) -> None:
         """Takes back all that a client held, save a URL that nobody shall get again."""
         self._own.pop(client, None)
+        self.paces.pop(client, None)
         self._line_up()
         for held in [held for held in self._held.values() if held.client == client]:
             if held.task.id != doomed:
@@ -119,7 +124,7 @@ class Allocator:
 
     def expired(self, now: float) -> set[str]:
         """The clients that have not settled a lease in time: something is wrong with them."""
-        return {held.client for held in self._held.values() if held.until < now}
+        return {held.client for held in self._held.values() if held.since + LEASE_SECONDS < now}
 
     def add(self, host: Host, count: int, trusted: bool) -> None:
         """Says that `count` more URLs of a host are queued."""
@@ -141,15 +146,15 @@ class Allocator:
         want = min(want, room)
         own = self._own[client]
         level = min((depth for depth, n in self._levels.items() if n), default=0) if self._by_level else None
-        until = time.monotonic() + LEASE_SECONDS
-        soon = time.time() + LONGEST_PAUSE
+        since, now = time.monotonic(), time.time()
+        soon = now + LONGEST_PAUSE
         for site in [*own.values(), *self._first_of("", want), *self._first_of(client, want)]:
             if want <= 0:
                 break
             not_before = max(site.host.not_before, site.address.not_before if site.address else 0.0)
             if not_before > soon or (level is not None and site.depth > level):
                 continue
-            count = min(self._room(site) - site.holders.get(client, 0), want, site.queued)
+            count = min(self._room(site, client) - site.holders.get(client, 0), want, site.queued)
             if count <= 0 or (client not in site.holders and len(site.holders) >= self._most_holders()):
                 self._let_others_go_first(site)
                 continue
@@ -166,9 +171,11 @@ class Allocator:
                 continue
             if site.address is not None:
                 site.address.leased += len(tasks)
+            planned = max(0.0, not_before - now) + site.host.interval * site.holders.get(client, 0)
             for task in tasks:
+                planned += site.host.interval
                 site.leased.add(task.id)
-                self._held[task.id] = Held(site, client, task, until)
+                self._held[task.id] = Held(site, client, task, since, planned)
             site.queued -= len(tasks)
             site.holders[client] = site.holders.get(client, 0) + len(tasks)
             want -= len(tasks)
@@ -203,6 +210,8 @@ class Allocator:
         """Ends a lease; `again` when its URL waits for another try."""
         held = self._held[id]
         self._return(held)
+        if held.client in self.paces:
+            self.paces[held.client].settle(held.planned, time.monotonic() - held.since)
         if self._by_level and not again and not held.task.digest:
             self._levels[held.task.depth] -= 1
         self._offer(held.site)
@@ -305,7 +314,7 @@ class Allocator:
             self._withdraw(site)
         for client, holding in site.holders.items():
             stays = site.address is None or client == self._line_of(site)
-            if holding <= self._quota(site) // 2 and client in self._own and stays:
+            if client in self._own and stays and holding <= self._quota(site, client) // 2:
                 self._own[client].setdefault(id, site)
 
     def _line_of(self, site: Site) -> str:
@@ -323,17 +332,19 @@ class Allocator:
     def _connections(self) -> int:
         return max(1, self._per_host // self._most_holders())
 
-    def _room(self, site: Site) -> int:
+    def _room(self, site: Site, client: str) -> int:
         """How many tasks of a host may be leased in all: those at one address have one stock together."""
         if not self._by_address:
-            return self._quota(site)
+            return self._quota(site, client)
         if site.address is None:
             return 1
         stock = STOCK_SECONDS / max(site.address.interval, STOCK_SECONDS / LARGEST_STOCK)
-        return min(self._quota(site), max(1, int(stock)) - site.address.leased + len(site.leased))
+        return min(self._quota(site, client), max(1, int(stock)) - site.address.leased + len(site.leased))
 
-    def _quota(self, site: Site) -> int:
+    def _quota(self, site: Site, client: str) -> int:
+        """How many tasks of a host a client may hold."""
+        share = self.paces[client].share
         if not site.host.interval:
-            return FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2
+            return max(1, int((FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2) * min(1.0, share)))
         stock = STOCK_SECONDS / site.host.interval * self._connections()
-        return max(2 if site.host.interval < LONGEST_PAUSE else 1, min(LARGEST_STOCK, int(stock)))
+        return max(2 if site.host.interval < LONGEST_PAUSE else 1, int(min(LARGEST_STOCK, stock) * share))

@@ -212,9 +212,16 @@ class CrawlServer:
             stopping=self._stopping or self._control.told_to_stop, counts=progress.counts, leased=progress.leased,
             hosts=progress.hosts, left=progress.left, replaced=progress.replaced, lists=self._frontier.list_lengths(),
             pages_per_second=pages, visits_per_second=visits, bytes_per_second=size,
-            clients=[ClientState(each.client, each.pid, held[each.client], each.visits, now - each.heard) for each in self._wants],
+            clients=[self._state_of(each, held[each.client], now) for each in self._wants],
             active=self._frontier.allocator.active(ACTIVE_HOSTS), mishaps=self._vitals.mishaps,
             rejudging=self._frontier.judging.running,
+        )  # fmt: skip
+
+    def _state_of(self, line: Line, held: int, now: float) -> ClientState:
+        pace = self._frontier.allocator.paces[line.client]
+        return ClientState(
+            line.client, line.pid, held, line.visits, now - line.heard, pace.visits_per_second, pace.bytes_per_second,
+            pace.failing, pace.late, pace.share,
         )  # fmt: skip
 
     def _tick(self) -> None:
@@ -279,6 +286,9 @@ class CrawlServer:
         time.sleep(AWAY_PAUSE)
 
     def _take_in(self, report: Report) -> None:
+        pace = self._frontier.allocator.paces.get(report.client)
+        if pace is not None:
+            pace.hear(report.visits, time.monotonic())
         visits = self._desk.take_in(report)
         self._vitals.note(visits)
         if report.visits:
