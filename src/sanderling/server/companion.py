@@ -4,7 +4,7 @@ import subprocess
 import time
 
 # A short crawl ends without it, and a process that fails is not started again at once.
-FIRST_AFTER = 10.0
+FIRST_AFTER = 30.0
 AGAIN_AFTER = 60.0
 
 
