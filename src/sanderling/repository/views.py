@@ -124,8 +124,7 @@ def url(store: Store, id: int) -> Shown | None:
 
 def evidence(store: Store, id: int) -> bytes:
     """What visits have said about when a URL changes, in the encoding of the update module; empty when nothing."""
-    query = "SELECT b.evidence FROM beliefs b JOIN urls u ON u.number = b.page WHERE u.id = ?"
-    found = store.select(query, id)
+    found = store.select("SELECT evidence FROM beliefs WHERE page = ?", store.number(id))
     return bytes(found[0][0] or b"") if found else b""
 
 

@@ -22,6 +22,7 @@ from sanderling.web.pages import (
 )
 from sanderling.web.pages.indexers import Indexers
 from sanderling.web.pages.pulse import Pulse
+from sanderling.web.pages.rendering import prepare
 
 router = APIRouter(include_in_schema=False)
 for module in (
@@ -44,6 +45,7 @@ for module in (
 
 def install(app: FastAPI) -> None:
     """Adds the pages, and what they are drawn with."""
+    prepare()
     app.include_router(router)
     app.state.pulse = Pulse()
     app.state.indexers = Indexers()

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sanderling.errors import RunFailed
-from sanderling.model import Counts, Live
+from sanderling.model import Counts, Live, State
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store
@@ -34,11 +34,14 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[s
         live = remote.look(folder.path, _PATIENCE)
     counts = live.counts if live else store.counts()
     state = state_of(folder, counts, live)
+    failed = views.urls(store, 1, state=State.FAILED).rows if state == "finished" and not counts.pages else []
     pulse: Pulse = request.app.state.pulse
+    beats = pulse.note(crawl, live) if live else []
     limit = load(folder.settings)[0].max_pages if folder.settings.exists() else None
     return {
-        "crawl": crawl, "at_limit": limit is not None and counts.pages >= limit, "state": state, "live": live, "counts": _current(counts, live, state == "busy"),
-        "beats": pulse.note(crawl, live) if live else [], "hosts": live.active[:_HOSTS] if live else [],
+        "crawl": crawl, "state": state, "live": live, "counts": _current(counts, live, state == "busy"),
+        "at_limit": limit is not None and counts.pages >= limit, "failed": failed, "beats": beats,
+        "hosts": live.active[:_HOSTS] if live else [],
         "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows],
         "mishaps": [(identity(each.url), each) for each in live.mishaps[:_MISHAPS]] if live else [],
     }  # fmt: skip
@@ -50,13 +53,16 @@ def state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
         return "stopping" if live.stopping else "paused" if live.paused else "running"
     if in_use(folder):
         return "busy"  # it does not answer, because it begins, ends or has much to do
-    return "unfinished" if counts.queued else "finished" if counts.visits else "not started"
+    return "unfinished" if counts.queued else "finished" if counts.known else "not started"
 
 
 def _current(counts: Counts, live: Live | None, busy: bool) -> Counts:
-    """Totals as people read them: what is leased is no longer queued, and leases end with the process."""
+    """Totals as people read them: what is leased is no longer queued, or, when it is visited again, no longer settled;
+    and leases end with the process."""
     counts.leased = live.leased if live else counts.leased if busy else 0
-    counts.queued = max(0, counts.queued - counts.leased)
+    first = min(counts.leased, counts.queued)
+    counts.queued -= first
+    counts.fetched = max(0, counts.fetched - (counts.leased - first))
     return counts
 
 
