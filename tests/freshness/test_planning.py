@@ -1,6 +1,7 @@
 """From visits to plans: evidence in four numbers, beliefs about a collection, and who is chosen."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +17,11 @@ from sanderling.freshness.outlook import buys, doubts, paces
 from sanderling.freshness.signals import Record, Validators
 from sanderling.freshness.worth import Objective
 from sanderling.model import Outcome, Turn, Visit
+from sanderling.settings import Settings
 from sanderling.wiring import network, refresher
 from sanderling.wiring.budget import Budget, Terms, read_budget
 from sanderling.wiring.network import Network
+from sanderling.wiring.planner import Collection, plan
 from sanderling.wiring.refresher import Refresher
 from sanderling.wiring.turns import Plan, Turns
 
@@ -135,6 +138,19 @@ def test_planning_again_moves_due_times_only_as_much_as_the_world_moved() -> Non
     )
     assert again == pytest.approx(first)
     assert np.median(np.abs(more / first - 1)) < 0.02
+
+
+def test_no_host_is_planned_more_visits_than_its_manners_allow() -> None:
+    rows = collection(600, at=10.0, host=[1, 2] * 300)
+    rows["evidence"] = visits([True, False, True])
+    slow = {1: 8640.0}  # seconds between two visits
+    terms = Terms(Budget(100, "visits", 86400), forever=True)
+    made = plan(Collection(rows, rows[:0], {}), terms, Settings(), slow, 100.0)
+    load = Counter[int]()
+    for turn in made.turns:
+        load[turn.host] += 86400 / turn.wait
+    assert load[1] <= 10.1 and load[2] == pytest.approx(90, rel=0.02)
+    assert len(made.turns) == 600 and made.pages == 600
 
 
 def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:

@@ -27,6 +27,9 @@ FIRST_STOCK = 4
 # A client that has not settled a lease by then is replaced, whatever it says or does, and its leases return.
 LEASE_SECONDS = 900.0
 
+# How long a page of a host takes is stored again when it has moved by this share and more than this, in seconds.
+INTERVAL_MOVED, SHORTEST_KEPT = 0.5, 0.1
+
 # A host that has to be left alone for longer is leased when its time comes.
 LONGEST_PAUSE = 60.0
 
@@ -48,7 +51,7 @@ class Address:
 class Site:
     """A host with work: what is queued for it in the store and who holds what."""
 
-    __slots__ = ("address", "depth", "holders", "host", "leased", "queued", "trusted")
+    __slots__ = ("address", "depth", "holders", "host", "kept", "leased", "queued", "trusted")
 
     def __init__(self, host: Host, trusted: bool) -> None:
         self.host = host
@@ -58,6 +61,7 @@ class Site:
         self.address: Address | None = None  # known, and shared
         self.holders: dict[str, int] = {}
         self.depth = 0  # nothing nearer to the seeds than this is queued
+        self.kept = host.interval  # as the store knows it
 
 
 class Held(NamedTuple):
@@ -217,7 +221,8 @@ class Allocator:
         self._offer(held.site)
 
     def note(self, note: HostNote) -> Host | None:
-        """Keeps what a client learned about a host; returns the host when there are new rules to store."""
+        """Keeps what a client learned about a host; returns the host when there is something new to store: its rules, or
+        how long a page takes, by which visits are planned."""
         site = self._by_origin.get(note.origin)
         if site is None:
             return None
@@ -226,9 +231,11 @@ class Allocator:
         host.interval = note.interval
         if self._by_address and note.address:
             self._settle_at(site, note.address)
-        if note.robots is None or note.robots == host.robots:
+        same_rules = note.robots is None or note.robots == host.robots
+        if same_rules and abs(note.interval - site.kept) <= site.kept * INTERVAL_MOVED + SHORTEST_KEPT:
             return None
-        host.robots = note.robots
+        host.robots = host.robots if same_rules else note.robots
+        site.kept = note.interval
         return host
 
     def _settle_at(self, site: Site, name: str) -> None:
