@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -17,6 +18,9 @@ from sanderling.testing.postgres import PostgresMissing, PostgresServer
 from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")
+
+# Whoever runs the tests in the background may have told them to ignore Ctrl-C, and what they start inherits it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def command(*arguments: object) -> list[str]:
