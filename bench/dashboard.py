@@ -34,14 +34,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--urls", type=int, default=URLS, help=f"how many ({URLS:,})")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"requests of each kind ({ROUNDS})")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the folder here, or use the one that is here")
+    parser.add_argument("--postgres", action="store_true", help="the state in PostgreSQL instead of SQLite")
     parser.add_argument("--search", action="store_true", help="index the texts, too: minutes")
 
 
 def run(chosen: argparse.Namespace) -> int:
-    with tempfile.TemporaryDirectory(prefix="bench-dashboard-", dir=working_folder()) as temporary:
+    from sanderling.testing.postgres import PostgresServer
+
+    with (
+        tempfile.TemporaryDirectory(prefix="bench-dashboard-", dir=working_folder()) as temporary,
+        contextlib.ExitStack() as undo,
+    ):
         home = chosen.keep or Path(temporary)
+        dsn = undo.enter_context(PostgresServer()).dsn if chosen.postgres else ""
         if not (home / "large").exists():
-            make(home / "large", chosen.urls)
+            make(home / "large", chosen.urls, dsn)
         if chosen.search:
             subprocess.run([sys.executable, "-m", "sanderling", "reindex", str(home / "large")], check=True)
         figures = measure(home, chosen.rounds, chosen.search)
@@ -50,7 +57,7 @@ def run(chosen: argparse.Namespace) -> int:
     return 0 if all(each["p95_ms"] < BAR_MS for each in figures) else 1
 
 
-def make(folder: Path, urls: int) -> None:
+def make(folder: Path, urls: int, dsn: str = "") -> None:
     """A crawl folder of a given size; pages, versions and the rest are in proportion."""
     from sanderling.model import (
         Change,
@@ -65,17 +72,20 @@ def make(folder: Path, urls: int) -> None:
         State,
         Visit,
     )
-    from sanderling.repository.sqlite import SqliteStore
+    from sanderling.repository.address import located
+    from sanderling.repository.folder import Folder
     from sanderling.repository.warc import WarcWriter
     from sanderling.urls import identity
+    from sanderling.wiring.archive import open_store
 
     say(f"making a folder with {urls:,} URLs ...")
     begin = time.monotonic()
     (folder / "warc").mkdir(parents=True)
     origins = [f"http://host{number}.test" for number in range(HOSTS)]
-    (folder / "sanderling.toml").write_text(f'seeds = ["{origins[0]}/0"]\nscope = "any"\n')
+    state = f'store = "{located(dsn, folder)}"\n' if dsn else ""
+    (folder / "sanderling.toml").write_text(f'seeds = ["{origins[0]}/0"]\nscope = "any"\n{state}')
     chance = random.Random(1)
-    store = SqliteStore(folder / "sanderling.db")
+    store = open_store(Folder(folder), readonly=False)
     hosts = [Host(identity(origin), origin) for origin in origins]
     counts = Counts(known=urls)
     store.seed([f"{origins[0]}/0"], [], hosts, counts)

@@ -164,8 +164,12 @@ def changes(
         wanted.append(("u.host = ?", [host]))
     if not everything:
         wanted.append(("v.news <> 0 AND v.kinds <> 0", []))
+    # First which ones, then all about these: no planner may join a whole stretch to show the first few.
+    source = "versions v" if host is None else store.joins.versions
+    numbers = [row[0] for row in _select(store, f"SELECT v.number FROM {source}", wanted, "v.number DESC", most)]
+    chosen = [(f"v.number IN ({', '.join('?' * len(numbers))})", list[object](numbers))]
     query = f"{_VERSIONS} FROM {store.joins.versions}"
-    found = [*map(rows.version, _select(store, query, wanted, "v.number DESC", most))]
+    found = [*map(rows.version, _select(store, query, chosen, "v.number DESC", most))] if numbers else []
     if len(found) == most:
         return Part(found, found[-1].number)
     # Versions come in the order of time, give or take the length of a report.
