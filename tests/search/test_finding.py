@@ -5,7 +5,7 @@ from search_library import NOW, Library
 from tantivy import DocAddress
 
 from sanderling.model import ChangeKind, HitFacts
-from sanderling.search.ranking import Candidate, fold
+from sanderling.search.ranking import Candidate, blended, fold
 
 DAY = 86_400.0
 
@@ -51,6 +51,13 @@ def test_importance_moves_what_fits_alike(library: Library) -> None:
     assert [hit.url.rpartition("/")[2] for hit in hits] == ["twice", "famous", "plain"]
     assert hits[1].score == pytest.approx(2 * hits[2].score, rel=0.05)
     assert hits[1].importance == 1.0
+
+
+def test_the_blend() -> None:
+    assert blended(10.0, 0.0) == 10.0
+    assert blended(10.0, 0.25) == 15.0
+    assert blended(10.0, 1.0) == blended(10.0, 7.0) == 20.0
+    assert blended(10.0, -1.0) == 10.0
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
         limited = settings.max_pages or settings.max_time or settings.max_bytes
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
-    lines.append(f"next: `sanderling status {folder.path}`, `sanderling pages {folder.path}`,")
+    lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")
     lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")
     sys.stdout.write("\n".join(lines) + "\n")
 

@@ -2,12 +2,14 @@
 
 The score of a document is BM25 over its fields (`schema.WEIGHTS`). The best few hundred are weighed again:
 
-    score = BM25 * (1 + importance)
+    score = BM25 * (1 + sqrt(importance))
 
 with an importance from 0 (not known) to 1, so that the most important page counts as much as an unknown one that fits
-twice as well. Importance is read from the store when somebody asks, not from the index: it is never stale.
+twice as well. Importance is a share of the highest PageRank, which few pages come near: the root lets others count, too.
+It is read from the store when somebody asks, not from the index: it is never stale.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -42,7 +44,7 @@ class Folded(NamedTuple):
 
 
 def blended(bm25: float, importance: float) -> float:
-    return bm25 * (1.0 + min(max(importance, 0.0), 1.0))
+    return bm25 * (1.0 + math.sqrt(min(max(importance, 0.0), 1.0)))
 
 
 def weigh(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress]], facts: Facts) -> list[Candidate]:

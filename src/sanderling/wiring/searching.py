@@ -85,12 +85,12 @@ class Searcher:
         _check(asked)
         with self._lock:
             opened = self._open()
-            if opened is None:
-                behind = self._behind(Progress())
-                notes = ["there is no index yet"] if behind else []
-                return Results(total=0, hits=[], more=False, took_ms=0.0, documents=0, behind=behind, notes=notes)
-            with place.legible(self._folder.index):
-                return self._find(opened, asked, started)
+        if opened is None:
+            behind = self._behind(Progress())
+            notes = ["there is no index yet"] if behind else []
+            return Results(total=0, hits=[], more=False, took_ms=0.0, documents=0, behind=behind, notes=notes)
+        with place.legible(self._folder.index):
+            return self._find(opened, asked, started)
 
     def _find(self, opened: "_Opened", asked: Query, started: float) -> Results:
         asked = structs.replace(asked, text=clean(asked.text), host=clean(asked.host), language=clean(asked.language))
