@@ -6,7 +6,7 @@ import pytest
 from sanderling.freshness.budget import expected_freshness, plan_known
 from sanderling.freshness.memory import Memory
 from sanderling.freshness.simulation.replay import replay
-from sanderling.freshness.simulation.synthetic import TEMPERS, commits, poisson, releases
+from sanderling.freshness.simulation.synthetic import TEMPERS, by_folder, commits, poisson, releases
 
 
 @pytest.mark.parametrize("spread", [1.0, 1.5])
@@ -57,6 +57,13 @@ def test_little_is_lost_where_there_is_nothing_to_learn() -> None:
     """A few visits a page in all, pages that have nothing to do with each other: never below uniform by 0.002."""
     pages = poisson(2)
     assert replay(pages, "optimal", 0.006).freshness >= replay(pages, "uniform", 0.006).freshness - 0.002
+
+
+def test_few_visits_are_used_as_well_as_by_who_knows_how_rates_are_mixed() -> None:
+    """With fifteen visits a page in all, nobody who has to learn page by page gets near the oracle: not much is left."""
+    alone, foldered = poisson(2), by_folder(1)
+    assert replay(alone, "optimal", 0.01).freshness >= replay(alone, "mix-oracle", 0.01).freshness - 0.005
+    assert replay(foldered, "optimal", 0.01).freshness >= replay(foldered, "mix-oracle", 0.01).freshness
 
 
 def test_pages_that_change_at_every_fetch_do_not_eat_the_budget() -> None:

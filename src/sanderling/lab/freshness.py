@@ -1,9 +1,10 @@
 """`sanderling lab freshness`: how fresh each policy of revisiting keeps a collection, at equal budgets.
 
-On a real history (--history FILE.csv or .csv.gz: page,event,at,text_changed,main_changed), or on synthetic pages of
-several tempers; --scenario revisit repeats the experiment of the watcher-based crawler instead: the time a revisit
-of a site takes, and the share of updated pages it finds. With several budgets the table also says how many visits
-each policy needs to be as fresh as uniform is at the first of them.
+Scenarios, one or several in a run: `simulated`, synthetic pages of several tempers; `served`, a synthetic site that is really
+served and kept over HTTP by `sanderling refresh`, in accelerated time; `history`, when the pages of real sites changed
+(--history FILE.csv or .csv.gz: page,event,at,text_changed,main_changed); `revisit`, the experiment of the watcher-based
+crawler: the time a revisit of a site takes, and the share of updated pages it finds. With several budgets the tables
+also say how many visits each policy needs to be as fresh as uniform is at the first of them.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -27,15 +28,33 @@ from sanderling.freshness.simulation.replay import Result, replay
 from sanderling.freshness.simulation.revisit import revisit
 from sanderling.freshness.simulation.synthetic import TEMPERS
 from sanderling.lab.plot import plot, save_png, table
+from sanderling.wiring.budget import POLICIES
 
-_SYNTHETIC_BUDGETS = (0.01, 0.02, 0.05, 0.1)
+_BUDGETS = {"simulated": (0.01, 0.02, 0.05, 0.1), "served": (0.05, 0.1, 0.2), "history": (0.05,)}
+# Of the site that is served.
+_DAYS, _ROUNDS = 30, 10
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one scenario found on one collection."""
+
+    source: str
+    pages: int
+    changes: int
+    results: list[Result]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    source = parser.add_mutually_exclusive_group()
-    source.add_argument("--history", type=Path, metavar="FILE", help="when the pages of a real site changed")
-    source.add_argument("--synthetic", choices=TEMPERS, default="poisson", help="the temper of synthetic pages")
-    source.add_argument("--scenario", choices=["revisit"], help="a published experiment instead")
+    parser.add_argument(
+        "--scenario", nargs="+", choices=["simulated", "served", "history", "revisit"],
+        help="which ones (default: history when there is one, else simulated)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--history", type=Path, nargs="+", default=[], metavar="FILE", help="when the pages of a real site changed"
+    )
+    parser.add_argument("--synthetic", choices=TEMPERS, default="poisson", help="the temper of simulated pages")
+    parser.add_argument("--pages", type=int, default=300, help="of the site that is served (default: 300)")
     parser.add_argument("--column", choices=COLUMNS, default="text_changed", help="the changes that count")
     parser.add_argument(
         "--budget", type=float, nargs="+", metavar="VISITS", help="visits a page a day; several for a curve"
@@ -48,57 +67,97 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.scenario == "revisit":
-        return _revisit(args)
-    budgets = args.budget or ([0.05] if args.history else list(_SYNTHETIC_BUDGETS))
-    for budget in budgets:
+    for budget in args.budget or ():
         if not (budget >= 0 and math.isfinite(budget)):
             raise UsageError(f"--budget {budget}: visits a page a day cannot be negative or infinite")
-    try:
-        pages = read(args.history, args.column) if args.history else TEMPERS[args.synthetic](args.seed)
-    except HistoryError as error:
-        raise UsageError(str(error)) from None
-    results = [_replay(pages, policy, budget, args.weights) for budget in budgets for policy in args.policy]
+    scenarios = args.scenario or (["history"] if args.history else ["simulated"])
+    if "history" in scenarios and not args.history:
+        raise UsageError("the scenario history needs a --history FILE")
+    answers: list[dict[str, object]] = []
+    for scenario in scenarios:
+        if scenario == "revisit":
+            answers.append(_revisit(args))
+            continue
+        for part in {"simulated": _simulated, "served": _served, "history": _histories}[scenario](args):
+            answers.append(_answer(args, scenario, part))
+            if not args.json:
+                _print_tables(args, part)
     if args.json:
-        _print_json(args, pages, budgets, results)
-    else:
-        _print_tables(args, pages, budgets, results)
+        _say(json.dumps(answers[0] if len(answers) == 1 else {"scenarios": answers}, indent=2))
     return 0
 
 
-def _replay(pages: Sequence[PageHistory], policy: str, budget: float, weights: str) -> Result:
-    print(f"{policy}, {budget:g} visits a page a day ...", file=sys.stderr, flush=True)  # noqa: T201
+def _simulated(args: argparse.Namespace) -> Iterator[Part]:
+    pages = TEMPERS[args.synthetic](args.seed)
+    yield _replayed(args, f"synthetic {args.synthetic}, seed {args.seed}", pages, args.budget or _BUDGETS["simulated"])
+
+
+def _histories(args: argparse.Namespace) -> Iterator[Part]:
+    for path in args.history:
+        try:
+            pages = read(path, args.column)
+        except HistoryError as error:
+            raise UsageError(str(error)) from None
+        yield _replayed(args, str(path), pages, args.budget or _BUDGETS["history"])
+
+
+def _served(args: argparse.Namespace) -> Iterator[Part]:
+    # Imported only here: the other scenarios need no server.
+    from sanderling.lab.served import KeptSite
+
+    policies = [policy for policy in args.policy if policy in POLICIES]
+    with KeptSite(args.pages, args.seed, _DAYS, _ROUNDS) as site:
+        results = []
+        for budget in args.budget or _BUDGETS["served"]:
+            for policy in policies:
+                _progress(policy, budget)
+                results.append(site.keep(policy, budget))
+        source = f"served over HTTP for {_DAYS} days in {_ROUNDS} rounds, seed {args.seed}"
+        yield Part(source, len(site.truth.urls), site.truth.happened, results)
+
+
+def _replayed(args: argparse.Namespace, source: str, pages: Sequence[PageHistory], budgets: Sequence[float]) -> Part:
     depth = np.array([page.url.count("/") for page in pages])
-    weight = importance(np.nan, depth) if weights == "depth" else np.ones(len(pages))
-    return replay(pages, policy, budget, weight)
+    weight = importance(np.nan, depth) if args.weights == "depth" else np.ones(len(pages))
+    results = []
+    for budget in budgets:
+        for policy in args.policy:
+            _progress(policy, budget)
+            results.append(replay(pages, policy, budget, weight))
+    return Part(source, len(pages), sum(len(page.changes) for page in pages), results)
 
 
-def _print_json(
-    args: argparse.Namespace, pages: Sequence[PageHistory], budgets: Sequence[float], results: Sequence[Result]
-) -> None:
+def _progress(policy: str, budget: float) -> None:
+    print(f"{policy}, {budget:g} visits a page a day ...", file=sys.stderr, flush=True)  # noqa: T201
+
+
+def _answer(args: argparse.Namespace, scenario: str, part: Part) -> dict[str, object]:
     answer: dict[str, object] = {
-        "source": str(args.history) if args.history else f"synthetic {args.synthetic}, seed {args.seed}",
-        "column": args.column,
-        "pages": len(pages),
-        "changes": sum(len(page.changes) for page in pages),
-        "policies": [asdict(result) for result in results],
-    }
-    if len(budgets) > 1:
-        answer["visits_for_equal_freshness"] = _visits_needed(results)
-    _say(json.dumps(answer, indent=2))
+        "scenario": scenario, "source": part.source, "column": args.column, "pages": part.pages,
+        "changes": part.changes, "policies": [asdict(result) for result in part.results],
+    }  # fmt: skip
+    if len({result.budget for result in part.results}) > 1:
+        answer["visits_for_equal_freshness"] = _visits_needed(part.results)
+    return answer
 
 
-def _print_tables(
-    args: argparse.Namespace, pages: Sequence[PageHistory], budgets: Sequence[float], results: Sequence[Result]
-) -> None:
-    _say(f"{len(pages):,} pages, {sum(len(page.changes) for page in pages):,} changes")
+def _print_tables(args: argparse.Namespace, part: Part) -> None:
+    results, budgets = part.results, {result.budget for result in part.results}
+    _say(f"\n{part.source}: {part.pages:,} pages, {part.changes:,} changes")
     if 0 in budgets:
         _say("With a budget of 0 nothing is ever visited, so nothing is fresh.")
     header = ["budget", "policy", "freshness", "weighted", "age (days)", "caught", "visits"]
     rows = [[r.budget, r.policy, r.freshness, r.weighted, r.age, r.caught, r.visits] for r in results]
+    if any(r.predicted is not None for r in results):
+        header += ["believed", "true then"]
+        for row, r in zip(rows, results, strict=True):
+            row += ["-" if r.predicted is None else r.predicted, "-" if r.true_then is None else r.true_then]
     _say(table(rows, header))
     if len(budgets) > 1:
-        curves = {p: [(r.budget, r.freshness) for r in results if r.policy == p] for p in args.policy}
+        curves = {
+            p: [(r.budget, r.freshness) for r in results if r.policy == p]
+            for p in dict.fromkeys(r.policy for r in results)
+        }
         _say("\n" + plot(curves, "visits a page a day", "freshness"))
         if args.png and not save_png(curves, "visits a page a day", "freshness", args.png):
             _say("No PNG: matplotlib is not installed.")
@@ -129,14 +188,13 @@ def _cross(points: Sequence[tuple[float, float]], freshness: float) -> float | N
     return round(math.exp(y0 + share * (y1 - y0))) if -1 <= share <= 1.5 else None
 
 
-def _revisit(args: argparse.Namespace) -> int:
+def _revisit(args: argparse.Namespace) -> dict[str, object]:
     rounds = revisit(args.seed)
-    if args.json:
-        _say(json.dumps({"policies": [asdict(one) for one in rounds]}, indent=2))
-    else:
+    if not args.json:
         rows = [[one.policy, one.visits, one.seconds, one.found] for one in rounds]
+        _say("\nrevisits of a news site, a round a day")
         _say(table(rows, ["policy", "visits a round", "seconds a round", "updated pages found"]))
-    return 0
+    return {"scenario": "revisit", "policies": [asdict(one) for one in rounds]}
 
 
 def _say(text: str) -> None:

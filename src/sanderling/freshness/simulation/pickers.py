@@ -1,7 +1,8 @@
 """Who is visited next? Each policy as a score over all pages; the replay visits the highest, one after the other.
 
 They all work at the same budget, so what differs is only the order. `oracle` knows every page's true mean rate, as no
-crawler does, but believes that rates are constant and pages independent.
+crawler does, but believes that rates are constant and pages independent. `mix-oracle` knows how the true rates are
+distributed, but has to learn which page has which: what is left to gain for a crawler that learns page by page.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.freshness import belief
 from sanderling.freshness.adaptive import NUTCH_FIRST, nutch_interval
 from sanderling.freshness.curves import gain
 from sanderling.freshness.memory import Memory
@@ -133,6 +135,22 @@ class Oracle(Picker):
         return np.asarray(self.site.weights * gain(rates * (now - last)) / rates)
 
 
+class MixOracle(Picker):
+    def prepare(self) -> None:
+        nearest = np.abs(np.log(self.site.true_rates)[:, None] - belief.LOG_RATES).argmin(axis=1)
+        self.mix = np.bincount(nearest, minlength=belief.CLASSES) / len(nearest)
+        self.evidence = belief.no_evidence(len(self.site.urls))
+        self.believed = np.tile(self.mix, (len(self.site.urls), 1))
+
+    def observe(self, page: int, last: float, now: float, changed: bool) -> None:
+        self.evidence[page] = belief.weigh(self.evidence[page], now - last, now - last, changed, np.inf)
+        self.believed[page] = belief.posterior(self.mix, self.evidence[page])
+
+    def scores(self, now: float, last: Floats) -> Floats:
+        each = gain(belief.RATES * (now - last)[:, None]) / belief.RATES
+        return np.asarray(self.site.weights * (self.believed * each).sum(axis=1))
+
+
 PICKERS: dict[str, Callable[[Site], Picker]] = {
     "uniform": Picker,
     "proportional": Proportional,
@@ -141,5 +159,6 @@ PICKERS: dict[str, Callable[[Site], Picker]] = {
     "all": All,
     "one-prior": OnePrior,
     "oracle": Oracle,
+    "mix-oracle": MixOracle,
     "optimal": Optimal,
 }
