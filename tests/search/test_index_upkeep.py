@@ -1,5 +1,6 @@
 """The index follows the crawl, survives what happens to it, and says what it cannot survive."""
 
+import asyncio
 import contextlib
 import json
 import shutil
@@ -13,13 +14,17 @@ import pytest
 import tantivy
 from search_library import NOW, Library
 
+from sanderling import Crawl
 from sanderling.cli import indexer, main
 from sanderling.errors import BadIndex, DiskFull, IndexInUse
 from sanderling.model import ChangeKind
+from sanderling.repository.folder import Folder
 from sanderling.search import place, writing
+from sanderling.server import companion
+from sanderling.testing import SyntheticWeb
 from sanderling.wiring import indexing
 from sanderling.wiring.archive import open_store
-from sanderling.wiring.searching import Query
+from sanderling.wiring.searching import Query, open_search
 
 
 def some(library: Library, first: int, last: int) -> None:
@@ -268,3 +273,20 @@ def test_what_the_progress_note_says(library: Library) -> None:
     progress = place.progress_of(place.open_index(where).searcher(), library.folder.index)
     assert progress.number == 2
     assert json.loads(progress.rules) == []
+
+
+def test_a_crawl_keeps_its_index_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(companion, "FIRST_AFTER", 0.0)
+    folder = Folder(tmp_path / "crawl")
+
+    async def crawl(url: str) -> int:
+        """Crawls until something is indexed."""
+        async with Crawl(folder.path, seeds=[url], delay=0.05, clients=1) as running:
+            async for _ in running:
+                with open_search(folder) as search:
+                    if found := search.find(Query(text="the")).total:
+                        return found
+        return 0
+
+    with SyntheticWeb(pages=2000, seed=4).serve() as site:
+        assert asyncio.run(crawl(site.url)) > 0
