@@ -1,5 +1,6 @@
 """Every page a person can reach: found by following links, and checked as a browser and a screen reader would."""
 
+import asyncio
 import time
 import xml.etree.ElementTree as xml
 from collections import Counter
@@ -7,10 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
+import httpx
 import pytest
 import turbohtml
 
+from sanderling.repository import views
 from sanderling.testing import DAY, SyntheticWeb
+from sanderling.web.app import create_app
+from sanderling.web.security import Security
+from sanderling.web.shelf import Shelf
 from tests.conftest import FAST, Ran
 from tests.web.served import Served, running
 
@@ -164,6 +170,29 @@ def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
     whole = tree(server, first + "?all=1")
     assert len(list(whole.find_all("tr"))) > len(list(side.find_all("tr")))
     assert tree(server, first + "?a=99&b=-1").find("h1") is not None
+
+
+def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = create_app(Shelf([history]), Security(port=80))
+
+    async def look() -> list[str]:
+        """What each part says, from the first to the one that has the page."""
+        said, path = [], "/crawls/history/pages"
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+            every = turbohtml.parse((await client.get(path)).text)
+            last = [each.text for each in every.find_all("span") if "url" in classes(each)][-1]
+            path += f"?prefix={last}"
+            monkeypatch.setattr(views, "STRETCH", 4)
+            while path and len(said) < 50:
+                document = turbohtml.parse((await client.get(path)).text)
+                (found,) = [each for each in document.find_all() if attribute(each, "id") == "found"]
+                said.append(found.text)
+                path = attribute(found, "hx-get")
+        return said
+
+    *before, end = asyncio.run(look())
+    assert before and all("Nothing yet among the first" in each for each in before)
+    assert "fetched" in end
 
 
 def test_search_finds_and_marks(server: Served, history: Path) -> None:

@@ -3,13 +3,14 @@
 from typing import NamedTuple
 
 from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse
 
 from sanderling.errors import UsageError
 from sanderling.model import State
 from sanderling.repository import views
+from sanderling.repository.store import Store
 from sanderling.urls import SEEDABLE, canonical, identity
-from sanderling.web.api.given import GivenShelf, host_named, named
+from sanderling.web.api.given import GivenShelf, host_named
 from sanderling.web.pages.asking import MOST, further, offered_hosts, start
 from sanderling.web.pages.rendering import show
 
@@ -44,18 +45,14 @@ def pages(
         except UsageError as error:
             trouble = str(error)
         counts, hosts = store.counts(), offered_hosts(store)
+        exact = _exactly(store, asked.prefix) if not after else None
     return show(
         request, "pages.html", crawl=crawl, tab="Pages", rows=part.rows, counts=counts, hosts=hosts, asked=asked, wrong={},
-        states=STATES, trouble=trouble, next=further(request, "after", part.next), first=start(request, "after"),
+        states=STATES, trouble=trouble, exact=exact, looked=part.next or 0, next=further(request, "after", part.next), first=start(request, "after"),
     )  # fmt: skip
 
 
-@router.get("/crawls/{crawl}/find")
-def find(crawl: str, shelf: GivenShelf, url: str = "") -> Response:
-    """From a whole address to its page."""
-    wanted = canonical(url.strip() if "://" in url else f"https://{url.strip()}", SEEDABLE)
-    with shelf.reading(crawl) as (_, store):
-        known = wanted is not None and views.url(store, identity(wanted)) is not None
-    if known and wanted is not None:
-        return RedirectResponse(f"/crawls/{crawl}/pages/{named(identity(wanted))}", 303)
-    raise UsageError(f"{url.strip() or 'nothing'} is not an address that this crawl knows")
+def _exactly(store: Store, typed: str) -> views.Shown | None:
+    """The page at a whole address, which needs no looking for."""
+    url = canonical(typed if "://" in typed else f"https://{typed}", SEEDABLE) if typed else None
+    return views.url(store, identity(url)) if url else None
