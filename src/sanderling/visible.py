@@ -25,14 +25,14 @@ _OPTIONS: Final[dict[str, object]] = {"layout": "strict"}
 _LAYOUT: Final = _Layout(layout="strict")
 
 
-def visible_text(document: Document) -> str:
-    """The rendered text, a line per block. The tree is left as it was."""
+def visible_text(document: Document, spent: bool = False) -> str:
+    """The rendered text, a line per block. The tree is left as it was, unless it is `spent`: then nobody looks at it again."""
     reshaped = [*document.iter_elements(_RESHAPED)]
-    tags = [element.tag for element in reshaped]
+    tags = [] if spent else [element.tag for element in reshaped]
     for element in reshaped:
         element.tag = "div"
     try:
         return document.to_text(_LAYOUT)
     finally:
-        for element, tag in zip(reshaped, tags, strict=True):
+        for element, tag in zip(reshaped, tags, strict=False):
             element.tag = tag

@@ -216,10 +216,11 @@ class Reader:
             if self._settings.images:  # fetched like what is linked, but no part of the link graph
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
-        words = page.text()
+        language, title = page.language(), page.title()
+        words = page.text(spent=not again)
         parameters = self._fingerprint(page.document, url, links, words) if again else b""
         return Read(
-            page.charset, page.language(), page.title(), words, links, found, noindex, parameters=parameters,
+            page.charset, language, title, words, links, found, noindex, parameters=parameters,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
         )  # fmt: skip
 
