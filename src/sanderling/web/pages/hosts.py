@@ -10,6 +10,7 @@ from sanderling.model import Host, State
 from sanderling.repository import views
 from sanderling.server.gatekeeper import learned
 from sanderling.settings import Settings
+from sanderling.urls import identity, origin
 from sanderling.web.api.given import GivenShelf, host_named
 from sanderling.web.estimates import Doubt, Estimates
 from sanderling.web.pages.asking import further, start
@@ -30,16 +31,19 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
         states = store.host_states() if store.counts().known <= _COUNTED else {}
         wanted = host_named(host)
         if wanted is None:
+            seeds = list(dict.fromkeys(identity(origin(seed)) for seed in store.seeds()))[:_MOST]
             part = views.hosts(store, _MOST, after)
+            others = [each for each in part.rows if each.id not in seeds]
+            first = [] if after is not None else [store.host(seed) for seed in seeds]
         else:
-            found = store.host(wanted)
-            part = views.Part([found] if found else [], None)
+            part, others, first = views.Part([], None), [], [store.host(wanted)]
     estimates: Estimates = request.app.state.estimates
     estimate = estimates.of(folder).estimate
     doubts = estimate.doubts if estimate else []
-    shown = [_facts(each, states.get(each.id, {}), settings, doubts) for each in part.rows]
+    found = [*filter(None, first), *sorted(others, key=lambda each: each.origin)]
+    shown = [_facts(each, states.get(each.id, {}), settings, doubts) for each in found]
     return show(
-        request, "hosts.html", crawl=crawl, tab="Hosts", hosts=sorted(shown, key=lambda each: each["origin"]),
+        request, "hosts.html", crawl=crawl, tab="Hosts", hosts=shown, manners=_manners(settings),
         asked=host.strip(), many=bool(part.next or after or host), first=start(request, "after"),
         next=further(request, "after", part.next),
     )  # fmt: skip
@@ -56,7 +60,7 @@ def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[
         "robots": _robots(host, settings),
         "robots_text": robots.text if robots else "",
         "robots_at": robots.at if robots else 0.0,
-        "manners": _manners(host, settings),
+        "pace": _pace(host),
         "same_as": known.names.twin or "",
         "ignored": known.names.ignored,
         "traps": [each for each in known.traps.patterns if each.closed],
@@ -79,7 +83,7 @@ def _robots(host: Host, settings: Settings) -> str:
     )
 
 
-def _manners(host: Host, settings: Settings) -> str:
+def _manners(settings: Settings) -> str:
     connections = (
         "one connection at a time" if settings.per_host == 1 else f"up to {settings.per_host} connections at a time"
     )
@@ -89,9 +93,11 @@ def _manners(host: Host, settings: Settings) -> str:
         pause = (
             f"a pause of {settings.delay_factor:g} times as long as it took to answer, {settings.max_delay:g} s at most"
         )
-    parts = [connections, pause]
-    if host.interval:
-        parts.append(f"a page takes {host.interval:.2g} s")
+    return f"Each host has {connections}, and {pause}."
+
+
+def _pace(host: Host) -> str:
+    parts = [f"a page takes {host.interval * 1000:,.0f} ms"] if host.interval else []
     if host.not_before > time.time():
-        parts.append(f"not asked again before {ago(host.not_before)}")
+        parts.append(f"asked again {ago(host.not_before)} at the earliest")
     return "; ".join(parts)
