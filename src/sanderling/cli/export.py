@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -10,8 +10,11 @@ from typing import IO
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import size
 from sanderling.errors import UsageError
+from sanderling.repository import export
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
 from sanderling.wiring import markdown
-from sanderling.wiring.archive import FORMATS
+from sanderling.wiring.archive import text_of
 
 _ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -; Markdown to a folder.
 
@@ -24,6 +27,15 @@ Formats:
   parquet   the link graph as a Parquet table (needs `pip install sanderling[parquet]`)
   graphml   the link graph as GraphML
 """
+
+FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
+    "warc": export.warcs,
+    "cdxj": export.cdxj,
+    "jsonl": lambda folder, store: export.jsonl(folder, store, text_of),
+    "links": export.links,
+    "parquet": export.links_parquet,
+    "graphml": export.links_graphml,
+}
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -1,16 +1,18 @@
 """Opens crawl folders: their state, their settings, and the documents in their archive."""
 
-from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
-import turbohtml
 
 from sanderling.errors import UsageError
-from sanderling.repository import address, export, warc
+from sanderling.repository import address, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
 from sanderling.settings import Settings, load, overlay
+
+if TYPE_CHECKING:  # who only opens a folder need not wait for a parser
+    import turbohtml
 
 
 def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
@@ -44,7 +46,7 @@ def text_of(archived: warc.Archived) -> str:
     return visible_text(archived.url, archived.body, type_of(archived))
 
 
-def document_in(archived: warc.Archived) -> turbohtml.Document | None:
+def document_in(archived: warc.Archived) -> "turbohtml.Document | None":
     """An archived document as a page of text; None for one that says nothing."""
     from sanderling.client.reading import document_of
 
@@ -54,13 +56,3 @@ def document_in(archived: warc.Archived) -> turbohtml.Document | None:
 def type_of(archived: warc.Archived) -> str:
     """What the server said that a document is."""
     return next((value for name, value in archived.headers if name.lower() == "content-type"), "")
-
-
-FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
-    "warc": export.warcs,
-    "cdxj": export.cdxj,
-    "jsonl": lambda folder, store: export.jsonl(folder, store, text_of),
-    "links": export.links,
-    "parquet": export.links_parquet,
-    "graphml": export.links_graphml,
-}
