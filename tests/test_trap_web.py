@@ -44,6 +44,15 @@ def test_a_trap_web_is_crawled_to_its_end(
         assert site.answered <= before + 40
 
 
+@pytest.mark.parametrize("manners", [("--delay", "0.001"), FAST], ids=["one after the other", "many at a time"])
+def test_a_small_trap_web_wastes_little(sanderling: Run, tmp_path: Path, manners: tuple[str, ...]) -> None:
+    with TrapWeb(pages=300).serve() as site:
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "c", "--proxy", site.proxy, "--scope", "domain", *manners)
+        assert ran.code == 0, ran.err
+        assert len(site.found) >= 0.95 * len(site.real)
+        assert site.wasted <= 0.25 * site.answered
+
+
 def test_a_site_with_thousands_of_pages_of_one_pattern_loses_none(sanderling: Run, tmp_path: Path) -> None:
     web = SyntheticWeb(hosts=1, pages=1500, seed=3, links=40)
     with web.serve() as site:

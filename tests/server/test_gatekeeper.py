@@ -1,8 +1,10 @@
 """What passes the gate, with a store that is a table."""
 
 from sanderling.model import Found, Host, NewUrl, Outcome, PageFacts, State, Task, Visit
-from sanderling.server.gatekeeper import FAR, Gatekeeper, learned
+from sanderling.server.gatekeeper import FEWEST_AT_ONCE, Gatekeeper
+from sanderling.server.holding import FAR
 from sanderling.server.traps import LONGEST_RUN
+from sanderling.server.watching import learned
 from sanderling.urls import identity
 
 E = "http://e.org"
@@ -125,3 +127,31 @@ def test_suspicion_leads_to_one_probe() -> None:
         probes += keeper.learn([visited(f"/{letter}/{letter}", 4)]).sources
     assert len(probes) == 1
     assert probes[0].url.endswith("does-not-exist")
+
+
+def test_what_a_host_said_is_not_new_in_the_next_run() -> None:
+    """Whether anything was concluded from it or not."""
+    host = Host(HOST, E)
+    first = gate(Table(), host)
+    first.learn([visited(f"/list/{n}", n + 1) for n in range(60)])
+    (kept,) = first.last_words()
+    assert kept is host
+    assert first.last_words() == []
+    assert len(host.learned) < 3000
+    second = gate(Table(), Host(HOST, E, learned=host.learned))
+    second.learn([visited(f"/list/{n + 900}", n + 1) for n in range(40)])
+    third = gate(Table(), Host(HOST, E))
+    third.learn([visited(f"/list/{n + 900}", n + 1) for n in range(40)])
+    assert second.strict(HOST)  # the pattern repeats itself
+    assert not third.strict(HOST)
+
+
+def test_few_urls_are_under_way_while_there_is_something_to_learn() -> None:
+    keeper = gate(Table())
+    assert keeper.most_at_once(HOST) > 1000
+    keeper.learn([visited("/a?s=1", 1)])
+    assert keeper.most_at_once(HOST) == FEWEST_AT_ONCE
+    keeper.learn([visited(f"/{chr(97 + n // 26)}{chr(97 + n % 26)}", n + 10) for n in range(200)])
+    assert FEWEST_AT_ONCE < keeper.most_at_once(HOST) <= 60
+    keeper.learn([visited("/a?s=2", 500)])  # it counts
+    assert keeper.most_at_once(HOST) > 1000

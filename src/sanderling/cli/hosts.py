@@ -8,7 +8,7 @@ import msgspec
 from sanderling.cli.screen import harmless
 from sanderling.model import Host, State
 from sanderling.repository.store import Store
-from sanderling.server.gatekeeper import learned
+from sanderling.server.watching import learned
 
 
 def show(store: Store, as_json: bool) -> None:

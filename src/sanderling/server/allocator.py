@@ -34,6 +34,7 @@ INTERVAL_MOVED, SHORTEST_KEPT = 0.5, 0.1
 LONGEST_PAUSE = 60.0
 
 Take = Callable[[int, int, Collection[int]], list[Task]]
+Most = Callable[[int], int]  # how many URLs of a host may be leased, by what is known of it
 
 
 class Address:
@@ -80,8 +81,9 @@ def owner(origin: str, clients: Collection[str]) -> str:
 class Allocator:
     """Hands out leases and knows each one."""
 
-    def __init__(self, settings: Settings, take: Take) -> None:
+    def __init__(self, settings: Settings, take: Take, most: Most = lambda _: LARGEST_STOCK) -> None:
         self._take = take
+        self._most = most
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
         self._by_level = settings.max_depth is not None
@@ -350,8 +352,9 @@ class Allocator:
 
     def _quota(self, site: Site, client: str) -> int:
         """How many tasks of a host a client may hold."""
+        most = max(1, self._most(site.host.id) // self._most_holders())
         share = self.paces[client].share
         if not site.host.interval:
-            return max(1, int((FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2) * min(1.0, share)))
+            return max(1, int(min(most, FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2) * min(1.0, share)))
         stock = STOCK_SECONDS / site.host.interval * self._connections()
-        return max(2 if site.host.interval < LONGEST_PAUSE else 1, int(min(LARGEST_STOCK, stock) * share))
+        return max(2 if site.host.interval < LONGEST_PAUSE else 1, int(min(LARGEST_STOCK, stock, most) * share))

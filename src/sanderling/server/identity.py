@@ -98,6 +98,11 @@ class Parameters:
             del self.first[next(iter(self.first))]
         return self.first.setdefault(rest, page)
 
+    @property
+    def undecided(self) -> bool:
+        """Whether there are parameters that may or may not count."""
+        return bool(self._evidence)
+
     def take_back(self, name: str) -> None:
         """A parameter that was thought not to count does."""
         self.ignored.pop(name, None)

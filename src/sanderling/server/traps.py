@@ -12,6 +12,7 @@ new links to it, or as one of the probes that a closed pattern gets now and then
 """
 
 import re
+from array import array
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -20,6 +21,8 @@ import msgspec
 # A pattern is closed after so many visits without anything new, plus one for every FAITH that were new. Each that was
 # new makes good for CREDIT others, so that one in eight is enough to go on.
 LONGEST_RUN = 10
+# One that has said the very same each time is not given that long.
+FIRST_RUN = 5
 FAITH = 4
 CREDIT = 6
 # Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than it may disappoint.
@@ -31,8 +34,8 @@ NEAR = 0.25
 NEAR_BITS = 3
 # How far pages that repeat others are followed, and how many links from such pages, beside a share of the new pages.
 LONGEST_WAY = 8
-FIRST_LINKS = 20
-SHARE = 0.1
+FIRST_LINKS = 10
+SHARE = 0.05
 # A closed pattern is tried again after so many new pages on its host, and then after twice as many each time.
 FIRST_PROBE = 50
 # Hosts of a domain that may be tried in a row, or wait for their first visit, without anything new on them.
@@ -50,6 +53,7 @@ MOST_PATTERNS = 500
 MOST_GISTS = 256
 MOST_KEPT = 32
 MOST_CORES = 256
+MOST_SAID = 2048
 MOST_RECENT = 16
 MOST_WAYS = 200_000
 MOST_HELD = 200_000
@@ -143,13 +147,15 @@ class Pattern(msgspec.Struct, array_like=True):
     pending: int = 0  # admitted and not visited
     gists: set[int] = set()
     recent: list[int] = []
+    resumed: bool = False  # it is older than this run, and not all of its contents were kept
 
     def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
         """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for the same."""
         self.tried += 1
         self.pending = max(0, self.pending - 1)
         full = len(self.gists) >= MOST_GISTS
-        if gist in self.gists or (full and seen_before and not self.is_folder):
+        # Of many contents, and of those of an earlier run, only the host remembers all.
+        if gist in self.gists or ((full or self.resumed) and seen_before and not self.is_folder):
             self.run += 1
             return 0.0
         if not full:
@@ -170,7 +176,7 @@ class Pattern(msgspec.Struct, array_like=True):
 
     @property
     def exhausted(self) -> bool:
-        return self.run > (LONGEST_RUN_IN_FOLDER if self.is_folder else LONGEST_RUN) + self.new / FAITH
+        return self.run > self._longest + self.new / FAITH
 
     def probed(self, new: int) -> None:
         """It was closed and got another try; the next is later."""
@@ -182,7 +188,13 @@ class Pattern(msgspec.Struct, array_like=True):
         """How many more of its URLs may be queued now."""
         if self.new >= PROVEN and self.new * 2 >= self.tried:
             return MOST_HELD
-        return max(0, int(LONGEST_RUN + self.new / FAITH - self.run - self.pending) + 1)
+        return max(0, int(self._longest + self.new / FAITH - self.run - self.pending) + 1)
+
+    @property
+    def _longest(self) -> int:
+        if self.is_folder:
+            return LONGEST_RUN_IN_FOLDER
+        return LONGEST_RUN if len(self.gists) > 1 else FIRST_RUN
 
     @property
     def is_folder(self) -> bool:
@@ -196,6 +208,7 @@ class Kept(msgspec.Struct, array_like=True):
     spent: float = 0.0
     patterns: list[Pattern] = []
     soft: list[int] = []
+    said: bytes = b""  # the last contents, 32 bits of each
 
 
 class Judged(NamedTuple):
@@ -219,19 +232,29 @@ class HostBudget:
         self.suspect = 0  # a content that looks like an error page and was not compared with one
         self.held = 0
         self._seen = Seen()
+        self._before = frozenset(array("I", kept.said))  # contents of earlier runs
+        self._said = array("I", kept.said)
         self._cores: dict[int, None] = {}  # of the last pages
         self._repeated: dict[int, set[str]] = {}
 
     def keep(self) -> Kept:
         telling = [each for each in self.patterns.values() if each.closed or each.tried > LONGEST_RUN][-MOST_KEPT:]
-        patterns = [msgspec.structs.replace(each, gists=set(sorted(each.gists)[:MOST_KEPT])) for each in telling]
-        return Kept(self.new, self.spent, patterns, sorted(self.soft))
+        patterns = [
+            msgspec.structs.replace(
+                each,
+                gists=set(sorted(each.gists)[:MOST_KEPT]),
+                pending=0,
+                resumed=each.resumed or len(each.gists) > MOST_KEPT,
+            )
+            for each in telling
+        ]
+        return Kept(self.new, self.spent, patterns, sorted(self.soft), self._said[-MOST_SAID:].tobytes())
 
     def judge(self, url: str, gist: int, simhash: int, core: int = 0) -> Judged:
         """Counts a page that was visited; `core` is its gist without the words of its URL."""
         core = core or gist
         text = pattern(url)
-        seen_before = self._seen.add(gist)
+        seen_before = self._saw(gist)
         # A pattern that masks nothing has one URL; its folder is all there is to learn about.
         both = [self.find(folder(text))]
         newness = both[0].judge(gist, simhash, seen_before)
@@ -253,6 +276,16 @@ class HostBudget:
         self.closed.update(closed)
         self.closed.difference_update(opened)
         return Judged(newness, soft, opened, closed)
+
+    def _saw(self, gist: int) -> bool:
+        """Whether the host has said that before, in this run or an earlier one."""
+        short = gist & 0xFFFF_FFFF
+        if self._seen.add(gist) or short in self._before:
+            return True
+        self._said.append(short)
+        if len(self._said) >= 2 * MOST_SAID:
+            del self._said[:MOST_SAID]
+        return False
 
     def meet(self, url: str, core: int) -> None:
         """Remembers what a page says without the words of its URL: many that say the same may say that they are not."""
@@ -296,6 +329,11 @@ class HostBudget:
             if len(self.patterns) > MOST_PATTERNS:
                 self._forget_one()
         return found
+
+    @property
+    def dull(self) -> bool:
+        """Whether pages have begun to repeat each other."""
+        return any(each.run > 2 for each in self.patterns.values())
 
     @property
     def allowance(self) -> int:

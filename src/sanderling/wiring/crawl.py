@@ -267,6 +267,7 @@ class CrawlServer:
         self._indexer.close()
         with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
             self._desk.close()
+            self._frontier.close()
             warc.repair(self._folder.warcs, self._store.warcs())
         for notice in self._messenger.finish(LAST_DELIVERIES if not self._asked_to_stop() else 0.0):
             self.on_notice(notice)

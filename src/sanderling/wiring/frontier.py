@@ -12,7 +12,8 @@ from sanderling.server import intake
 from sanderling.server.allocator import Allocator
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
 from sanderling.server.distributor import Distributor
-from sanderling.server.gatekeeper import Gatekeeper, Lessons, Released
+from sanderling.server.gatekeeper import Gatekeeper
+from sanderling.server.holding import Lessons, Released
 from sanderling.server.reranker import Reranker, Step
 from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
@@ -44,7 +45,7 @@ class Frontier:
         named = {origin(seed) for seed in self._seeds}
         self._trusted = named if settings.private_seeds else set()
         self.scope = Scope([*self._seeds, *self.homes], settings)
-        self.allocator = Allocator(settings, self._take)
+        self.allocator = Allocator(settings, self._take, lambda host: self.gate.most_at_once(host))
         self._distributor = Distributor(store.take, store.ranks)
         self._folder, self._run_folder = folder, run_folder
         self._order = _order(settings)
@@ -106,6 +107,11 @@ class Frontier:
         self.queue(self.judging.step(self.counts), {})
         if self.collecting is not None and (swaps := self.collecting.step(self.counts)):
             self._swap(self.collecting, swaps)
+
+    def close(self) -> None:
+        """Keeps what hosts taught since they were kept last."""
+        if hosts := self.gate.last_words():
+            self._store.rework([], [], hosts, self.counts)
 
     def exhausted(self) -> bool:
         """Whether nothing is left to visit, or the limits allow no more."""

@@ -9,7 +9,7 @@ from msgspec import Struct
 from sanderling.errors import RunFailed
 from sanderling.model import Host, HostState
 from sanderling.repository import views
-from sanderling.server.gatekeeper import learned
+from sanderling.server.watching import learned
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.given import GivenShelf, Limit, host_named
 from sanderling.web.problems import NotFound

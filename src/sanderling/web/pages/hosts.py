@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from sanderling.model import Host, State
 from sanderling.repository import views
-from sanderling.server.gatekeeper import learned
+from sanderling.server.watching import learned
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 from sanderling.web.api.given import GivenShelf, host_named
