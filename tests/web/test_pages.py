@@ -124,6 +124,31 @@ def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
     }  # fmt: skip
 
 
+def test_sanderling_crawls_its_own_dashboard(server: Served, sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+    ran = sanderling("crawl", server.url + "/", "-d", tmp_path / "self", "--max-pages", "150", "--json", *FAST)
+    assert ran.code == 0, ran.err
+    assert ran.json["pages"] == 150 and ran.json["failed"] == ran.json["gone"] == 0
+    titles = {row["title"] for row in sanderling("pages", tmp_path / "self", "--json").lines}
+    assert {"Crawls · Sanderling", "Changes · history · Sanderling", "Hosts · history · Sanderling"} <= titles
+
+
+def test_logging_in_and_out(history: Path) -> None:
+    with running(history, "--token", "low-water") as locked:
+        assert locked.http.get("/crawls/history", headers=PAGE).headers["location"] == "/login?next=/crawls/history"
+        page = tree(locked, "/login?next=/crawls/history")
+        check(page, "/login")
+        token = next(attribute(each, "value") for each in page.find_all("input") if each.attr("name") == "form_token")
+        typed = {"form_token": token, "secret": "high-water", "next": "/crawls/history"}
+        wrong = turbohtml.parse(locked.http.post("/login", data=typed).text)
+        check(wrong, "/login")
+        assert any(attribute(each, "role") == "alert" for each in wrong.find_all())
+        entered = locked.http.post("/login", data={**typed, "secret": "low-water"})
+        assert entered.headers["location"] == "/crawls/history"
+        inside = tree(locked, "/crawls/history")
+        check(inside, "/crawls/history")
+        assert any(attribute(each, "action") == "/logout" for each in inside.find_all("form"))
+
+
 def test_what_a_page_is_drawn_with_is_served(server: Served) -> None:
     document = tree(server, "/")
     links = [attribute(each, "href") for each in document.find_all("link")]
