@@ -15,6 +15,7 @@ from sanderling.freshness.collection import COLUMNS, believe
 from sanderling.freshness.pattern import url_folder, url_pattern
 from sanderling.freshness.simulation.replay import WARM_UP, Result, Sums
 from sanderling.freshness.worth import Objective
+from sanderling.model import ChangeKind
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.urls import identity
 
@@ -122,7 +123,8 @@ def planned(site: Truth, policy: str, budget: float) -> Result:
 
 def _visit(pages: NDArray[np.void], page: int, changed: bool, now: float) -> None:
     row = pages[page]
-    said = evidence.observe(row["numbers"].tobytes(), now - float(row["at"]), [changed] * len(evidence.KINDS))
-    row["numbers"] = np.frombuffer(said, np.float32).reshape(-1, 4)
+    said = bytes(row["evidence"]).ljust(evidence.SIZE, b"\0")  # a column of bytes forgets zeros at the end
+    row["evidence"] = evidence.observe(said, now - float(row["at"]), [changed] * len(evidence.KINDS))
+    row["since"], row["kinds"] = row["at"], ChangeKind.TEXT if changed else 0
     row["interval"] = nutch_interval(float(row["interval"]) or NUTCH_FIRST, changed)
     row["at"] = now
