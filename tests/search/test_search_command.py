@@ -1,7 +1,8 @@
 """`sanderling search` as a user runs it, whatever is typed."""
 
+import contextlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,14 @@ from sanderling.cli import main
 from sanderling.testing import DAY, SyntheticWeb
 
 
-@pytest.fixture
-def birds(library: Library) -> Library:
-    library.page(
-        "http://a.org/%E9%B3%A5?q=a%20b", "the <b>heron</b> and the \x1b[31mred\x1b[0m gull", title="Birds \x1b[2J"
-    )
-    library.page("http://a.org/price", "the price is ten", title="Price")
-    library.page("http://a.org/price", "the price is twenty", title="Price", at=NOW + 60)
-    return library
+@pytest.fixture(scope="module")
+def birds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+    with contextlib.closing(Library(tmp_path_factory.mktemp("birds") / "crawl")) as made:
+        red = "the <b>heron</b> and the \x1b[31mred\x1b[0m gull"
+        made.page("http://a.org/%E9%B3%A5?q=a%20b", red, title="Birds \x1b[2J")
+        made.page("http://a.org/price", "the price is ten", title="Price")
+        made.page("http://a.org/price", "the price is twenty", title="Price", at=NOW + 60)
+        yield made
 
 
 def search(library: Library, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -118,19 +119,20 @@ def test_folders_without_pages(library: Library, tmp_path: Path, capsys: pytest.
         assert "is not a crawl folder" in capsys.readouterr().err
 
 
-def test_a_crawl_is_searched_while_it_runs_and_over_time(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_a_crawl_over_time(sanderling: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[type-arg]
     folder = tmp_path / "crawl"
+
+    def rows(*command: str) -> list[dict[str, object]]:
+        assert main([command[0], str(folder), *command[1:], "--json"]) == 0
+        return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
     with SyntheticWeb(pages=80, seed=4, change_rate=0.3, vanish=0.2).serve() as site:
-        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 40)
-        first = sanderling("search", folder, "*", "--json", "--limit", 500).lines
-        sanderling("crawl", "-d", folder, *FAST, "--max-pages", 999)
-        every = sanderling("search", folder, "*", "--json", "--limit", 500).lines
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        assert len(rows("search", "*", "--limit", "500")) == 80
         site.clock.advance(6 * DAY)
-        sanderling("crawl", "-d", folder, "--again", *FAST, "--max-pages", 999)
-        now = sanderling("search", folder, "*", "--json", "--limit", 500).lines
-        gone = sanderling("search", folder, "*", "--json", "--limit", 500, "--gone").lines
-    assert (len(first), len(every)) == (40, 80)
-    rows = [row for row in sanderling("pages", folder, "--json").lines if not row["redirect"]]
-    assert {row["url"] for row in now} == {row["url"] for row in rows if row["state"] == "fetched"}
-    assert {row["url"] for row in gone} == {row["url"] for row in rows if row["state"] == "gone"} != set()
+        sanderling("crawl", "-d", folder, "--again", *FAST)
+    now, gone = rows("search", "*", "--limit", "500"), rows("search", "*", "--limit", "500", "--gone")
+    pages = [row for row in rows("pages") if not row["redirect"]]
+    assert {row["url"] for row in now} == {row["url"] for row in pages if row["state"] == "fetched"}
+    assert {row["url"] for row in gone} == {row["url"] for row in pages if row["state"] == "gone"} != set()
     assert any(row["version"] == 2 for row in now)

@@ -144,8 +144,8 @@ class Searcher:
 
     @staticmethod
     def _named(searcher: tantivy.Searcher, others: list[Candidate], url: str) -> list[str]:
-        found = (str(searcher.doc(other.place).get_first("url")) for other in others[: MOST_NAMED * 2])
-        return [each for each in dict.fromkeys(found) if each != url][:MOST_NAMED]
+        found = (str(searcher.doc(other.place).get_first("url")) for other in others[:MOST_NAMED])
+        return [each for each in dict.fromkeys(found) if each != url]
 
     def _behind(self, progress: Progress) -> int:
         return max(0, self._store.newest_version() - progress.number)
