@@ -54,6 +54,7 @@ def test_mistakes_on_the_command_line(sanderling: Callable[..., Ran], crawled: P
         ((tmp_path / "file",), "is not a folder"),
         ((tmp_path / "no" / "such",), "does not exist"),
         ((crawled, "--password-file", tmp_path / "file"), "has no password"),
+        ((crawled, "--token", "hunter2"), "can be guessed"),
     ):
         ran = sanderling("serve", *arguments, "--port", 0)
         assert ran.code == 2 and said in ran.err

@@ -18,6 +18,9 @@ Examples:
   sanderling serve crawls --host 0.0.0.0 --password-file secret.txt
 """
 
+# Guesses at a token are not slowed down, since programs send it with every request.
+SHORTEST_TOKEN = 16
+
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
@@ -58,6 +61,8 @@ def run(options: argparse.Namespace) -> int:
     from sanderling.web.shelf import Shelf
 
     token = secrets.token_urlsafe(24) if options.token == "" else options.token or ""
+    if token and len(token) < SHORTEST_TOKEN:
+        raise UsageError(f"a token of {len(token)} characters can be guessed: --token alone makes a good one")
     password = _password_in(options.password_file) if options.password_file else ""
     local = is_loopback(options.host)
     if not local and not token and not password:
