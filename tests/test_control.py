@@ -17,6 +17,7 @@ from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring import remote
 from tests.conftest import FAST, Ran, command
+from tests.servers import PageServer, links
 from tests.web.served import running
 
 
@@ -164,3 +165,20 @@ def test_amending_keeps_what_the_user_wrote() -> None:
     odd = 'seeds = [\n"https://a.example/",\n]\n"max_pages" = 5\n'
     assert tomllib.loads(amend(odd, {"max_pages": 6}))["max_pages"] == 6
     assert with_changes(Settings(max_pages=5), {"max_pages": None, "scope": "any"}) == Settings(scope="any")
+
+
+@pytest.mark.parametrize("depth", [[], ["--max-depth", 1]])
+def test_a_seed_that_is_added_brings_what_was_known_of_its_host(
+    tmp_path: Path, sanderling: Callable[..., Ran], depth: list[object]
+) -> None:
+    with PageServer({}) as other, PageServer({}) as first:
+        other.table |= {"/": links("/known"), "/known": links("/new"), "/new": b"new"}
+        first.table |= {"/": links(other.origin + "/known", other.origin + "/")}
+        assert sanderling("crawl", first.origin, "-d", tmp_path / "c", *FAST, *depth).code == 0
+        assert states(sanderling, tmp_path / "c")["excluded"] == 2
+        assert sanderling("crawl", other.origin, "-d", tmp_path / "c", *FAST).code == 0
+        fetched = {page["url"] for page in sanderling("pages", tmp_path / "c", "--json").lines if page["status"] == 200}
+    expected = {f"{first.origin}/", f"{other.origin}/", f"{other.origin}/known"} | (
+        {f"{other.origin}/new"} if not depth else set()
+    )
+    assert fetched == expected

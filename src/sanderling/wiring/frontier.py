@@ -65,7 +65,7 @@ class Frontier:
         self._load_queue()
         self._plant_seeds()
         self.judging = Judging(store, self.allocator.is_leased)
-        self.judging.begin(self.scope, settings, self._order == "breadth-first")
+        self.judging.begin(self.scope, [*self._seeds, *self.homes], settings, self._order == "breadth-first")
 
     def change(self, settings: Settings) -> None:
         """Goes on with other limits, another scope or another order."""
@@ -75,7 +75,7 @@ class Frontier:
             self._order = _order(settings)
             self.reranker.close()
             self.reranker = self._new_reranker()
-        self.judging.begin(self.scope, settings, self._order == "breadth-first")
+        self.judging.begin(self.scope, [*self._seeds, *self.homes], settings, self._order == "breadth-first")
 
     def list_lengths(self) -> list[int] | None:
         """About how long the three lists are; None when pages are visited in the order of their depth."""
@@ -104,7 +104,7 @@ class Frontier:
             for host, count in Counter(self._refresher.step(now)).items():
                 self._add_work(host, count)
         self._write(self.reranker.step(self.counts.fetched))
-        self.queue(self.judging.step(self.counts), {})
+        self.queue(self.judging.step(self.counts, not self.allocator.leased), {})
         if self.collecting is not None and (swaps := self.collecting.step(self.counts)):
             self._swap(self.collecting, swaps)
 

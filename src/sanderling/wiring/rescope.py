@@ -1,4 +1,4 @@
-"""Brings the queue in line with settings that were changed: scope, patterns, and visiting in order of depth.
+"""Brings the queue in line with settings that were changed: seeds, scope, patterns, and visiting in order of depth.
 
 Every known URL is looked at once more, a few thousand at a time between two rounds of the server. What is queued and
 has left the scope is excluded with the reason; what was excluded by the old scope and is in the new one is queued.
@@ -6,7 +6,9 @@ Pages that were visited stay. Until the end is reached, what is leased is asked 
 at once; and a crawl that ends before begins again when it goes on.
 """
 
+import hashlib
 import json
+import time
 from collections import Counter
 from collections.abc import Callable
 
@@ -14,10 +16,11 @@ from sanderling.model import Counts, Host, Kind, NewUrl, Reworked, State, Task
 from sanderling.repository.store import Judged, Store
 from sanderling.server.dispatcher import OUT_OF_SCOPE, Scope
 from sanderling.settings import Settings
-from sanderling.urls import origin
+from sanderling.urls import identity, origin
 
 # Numbers of URLs looked at in one step: 5 ms in which the server does nothing else, 25 when most of them move.
 STEP = 2000
+IDLE_SECONDS = 0.15
 
 
 class Judging:
@@ -34,24 +37,30 @@ class Judging:
     def running(self) -> bool:
         return self._pass is not None
 
-    def begin(self, scope: Scope, settings: Settings, in_order: bool) -> None:
-        """Looks at every URL again unless it was judged by the same settings; `in_order` visits by depth."""
-        wanted = json.dumps([settings.scope, settings.include, settings.exclude, in_order])
+    def begin(self, scope: Scope, homes: list[str], settings: Settings, in_order: bool) -> None:
+        """Looks at every URL again unless it was judged by the same settings and from the same `homes`, which are the
+        seeds and where they moved to; `in_order` visits by depth."""
+        near = hashlib.sha256("\n".join(sorted(homes)).encode()).hexdigest()
+        wanted = json.dumps([settings.scope, settings.include, settings.exclude, in_order, near])
         if not self._by:
             self._remember(wanted)
         elif wanted != self._by:
             self._remember("unfinished")
             self._becoming = wanted
-            self._pass = Pass(self._store, scope, self._leased, settings.max_depth, in_order)
+            named = {identity(home) for home in homes}
+            self._pass = Pass(self._store, scope, named, self._leased, settings.max_depth, in_order)
 
-    def step(self, counts: Counts) -> list[NewUrl]:
-        """Goes on; returns URLs that are queued now and were not."""
-        if self._pass is None:
-            return []
-        came = self._pass.step(counts)
-        if self._pass.done:
-            self._pass = None
-            self._remember(self._becoming)
+    def step(self, counts: Counts, idle: bool) -> list[NewUrl]:
+        """Goes on, for longer when nothing else is to be done; returns URLs that are queued now and were not."""
+        came: list[Judged] = []
+        until = time.monotonic() + (IDLE_SECONDS if idle else 0.0)
+        while self._pass is not None:
+            came += self._pass.step(counts)
+            if self._pass.done:
+                self._pass = None
+                self._remember(self._becoming)
+            if came or time.monotonic() >= until:
+                break
         return [NewUrl(row.id, row.url, row.host, row.depth, State.QUEUED, 0.0, 0, 0, "", "") for row in came]
 
     def objection(self, task: Task) -> Reworked | None:
@@ -70,10 +79,12 @@ class Pass:
     """One pass over the known URLs."""
 
     def __init__(
-        self, store: Store, scope: Scope, leased: Callable[[int], bool], max_depth: int | None, in_order: bool
-    ) -> None:
+        self, store: Store, scope: Scope, named: set[int], leased: Callable[[int], bool], max_depth: int | None,
+        in_order: bool,
+    ) -> None:  # fmt: skip
         self._store = store
         self.scope = scope
+        self._named = named
         self._leased = leased
         self._max_depth = max_depth
         self._in_order = in_order
@@ -110,7 +121,8 @@ class Pass:
         return coming
 
     def _may_come(self, row: Judged) -> bool:
-        if not row.reason.startswith(OUT_OF_SCOPE) or (self._max_depth is not None and row.depth > self._max_depth):
+        too_deep = self._max_depth is not None and row.depth > self._max_depth and row.id not in self._named
+        if too_deep or not row.reason.startswith(OUT_OF_SCOPE):
             return False
         return not self.scope.objection(row.url, origin(row.url))
 
