@@ -59,8 +59,9 @@ def weigh(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddres
         for about in [known.get(page, nothing)]
         if not about.noindex
     ]
-    # What is only another name of a page comes after the page itself; the newer version before the older one.
-    return sorted(weighed, key=lambda each: (-each.score, each.facts.alias, -each.number))
+    # Of equals, what is only another name of a page comes after the page itself, then what was found first, and of one
+    # page the newer version.
+    return sorted(weighed, key=lambda each: (-each.score, each.facts.alias, each.page, -each.number))
 
 
 def fold(candidates: list[Candidate]) -> list[Folded]:
