@@ -29,7 +29,7 @@ def test_a_whole_site_each_page_once(sanderling, web: ServedWeb, tmp_path: Path)
     assert Counter(stored_urls(folder)) == Counter(expected)
     assert Counter(web.requests) == Counter(expected)
     assert f"{len(expected)} pages" in ran.out
-    assert "sanderling status" in ran.out
+    assert "sanderling search" in ran.out
     again = sanderling("crawl", "-d", folder)
     assert again.code == 0
     assert sum(web.requests.values()) == len(expected)
