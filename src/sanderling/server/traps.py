@@ -27,6 +27,8 @@ FAITH = 4
 CREDIT = 6
 # Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than it may disappoint.
 PROVEN = 12
+# After so many it is under suspicion.
+DULL_RUN = 2
 # So for URLs with different names in one folder, where only the very same content is no news.
 LONGEST_RUN_IN_FOLDER = 30
 # A near-duplicate is neither new nor a mere repetition: it counts for so much of one.
@@ -229,6 +231,7 @@ class HostBudget:
         self.patterns = {each.text: each for each in kept.patterns}
         self.closed = {each.text for each in kept.patterns if each.closed}
         self.soft = set(kept.soft)
+        self.dull: set[str] = set()  # patterns whose pages have begun to repeat each other
         self.suspect = 0  # a content that looks like an error page and was not compared with one
         self.held = 0
         self._seen = Seen()
@@ -270,6 +273,7 @@ class HostBudget:
         closed = tuple(each.text for each in both if each.exhausted and not each.closed)
         opened = tuple(each.text for each in both if each.closed and not each.exhausted)
         for each in both:
+            (self.dull.add if each.run > DULL_RUN else self.dull.discard)(each.text)
             if each.closed != each.exhausted:
                 each.closed = each.exhausted
                 each.probe_at = self.new + each.patience
@@ -331,11 +335,6 @@ class HostBudget:
         return found
 
     @property
-    def dull(self) -> bool:
-        """Whether pages have begun to repeat each other."""
-        return any(each.run > 2 for each in self.patterns.values())
-
-    @property
     def allowance(self) -> int:
         """How many more links from pages that repeat others may be followed now."""
         return max(0, int(FIRST_LINKS + self.new * SHARE - self.spent))
@@ -356,9 +355,11 @@ class HostBudget:
             text = next(iter(self.patterns))
             oldest = self.patterns.pop(text)
             if not oldest.closed and not oldest.pending:
+                self.dull.discard(text)
                 return
             self.patterns[text] = oldest
         self.closed.discard(text)
+        self.dull.discard(text)
         del self.patterns[text]
 
 
