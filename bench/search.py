@@ -1,8 +1,8 @@
 """What search costs: indexing a page from the archive, and answering a question.
 
 Makes a crawl folder of synthetic pages without any network: words of a vocabulary by Zipf's law, pages of 50 to 2,000
-words, one in twenty with a second version. Indexes it anew from its WARC files and asks questions of several kinds,
-each with ten snippets. CPU time is that of the whole process, the threads of the index included.
+words, one in twenty with a second version. Lets the process that keeps an index up beside a crawl work on it for a
+minute, indexes it anew from its WARC files and asks questions of several kinds, each with ten snippets. CPU time is that of the whole process, the threads of the index included.
 """
 
 from __future__ import annotations
@@ -10,7 +10,10 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -34,6 +37,7 @@ AGAIN_EVERY = 20
 A_REPORT = 500
 FIRST, SECOND = 1.70e9, 1.71e9  # when pages were visited
 ASKED = 200  # questions of each kind
+FOLLOWED = 60.0
 _SYLLABLES = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("", "n", "r", "s", "l")]
 
 
@@ -54,7 +58,8 @@ def run(chosen: argparse.Namespace) -> int:
             words = Words(np.random.default_rng(7))
             say(f"making {chosen.pages:,} pages ...")
             make(folder, chosen.pages, words)
-            figures = {"pages": chosen.pages, "indexing": indexing(folder), "answering": answering(folder, words)}
+            figures = {"pages": chosen.pages, "following": following(folder), "indexing": indexing(folder)}
+            figures["answering"] = answering(folder, words)
     RESULTS.mkdir(parents=True, exist_ok=True)
     (RESULTS / "search.json").write_text(json.dumps(figures, indent=2))
     return 0
@@ -134,6 +139,20 @@ def visit_to(url: str, archive: WarcWriter, words: Words, at: float) -> Visit:
         id=identity(url), outcome=Outcome.PAGE, status=200, at=at, size=len(body), mime="text/html", language="en",
         title=title, digest=body[:16], text_digest=found.digest, simhash=found.simhash, stored=stored,
     )  # fmt: skip
+
+
+def following(folder: Folder) -> dict[str, float]:
+    """What the process beside a crawl takes that is always ahead of it."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    command = [sys.executable, "-m", "sanderling.cli.indexer", str(folder.path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(FOLLOWED)
+        process.communicate()  # closes its input
+    after, clock = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic() - started
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    say(f"beside a crawl: {cpu:.1f} s of CPU time in {clock:.1f} s, its start included")
+    return {"cpu": cpu, "seconds": clock}
 
 
 def indexing(folder: Folder) -> dict[str, float]:
