@@ -41,7 +41,7 @@ def main() -> None:
     seen = evidence.NONE
     for changed in (True, False, False):
         seen = evidence.observe(seen, 3.0, [changed] * 4)
-    rows["evidence"][::4] = seen
+    rows["evidence"][::4], rows["since"][::4] = seen, np.maximum(rows["at"][::4] - 10, 0.01)
     timed("a million pages believed, a quarter of them visited again", lambda: believe(rows, {}, 31.0))
     known, cost, host = believe(rows, {}, 31.0), np.ones(PAGES), rows["host"].astype(np.intp)
     caps = np.where(np.arange(HOSTS) % 10 == 0, 3.0, np.inf)

@@ -99,6 +99,31 @@ def test_pages_never_seen_again_are_believed_to_do_what_their_folder_does() -> N
     assert (known.age >= 0).all() and known.age[41] > known.age[40]
 
 
+def test_where_pages_change_together_neighbours_tell() -> None:
+    rng = np.random.default_rng(3)
+    # Folders 0 to 9 of 30 pages; two thirds of each were visited within the last five days, and those of even
+    # folders have all changed since, those of odd ones have not.
+    rows = collection(300, folder=np.arange(300) % 10, at=80.0, since=60.0)
+    lately = rng.random(300) < 0.67
+    rows["since"][lately], rows["at"][lately] = 80.0, rng.uniform(95, 100, int(lately.sum()))
+    changed = lately & (rows["folder"] % 2 == 0)
+    rows["kinds"] = np.where(changed, 4, 0)
+    rows["evidence"] = [visits([bool(now), False, False], 15.0) for now in changed]
+    known = believe(rows, {}, 100.0)
+    old, young = (known.exposure[~lately & (rows["folder"] % 2 == parity)] for parity in (0, 1))
+    assert old.min() > 2 * young.max() and young.max() < 20 < old.min()
+
+
+def test_where_they_do_not_all_clocks_go_alike() -> None:
+    rng = np.random.default_rng(4)
+    rows = collection(600, folder=np.arange(600) % 5, at=rng.uniform(90, 100, 600))
+    rows["since"] = rows["at"] - rng.uniform(5, 15, 600)
+    changed = rng.random(600) < 0.5
+    rows["kinds"], rows["evidence"] = np.where(changed, 4, 0), [visits([bool(c), not c], 10.0) for c in changed]
+    known = believe(rows, {}, 100.0)
+    assert np.log(known.exposure / (100.0 - rows["at"])).std() < 0.3
+
+
 def test_silence_of_a_good_informant_keeps_pages_young_and_an_alarm_makes_them_old() -> None:
     rows = collection(3, at=100.0, announced=[0.0, 50.0, 109.0])
     good = {1: trust.Trust(Record(50.0, 1.0, 1.0, 1000.0))}

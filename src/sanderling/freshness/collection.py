@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sanderling.freshness import belief
+from sanderling.freshness import belief, tides
 from sanderling.freshness.evidence import KINDS, MEMORY, SIZE
 from sanderling.freshness.importance import importance
 from sanderling.freshness.likelihood import likelihood
@@ -61,17 +61,17 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
     own, groups = _posteriors(said, faded, [level[observed] for level in levels], above)
     log_rate, spread = belief.mean_and_spread(groups)
     folder = levels[-1]
-    log_rate, spread = log_rate[folder], spread[folder]
+    log_rate, spread, rate = log_rate[folder], spread[folder], belief.expected_rate(groups)[folder]
     log_rate[observed], spread[observed] = belief.mean_and_spread(own)
-    exposure = _exposure(pages, hosts, log_rate, now)
-    fresh, age, rate = (np.empty(len(pages)) for _ in range(3))
+    rate[observed] = belief.expected_rate(own)
+    exposure = _exposure(pages, hosts, log_rate, _felt(pages, levels, rate, now))
+    fresh, age = np.empty(len(pages)), np.empty(len(pages))
     row = np.full(len(pages), -1)
     row[observed] = np.arange(len(observed))
     for start in range(0, len(pages), _CHUNK):
         part = slice(start, start + _CHUNK)
         mine = row[part]
         believed = np.where(mine[:, None] >= 0, own[mine] if len(own) else 0.0, groups[folder[part]])
-        rate[part] = belief.expected_rate(believed)
         x = belief.RATES * exposure[part, None]
         kept = np.exp(-x)
         fresh[part] = (believed * kept).sum(axis=1)
@@ -143,9 +143,15 @@ def _usual(said: Floats, faded: Floats) -> Floats:
     return usual
 
 
-def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, now: float) -> Floats:
+def _felt(pages: NDArray[np.void], levels: list[Groups], rate: Floats, now: float) -> Floats:
+    """Time since the last visit, as what the neighbours did makes it feel."""
+    page = np.flatnonzero((pages["since"] > 0) & (pages["at"] > pages["since"]))
+    seen = tides.Seen(page, pages["since"][page], pages["at"][page], pages["kinds"][page] != 0, rate[page])
+    return tides.exposure(levels[0], levels[-1], pages["at"], seen, now)
+
+
+def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats) -> Floats:
     """Time since the last visit, as what the host announces makes it feel: `signals.expected_changes` for all pages."""
-    elapsed = np.maximum(now - pages["at"], 0.0)
     dated = np.flatnonzero(pages["announced"] > 0)
     if not len(dated):
         return elapsed
