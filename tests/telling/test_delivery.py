@@ -77,7 +77,7 @@ def test_a_webhook_is_told_only_what_comes_after_it(sanderling: Run, tmp_path: P
         before = told(sanderling, folder)
         webhook(folder, endpoint)
         site.clock.advance(3 * DAY)
-        sanderling("crawl", "-d", folder, "--again")
+        sanderling("refresh", folder, "--policy", "uniform", "--budget", 30)
         sanderling("webhooks", folder, "--deliver")
         assert endpoint.taken == told(sanderling, folder)[len(before) :]
         assert endpoint.taken

@@ -20,7 +20,7 @@ class Page(Struct, frozen=True):
 
     last: VersionRow
     significance: float  # the greatest of its changes
-    times: int
+    times: int  # that it changed
 
 
 class Site(Struct, frozen=True):
@@ -45,17 +45,17 @@ def _site(host: str, rows: list[VersionRow]) -> Site:
     site = Site(host, [], [], [])
     for _, group in groupby(rows, key=lambda version: version.url):
         story = list(group)
-        page = Page(story[-1], max(version.significance for version in story), len(story))
-        site.pages(_became(story)).append(page)
+        changes = [version for version in story if not version.kinds & ChangeKind.NEW] or story
+        page = Page(story[-1], max(version.significance for version in changes), len(changes))
+        site.pages(_became(story[-1])).append(page)
     for name in GROUPS:
         site.pages(name).sort(key=lambda page: (-page.significance, -page.last.at, page.last.url))
     return site
 
 
-def _became(story: list[VersionRow]) -> str:
-    if story[-1].kinds & ChangeKind.GONE:
-        return "gone"
-    return "new" if any(version.kinds & ChangeKind.NEW for version in story) else "changed"
+def _became(last: VersionRow) -> str:
+    """A page that came and changed since is told as changed: the first visit of a crawl makes all pages new."""
+    return "gone" if last.kinds & ChangeKind.GONE else "new" if last.kinds & ChangeKind.NEW else "changed"
 
 
 def as_tables(sites: list[Site]) -> list[dict[str, Any]]:
