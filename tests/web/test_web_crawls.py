@@ -71,3 +71,18 @@ def test_the_end_does_not_wait_for_those_who_listen(crawled: Path) -> None:
         server.process.send_signal(signal.SIGINT)
         _, errors = server.process.communicate(timeout=20)
     assert server.process.returncode == 0 and "Traceback" not in errors, errors
+
+
+def test_a_folder_that_goes_away_ends_what_is_told_of_it(crawled: Path, tmp_path: Path) -> None:
+    shutil.copytree(crawled / "small", tmp_path / "home" / "small")
+    with (
+        running(tmp_path / "home") as server,
+        server.http.stream("GET", "/api/v1/crawls/small/events", headers={"last-event-id": "0"}) as events,
+    ):
+        lines = events.iter_lines()
+        assert next(lines) == "event: change"
+        (tmp_path / "home" / "small").rename(tmp_path / "elsewhere")
+        assert list(lines)  # and then it ends
+        assert server.http.get("/api/v1/crawls").json() == {"items": []}
+        shutil.copytree(crawled / "small", tmp_path / "home" / "small", ignore=lambda *_: ["sanderling.db"])
+        assert server.http.get("/api/v1/crawls/small").json()["counts"]["pages"] == 0

@@ -34,7 +34,7 @@ class Shelf:
                 raise BadFolder(f"{place.parent} does not exist")
         self._places = [place.absolute() for place in places]
         self._guard = threading.Lock()
-        self._idle: dict[Path, list[tuple[float, Store]]] = {}
+        self._idle: dict[tuple[Path, int], list[tuple[float, Store]]] = {}
 
     def folders(self) -> dict[str, Folder]:
         """Every crawl folder by its name, as they are now."""
@@ -87,32 +87,41 @@ class Shelf:
     def reading(self, name: str) -> Iterator[tuple[Folder, Store]]:
         """A folder and its state, for reading by one thread; another process may crawl into it meanwhile."""
         folder = self.folder(name)
-        store = self._borrow(folder)
+        key = _file(folder)
+        store = self._borrow(folder, key)
         try:
             yield folder, store
         except BaseException:
             store.close()  # whatever went wrong, the next reader begins anew
             raise
         with self._guard:
-            self._idle.setdefault(folder.path, []).append((time.monotonic(), store))
+            self._idle.setdefault(key, []).append((time.monotonic(), store))
 
     def close_idle(self, seconds: float = IDLE_SECONDS) -> None:
         """Closes what nobody has read from for a while."""
         since = time.monotonic() - seconds
         with self._guard:
-            for path, stores in list(self._idle.items()):
+            for key, stores in list(self._idle.items()):
                 for used, store in stores:
                     if used <= since:
                         store.close()
-                self._idle[path] = [each for each in stores if each[0] > since]
-                if not self._idle[path]:
-                    del self._idle[path]
+                self._idle[key] = [each for each in stores if each[0] > since]
+                if not self._idle[key]:
+                    del self._idle[key]
 
-    def _borrow(self, folder: Folder) -> Store:
+    def _borrow(self, folder: Folder, key: tuple[Path, int]) -> Store:
         with self._guard:
-            if idle := self._idle.get(folder.path):
+            if idle := self._idle.get(key):
                 return idle.pop()[1]
         return open_store(folder, readonly=True)
+
+
+def _file(folder: Folder) -> tuple[Path, int]:
+    """Tells a folder from another one that took its place."""
+    try:
+        return folder.path, folder.database.stat().st_ino
+    except OSError:
+        return folder.path, 0
 
 
 def _slug(name: str) -> str:

@@ -14,7 +14,7 @@ import msgspec
 from fastapi import APIRouter, Header, HTTPException, Request
 from fastapi.responses import StreamingResponse
 
-from sanderling.errors import RunFailed
+from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Live, VersionRow
 from sanderling.repository.store import Store
 from sanderling.web.api.given import GivenShelf
@@ -60,7 +60,10 @@ async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> As
     try:
         spoke, idle = 0.0, False
         while not getattr(request.app.state, "closing", False) and not await request.is_disconnected():
-            live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number, limiter=listeners.threads)
+            try:
+                live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number, limiter=listeners.threads)
+            except (SanderlingError, OSError):  # the folder is gone, or its database: the reader will ask again
+                return
             for row in found:
                 number = row.number
                 yield _event("change", version_of(request, crawl, row), number)
