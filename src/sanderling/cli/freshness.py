@@ -14,6 +14,7 @@ from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, fading, pa
 from sanderling.lab.plot import plot, save_png, table
 from sanderling.repository.store import Store
 from sanderling.wiring.budget import DAY
+from sanderling.wiring.logbook import past
 from sanderling.wiring.planner import Collection, read
 
 _ABOUT = """Shows how fresh the copy is believed to be, how often its pages change, which hosts are not to be believed, and what
@@ -33,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (_, store):
         collection = read(store, now)
         origins = _origins(store, collection)
+        earlier = past(store)
     known = believe(collection.pages, collection.hosts, now)
     curve = buys(known)
     doubted = doubts(collection.hosts, float(known.rate.mean()) if len(known.rate) else 0.0)
@@ -46,6 +48,7 @@ def run(options: argparse.Namespace) -> int:
             "doubts": [{"host": origins.get(d.host, ""), "about": d.about, "why": d.why} for d in doubted],
             "budgets": [bought._asdict() for bought in curve],
             "fading": fading(known),
+            "past": earlier,
         }
         sys.stdout.write(json.dumps(facts) + "\n")
     else:

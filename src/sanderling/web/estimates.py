@@ -44,6 +44,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     paces: dict[str, int] = {}
     doubts: list[Doubt] = []
     budgets: list[Bought] = []
+    past: list[tuple[float, float]] = []  # when, and how fresh the copy was believed to be then
     fading: list[tuple[float, float]] = []  # days from now, and how fresh the copy is then when nothing is visited
 
 

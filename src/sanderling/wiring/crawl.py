@@ -45,6 +45,7 @@ from sanderling.wiring.budget import Terms
 from sanderling.wiring.control import Control
 from sanderling.wiring.desk import Desk
 from sanderling.wiring.frontier import Frontier
+from sanderling.wiring.logbook import Logbook
 from sanderling.wiring.messenger import Messenger
 from sanderling.wiring.refresher import Refreshing, refreshing
 from sanderling.wiring.weighing import Weighing
@@ -114,6 +115,7 @@ class CrawlServer:
             failed.pop_all()
             self._undo = undo.pop_all()
         self._crew = Crew(crew_size, self._run_folder / "socket")
+        self._logbook = Logbook(self._store)
         self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
         self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher)
         self._weighing = Weighing(self._store, folder.path, self._run_folder / "weights")
@@ -149,13 +151,18 @@ class CrawlServer:
                 if now - ticked >= 0.2:
                     ticked = now
                     self._tick()
-                    on_progress(self.progress())
+                    progress = self.progress()
+                    self._logbook.see(progress.refresh, clock.now())
+                    on_progress(progress)
             if not self.stopped:
                 self._weighing.begin(self._frontier.counts)
         finally:
             self._stop()
         self._weighing.finish(asked_to_stop)
-        return self.progress()
+        progress = self.progress()
+        with contextlib.suppress(StoreAway):
+            self._logbook.see(progress.refresh, clock.now(), ends=True)
+        return progress
 
     def close(self) -> None:
         self._undo.close()

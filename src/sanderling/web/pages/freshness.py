@@ -15,6 +15,10 @@ router = APIRouter()
 
 _SHARES = [(0.0, "0"), (0.25, "25 %"), (0.5, "50 %"), (0.75, "75 %"), (1.0, "100 %")]
 
+_DAY = 86400.0
+# The least of the past that is drawn, so that there is room for its name.
+_WEEK = 7
+
 
 @router.get("/crawls/{crawl}/freshness")
 def freshness(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
@@ -22,23 +26,30 @@ def freshness(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
     estimates: Estimates = request.app.state.estimates
     known = estimates.of(folder)
     estimate = known.estimate
-    drawn: dict[str, Any] = drawings(estimate) if estimate and estimate.pages else {}
+    drawn: dict[str, Any] = drawings(estimate, known.at) if estimate and estimate.pages else {}
     return show(
         request, "freshness.html", crawl=crawl, tab="Freshness", estimate=estimate, at=known.at, folder=folder.path,
         problem=known.problem, usual=max(100, round(estimate.pages / 10)) if estimate else 0, **drawn,
     )  # fmt: skip
 
 
-def drawings(estimate: Estimate) -> dict[str, Any]:
-    last = estimate.fading[-1]
-    return {"fading": _fading(estimate.fading, last), "budgets": _budgets(estimate), "paces": _paces(estimate)}
+def drawings(estimate: Estimate, at: float) -> dict[str, Any]:
+    return {"over_time": _over_time(estimate, at), "budgets": _budgets(estimate), "paces": _paces(estimate)}
 
 
-def _fading(points: list[tuple[float, float]], last: tuple[float, float]) -> plots.Drawing:
-    said = f"From {percent(points[0][1])} now to {percent(last[1])} in {last[0]:g} days"
-    days = [0.0, last[0] / 4, last[0] / 2, last[0] * 3 / 4, last[0]]
-    across = [(day, "now" if not day else f"{day:g} days") for day in days]
-    return plots.curve([points], said, across, _SHARES, filled=True)
+def _over_time(estimate: Estimate, at: float) -> plots.Drawing:
+    """What was believed in the last weeks, and how it fades in the next when nothing is visited; in days from now."""
+    ahead = estimate.fading
+    end = ahead[-1][0]
+    behind = [((when - at) / _DAY, fresh) for when, fresh in estimate.past if at - when < end * _DAY]
+    begin = min(-_WEEK, math.floor(behind[0][0])) if behind else 0
+    across = [(float(day), _day(day)) for day in sorted({begin, 0, round(end / 2), round(end)})]
+    said = f"{percent(ahead[0][1])} now, {percent(ahead[-1][1])} in {end:g} days when nothing is visited"
+    return plots.curve([[*behind, ahead[0]], ahead], said, across, _SHARES, here=0.0 if behind else None)
+
+
+def _day(day: int) -> str:
+    return "now" if not day else f"in {day} days" if day > 0 else f"{-day} days ago"
 
 
 def _budgets(estimate: Estimate) -> plots.Drawing:
