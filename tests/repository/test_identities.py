@@ -53,6 +53,19 @@ def test_readers_find_what_is_written_and_what_is_not_yet(store: SqliteStore, pa
     late.close()
 
 
+def test_a_reader_beside_a_long_crawl_does_not_remember_it_all(
+    store: SqliteStore, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(identities, "MOST_LATE", 50)
+    reader = SqliteStore(path, readonly=True)
+    for first in range(0, 2000, 100):
+        grow(store, first, first + 100)
+        assert reader.number(url(f"{first // 2}").id) is not None
+        assert reader.number(url(f"{first + 99}").id) is not None
+    assert len(reader._identities._late) < 700  # type: ignore[attr-defined]
+    reader.close()
+
+
 def test_a_store_that_was_left_alone_goes_on_where_it_was(store: SqliteStore, path: Path) -> None:
     grow(store, 0, 300)
     before = written(path)

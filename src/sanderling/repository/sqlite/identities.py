@@ -19,6 +19,8 @@ SLICES = 256
 # million URLs 5 MB.
 FEWEST_WAITING = 20_000
 WAITING_SHARE = 32
+# A reader that has met so many more since it looked into the table looks again, and forgets those that are in it.
+MOST_LATE = 100_000
 
 _NEW_URL = """INSERT INTO urls (number, id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified,
     priority, alias, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
@@ -35,13 +37,11 @@ class Finder:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
         self._late: dict[int, int] = {}
+        self._most = 0
         self._seen: int | None = None
 
     def numbers(self, ids: Iterable[int]) -> dict[int, int]:
-        if self._seen is None:
-            self._seen = int(self._db.execute("SELECT min(number) FROM swept").fetchone()[0])
-        for number, id in self._db.execute("SELECT number, id FROM urls WHERE number > ?", (self._seen,)):
-            self._late[id] = self._seen = number
+        self._catch_up()
         found: dict[int, int] = {}
         for id in ids:
             number = self._late.get(id)
@@ -52,6 +52,16 @@ class Finder:
                 number = row[0]
             found[id] = number
         return found
+
+    def _catch_up(self) -> None:
+        begins = self._seen is None or len(self._late) > self._most
+        if begins:
+            self._late.clear()
+            self._seen = self._db.execute("SELECT min(number) FROM swept").fetchone()[0]
+        for number, id in self._db.execute("SELECT number, id FROM urls WHERE number > ?", (self._seen,)):
+            self._late[id] = self._seen = number
+        if begins:
+            self._most = 2 * len(self._late) + MOST_LATE
 
 
 class Identities:
