@@ -16,6 +16,7 @@ from conftest import FAST, Ran, command
 from servers import Answer, Entry, PageServer
 
 from sanderling.testing import DAY, SyntheticWeb
+from sanderling.testing.postgres import PostgresServer
 
 Sanderling = Callable[..., Ran]
 
@@ -259,6 +260,20 @@ def test_new_pages_are_found_on_the_way(sanderling: Sanderling, tmp_path: Path) 
         assert (ran.json["new"], ran.json["changed"]) == (1, 1)
         told = sanderling("refresh", folder, "--budget", 10, env=later(6)).out
         assert "estimated freshness of 3 pages" in told and "next: `sanderling changes" in told
+
+
+def test_the_same_with_the_state_in_postgresql(
+    sanderling: Sanderling, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=40, seed=2, change_rate=0.5).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, "--store", postgres.dsn, *FAST)
+        for day in (2, 4):
+            site.clock.now = day * DAY
+            ran = sanderling("refresh", folder, "--budget", 15, "--json", env=later(day))
+            assert ran.code == 0 and 12 <= ran.json["visits"] <= 15 and ran.json["changed"] > 0, ran.err
+        told = sanderling("freshness", folder, "--json", env=later(4)).json
+        assert told["visited_again"] > 10 and told["rates"]["any"] > 0
 
 
 def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Sanderling, tmp_path: Path) -> None:

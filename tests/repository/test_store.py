@@ -15,6 +15,7 @@ from sanderling.model import (
     Counts,
     Found,
     Host,
+    Kind,
     NewUrl,
     Outcome,
     Reworked,
@@ -419,3 +420,15 @@ def test_tasks_for_another_visit_come_in_the_order_asked_for(store: Store) -> No
         ("http://e.org/b", "", b"d" * 16),
         ("http://e.org/a", '"1"', b"d" * 16),
     ]
+
+
+def test_sitemaps_and_who_left_are_found(store: Store) -> None:
+    sitemap = url("sitemap.xml")._replace(kind=Kind.SOURCE)
+    store.seed([], [sitemap, url("a"), url("out", 1, State.EXCLUDED)], [HOST], Counts())
+    assert store.sitemaps() == []
+    read = Visit(id=sitemap.id, outcome=Outcome.SOURCE, at=5.0)
+    store.commit(commit(1, [read], beliefs=[Belief(sitemap.id, 5.0, 5.0, 0, b"", 1.5, 5.0, 0)]))
+    assert store.sitemaps() == [(sitemap.id, 7, 5.0, 1.5)]
+    assert store.excluded_for("left") == []
+    store.rework([Reworked(url("a").id, State.EXCLUDED, "left")], [], [], Counts())
+    assert store.excluded_for("left") == [url("a").id]
