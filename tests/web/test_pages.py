@@ -133,7 +133,7 @@ def test_sanderling_crawls_its_own_dashboard(server: Served, sanderling: Callabl
 
 
 def test_logging_in_and_out(history: Path) -> None:
-    with running(history, "--token", "low-water") as locked:
+    with running(history, "--token", "low-water-at-seven-in-the-morning") as locked:
         assert locked.http.get("/crawls/history", headers=PAGE).headers["location"] == "/login?next=/crawls/history"
         page = tree(locked, "/login?next=/crawls/history")
         check(page, "/login")
@@ -142,7 +142,7 @@ def test_logging_in_and_out(history: Path) -> None:
         wrong = turbohtml.parse(locked.http.post("/login", data=typed).text)
         check(wrong, "/login")
         assert any(attribute(each, "role") == "alert" for each in wrong.find_all())
-        entered = locked.http.post("/login", data={**typed, "secret": "low-water"})
+        entered = locked.http.post("/login", data={**typed, "secret": "low-water-at-seven-in-the-morning"})
         assert entered.headers["location"] == "/crawls/history"
         inside = tree(locked, "/crawls/history")
         check(inside, "/crawls/history")
