@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from sanderling.urls import identity
 Floats = NDArray[np.float64]
 
 
-class Truth(NamedTuple):
+@dataclass(frozen=True)
+class Truth:
     """What a site does in some days: its pages, and when each changes, in days."""
 
     urls: list[str]
@@ -33,6 +34,17 @@ class Truth(NamedTuple):
     @property
     def happened(self) -> int:
         return sum(map(len, self.changes))
+
+    @cached_property
+    def _one_after_the_other(self) -> Floats:
+        """All changes in one sorted row: each page has a stretch of its own."""
+        return np.concatenate([page * 2 * self.days + times for page, times in enumerate(self.changes)])
+
+    def stale(self, last: Floats, now: float) -> NDArray[np.bool_]:
+        """Which copies, made at `last`, are out of date."""
+        starts = np.arange(len(self.urls)) * 2 * self.days
+        before, by_now = (self._one_after_the_other.searchsorted(starts + at, "right") for at in (last, now))
+        return np.asarray(by_now > before)
 
 
 def truth(web: SyntheticWeb, days: float) -> Truth:
@@ -45,12 +57,6 @@ def truth(web: SyntheticWeb, days: float) -> Truth:
         level = list(found)
     changes = [np.array([change.at / DAY for change in web.changes(url, 0.0, days * DAY)]) for url in depths]
     return Truth(list(depths), list(depths.values()), changes, days)
-
-
-def stale(site: Truth, last: Floats, now: float) -> NDArray[np.bool_]:
-    """Which copies, made at `last`, are out of date."""
-    pairs = zip(site.changes, last, strict=True)
-    return np.array([np.searchsorted(c, now, "right") > np.searchsorted(c, at, "right") for c, at in pairs])
 
 
 class Log:
@@ -75,7 +81,7 @@ class Log:
 
     def _believed(self, freshness: float | None, now: float) -> None:
         if freshness is not None:
-            self._moments.append((freshness, float(self._share @ ~stale(self._site, self._last, now))))
+            self._moments.append((freshness, float(self._share @ ~self._site.stale(self._last, now))))
 
     def result(self, policy: str, budget: float) -> Result:
         """What the visits were worth, exactly."""
@@ -112,7 +118,7 @@ def planned(site: Truth, policy: str, budget: float) -> Result:
         known = believe(pages, {}, float(day))
         score = planning.scores(policy, Objective.FRESHNESS, pages, known, cost, float(day))
         chosen = planning.choose(score, cost, budget * len(pages))
-        changed = stale(site, pages["at"], float(day))
+        changed = site.stale(pages["at"], float(day))
         for page in chosen:
             _visit(pages, int(page), bool(changed[page]), float(day))
         afterwards = known.fresh.copy()
