@@ -268,6 +268,16 @@ def test_a_flowing_budget_never_bursts(watch: Watch) -> None:
     assert handed[4] <= refresher.BURST and handed[5] <= 1 and handed[6] == 0
 
 
+def test_nothing_is_saved_up_while_the_network_is_away(watch: Watch) -> None:
+    refresh = planned(Terms(Budget(3600, "visits", 3600), forever=True), 1000)
+    refresh.network.hear(silent(*range(1, 9)), hosts=1)
+    watch.now += 500
+    assert len(refresh.step(1e9)) <= 1
+    refresh.network.hear([(Visit(id=9, outcome=Outcome.PAGE, status=200), 9)], hosts=1)
+    watch.now += 2
+    assert len(refresh.step(1e9)) <= 2
+
+
 def test_visits_without_an_answer_cost_nothing(watch: Watch) -> None:
     refresh = planned(Terms(Budget(3)), 10)
     assert len(refresh.step(1e9)) == 3 and refresh.room(0) == 3

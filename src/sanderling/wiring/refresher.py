@@ -20,7 +20,7 @@ from sanderling.wiring.network import Network
 from sanderling.wiring.turns import Plan, Turns
 
 # Seconds of a flowing budget that may be saved up.
-BURST = 60.0
+BURST = 10.0
 # Of a budget, what pages that were never visited may take.
 SHARE_OF_NEW = 0.5
 # And what sitemaps may take: they are read first, because they may say who deserves the rest.
@@ -185,7 +185,8 @@ class Refresher:
         now = time.monotonic()
         gained, self._filled_at = self._flow * (now - self._filled_at), now
         if self._flow:
-            self._purse = min(self._purse + gained, max(self._usual, self._flow * BURST))
+            most = self._usual if self.network.away else max(self._usual, self._flow * BURST)
+            self._purse = min(self._purse + gained, most)
 
     def _check_plan(self) -> None:
         if self.turns.complaint and self.turns.complaint != self._complained:
