@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from email.utils import formatdate
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
 from conftest import FAST, Ran, command
@@ -282,3 +283,8 @@ def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Sanderling, tmp_p
         sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
     told = sanderling("freshness", folder)
     assert told.code == 0 and "1 pages, 0 of them visited again" in told.out and "visits a day" in told.out
+    drawn = tmp_path / "curve.svg"
+    assert sanderling("freshness", folder, "--plot", drawn).code == 0
+    assert fromstring(drawn.read_text()).tag.endswith("svg")
+    failed = sanderling("freshness", folder, "--plot", tmp_path / "none" / "curve.svg")
+    assert failed.code == 1 and "No such file or directory" in failed.err

@@ -11,7 +11,7 @@ from sanderling.cli.screen import harmless
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
 from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, fading, paces, rates_by_kind
-from sanderling.lab.plot import plot, save_png, table
+from sanderling.lab.plot import plot, save_png, save_svg, table
 from sanderling.repository.store import Store
 from sanderling.wiring.budget import DAY
 from sanderling.wiring.logbook import past
@@ -25,7 +25,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser = commands.add_parser("freshness", help="how fresh the copy is, and what a budget buys", description=_ABOUT)
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="save the curve as an image; needs matplotlib")
+    parser.add_argument(
+        "--plot", type=Path, metavar="FILE", help="save the curve: .svg, or with matplotlib .png and others"
+    )
     parser.set_defaults(run=run)
 
 
@@ -38,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     known = believe(collection.pages, collection.hosts, now)
     curve = buys(known)
     doubted = doubts(collection.hosts, float(known.rate.mean()) if len(known.rate) else 0.0)
-    if options.plot and not save_png(_series(curve), "visits a day", "freshness", options.plot):
-        raise RunFailed("--plot needs matplotlib: `pip install matplotlib`; without it the curve is printed")
+    if options.plot:
+        _save(options.plot, curve)
     facts = _facts(collection, known)
     if options.json:
         facts |= {
@@ -71,6 +73,13 @@ def _facts(collection: Collection, known: Believed) -> dict[str, object]:
         "age_days": float(known.age.mean()) if len(pages) else 0.0,
         "changes_a_day": float(known.rate.sum()),
     }
+
+
+def _save(path: Path, curve: list[Bought]) -> None:
+    if path.suffix.lower() == ".svg":
+        save_svg(_series(curve), "visits a day", "freshness", path)
+    elif not save_png(_series(curve), "visits a day", "freshness", path):
+        raise RunFailed(f"{path} cannot be drawn without matplotlib (`pip install matplotlib`); a .svg file can")
 
 
 def _series(curve: list[Bought]) -> dict[str, list[tuple[float, float]]]:

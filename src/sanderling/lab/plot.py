@@ -1,6 +1,7 @@
 """Tables and plots for a terminal, and the same plot as a PNG where matplotlib is installed."""
 
 from collections.abc import Mapping, Sequence
+from html import escape
 from importlib import import_module
 from pathlib import Path
 
@@ -68,3 +69,32 @@ def save_png(series: Series, x_label: str, y_label: str, path: Path) -> bool:
     axes.legend()
     figure.savefig(path, dpi=120)
     return True
+
+
+_COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910")
+
+
+def save_svg(series: Series, x_label: str, y_label: str, path: Path) -> None:
+    """The same as a drawing that needs nothing but a browser."""
+    points = [point for line in series.values() for point in line] or [(0.0, 0.0)]
+    left, right, low, high = (f(p[k] for p in points) for k in (0, 1) for f in (min, max))
+
+    def place(x: float, y: float) -> str:
+        return f"{60 + 500 * (x - left) / ((right - left) or 1):.1f},{320 - 290 * (y - low) / ((high - low) or 1):.1f}"
+
+    drawn = ['<path d="M60 30V320H560" fill="none" stroke="#888"/>']
+    labels = [
+        (5, 36, f"{high:.3g}"),
+        (5, 324, f"{low:.3g}"),
+        (60, 338, f"{left:.4g}"),
+        (530, 338, f"{right:.4g}"),
+        (260, 338, x_label),
+    ]
+    for n, (name, line) in enumerate(series.items()):
+        colour = _COLOURS[n % len(_COLOURS)]
+        route = " ".join(place(x, y) for x, y in line)
+        drawn.append(f'<polyline points="{route}" fill="none" stroke="{colour}" stroke-width="2"/>')
+        drawn.append(f'<text x="{80 + 120 * n}" y="20" fill="{colour}">{escape(name)}</text>')
+    drawn += [f'<text x="{x}" y="{y}" fill="#444">{escape(text)}</text>' for x, y, text in [*labels, (5, 20, y_label)]]
+    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 350" font-family="sans-serif" font-size="12">'
+    path.write_text(f"{head}{''.join(drawn)}</svg>\n", "utf-8")
