@@ -6,7 +6,6 @@ import pytest
 
 from sanderling.server.traps import (
     FIRST_PROBE,
-    FIRST_RUN,
     LONGEST_RUN,
     MOST_HOSTS,
     MOST_PATTERNS,
@@ -59,7 +58,7 @@ def test_a_folder_is_all_that_lies_beside() -> None:
 
 def test_a_pattern_is_closed_when_it_repeats_itself_and_opened_again() -> None:
     budget = HostBudget(Kept())
-    for day in range(FIRST_RUN + 2):
+    for day in range(LONGEST_RUN + 2):
         assert not budget.closed
         judged = budget.judge(f"{E}/day/{day}", 7, 1)
         assert judged.newness == (day == 0)
@@ -104,7 +103,7 @@ def test_copies_of_pages_elsewhere_are_worth_visiting() -> None:
 def test_untried_patterns_queue_few_and_proven_ones_any_number() -> None:
     budget = HostBudget(Kept())
     admitted = [n for n in range(100) if not budget.admits(f"{E}/article/{n}")]
-    assert len(admitted) == FIRST_RUN + 1
+    assert len(admitted) == LONGEST_RUN + 1
     assert all(not budget.admits(f"{E}/about/{word}") for word in ("us", "them", "it"))
     for number in admitted:
         budget.judge(f"{E}/article/{number}", number, number * 0x9E3779B97F4A7C15)

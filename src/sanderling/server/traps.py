@@ -21,8 +21,6 @@ import msgspec
 # A pattern is closed after so many visits without anything new, plus one for every FAITH that were new. Each that was
 # new makes good for CREDIT others, so that one in eight is enough to go on.
 LONGEST_RUN = 10
-# One that has said the very same each time is not given that long.
-FIRST_RUN = 5
 FAITH = 4
 CREDIT = 6
 # Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than it may disappoint.
@@ -195,9 +193,7 @@ class Pattern(msgspec.Struct, array_like=True):
 
     @property
     def _longest(self) -> int:
-        if self.is_folder:
-            return LONGEST_RUN_IN_FOLDER
-        return LONGEST_RUN if len(self.gists) > 1 else FIRST_RUN
+        return LONGEST_RUN_IN_FOLDER if self.is_folder else LONGEST_RUN
 
     @property
     def is_folder(self) -> bool:
