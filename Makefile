@@ -17,7 +17,7 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 	$(BIN)/sanderling crawl "$(URL)" -d "$(DIR)" $(ARGS)
 
 test: $(VENV)/.dev ## run all tests
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
 	$(BIN)/ruff format --check .
