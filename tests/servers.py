@@ -14,6 +14,26 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+# What pages that only have to differ are made of.
+WORDS = [
+    "sand",
+    "wave",
+    "tide",
+    "shore",
+    "bird",
+    "wing",
+    "flock",
+    "north",
+    "storm",
+    "reef",
+    "gull",
+    "dune",
+    "salt",
+    "foam",
+    "shell",
+    "crab",
+]
+
 
 class Answer(NamedTuple):
     body: bytes = b""

@@ -5,30 +5,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from conftest import FAST, Ran, stored_urls
-from servers import PageServer, links
+from servers import WORDS, PageServer, links
 
 from sanderling.testing import DAY
 
 Sanderling = Callable[..., Ran]
-
-WORDS = [
-    "sand",
-    "wave",
-    "tide",
-    "shore",
-    "bird",
-    "wing",
-    "flock",
-    "north",
-    "storm",
-    "reef",
-    "gull",
-    "dune",
-    "salt",
-    "foam",
-    "shell",
-    "crab",
-]
 
 
 def names(folder: str, count: int) -> list[str]:

@@ -14,32 +14,12 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from conftest import FAST, Ran, command
-from servers import Answer, Entry, PageServer
+from servers import WORDS, Answer, Entry, PageServer
 
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
 
 Sanderling = Callable[..., Ran]
-
-
-WORDS = [
-    "sand",
-    "wave",
-    "tide",
-    "shore",
-    "bird",
-    "wing",
-    "flock",
-    "north",
-    "storm",
-    "reef",
-    "gull",
-    "dune",
-    "salt",
-    "foam",
-    "shell",
-    "crab",
-]
 
 
 def later(days: float) -> dict[str, str]:

@@ -44,7 +44,9 @@ def test_it_is_not_waited_for(tmp_path: Path) -> None:
     beside = Companion([sys.executable, "-c", "import time; time.sleep(600)"], wanted=True)
     beside.step()
     beside.dismiss()
+    begin = time.monotonic()
     beside.close()
+    assert time.monotonic() - begin < 300
 
 
 def test_it_is_left_out(tmp_path: Path) -> None:
@@ -77,3 +79,4 @@ def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
         until(note.exists)
         os.kill(starter.pid, 9)
     until(lambda: not note.exists())
+    assert not note.exists()
