@@ -66,12 +66,26 @@ def test_a_limit_that_is_changed_counts_and_is_kept(web: ServedWeb, tmp_path: Pa
     folder = tmp_path / "c"
     with crawling(web.url, "-d", folder, "--delay", "50ms", "--clients", 1, "--json") as process:
         wait_for(folder, lambda live: live.counts.pages >= 1)
-        live = remote.command(folder, Command("change", {"max_pages": 20, "max_time": "1h"}))
-        assert live.left is not None and live.left < 20
-        out, _ = process.communicate(timeout=30)
-    assert 20 <= json.loads(out)["pages"] < 60
+        remote.command(folder, Command("pause"))
+        pages = wait_for(folder, lambda live: live.leased == 0).counts.pages
+        limit = pages + 20
+        live = remote.command(folder, Command("change", {"max_pages": limit, "max_time": "1h"}))
+        assert live.left == 20
+        remote.command(folder, Command("resume"))
+        out, _ = process.communicate(timeout=60)
+    assert json.loads(out)["pages"] == limit < 120
     settings, _ = load(folder / "sanderling.toml")
-    assert settings.max_pages == 20 and settings.max_time == 3600.0
+    assert settings.max_pages == limit and settings.max_time == 3600.0
+
+
+def test_leases_beyond_a_lowered_limit_are_recalled(web: ServedWeb, tmp_path: Path) -> None:
+    folder = tmp_path / "c"
+    with crawling(web.url, "-d", folder, "--delay", "200ms", "--clients", 1, "--json") as process:
+        live = wait_for(folder, lambda live: live.leased >= 12)
+        limit = live.counts.pages + 6
+        live = remote.command(folder, Command("change", {"max_pages": limit}))
+        out, _ = process.communicate(timeout=60)
+    assert limit <= json.loads(out)["pages"] <= max(limit, live.counts.pages + 3)  # on their way, or not reported yet
 
 
 def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 from msgspec import Struct
 
 # Raised whenever a message changes its meaning; both sides refuse a stranger.
-PROTOCOL = 1
+PROTOCOL = 2
 
 
 class State(IntEnum):
@@ -97,6 +97,10 @@ class Lease(Struct, frozen=True, tag=True):
     """Server to client: fetch these. An empty one only says that the server is alive."""
 
     hosts: list[HostLease]
+
+
+class Recall(Struct, frozen=True, tag=True):
+    """Server to client: give back what has not been begun; the next report names it."""
 
 
 class Stop(Struct, frozen=True, tag=True):
@@ -206,6 +210,7 @@ class Report(Struct, frozen=True, tag=True):
     visits: list[Visit]
     hosts: list[HostNote]
     warcs: dict[str, int]  # how far each file of this client is on disk
+    returned: list[int] = []  # tasks that were recalled
 
 
 class Ask(Struct, frozen=True, tag=True):
@@ -220,7 +225,7 @@ class Command(Struct, frozen=True, tag=True):
 
 
 ToServer = Hello | Report | Ask | Command
-ToClient = Welcome | Lease | Stop
+ToClient = Welcome | Lease | Recall | Stop
 
 
 class NewUrl(NamedTuple):

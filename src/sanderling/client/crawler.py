@@ -12,7 +12,7 @@ from sanderling.client import robots
 from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.site import Pause, Pauses, Site
 from sanderling.client.transport import Fetch, Transport
-from sanderling.model import HostNote, Lease, Outcome, Report, Robots, Task, Visit
+from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
 from sanderling.network import agent
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
@@ -34,8 +34,8 @@ class Server(Protocol):
 
     def fileno(self) -> int: ...
 
-    def hear(self) -> list[Lease] | None:
-        """Leases that have arrived; None when it is time to leave."""
+    def hear(self) -> list[Lease | Recall] | None:
+        """What has arrived; None when it is time to leave."""
 
     def tell(self, report: Report) -> None: ...
 
@@ -90,11 +90,14 @@ class Crawler:
         """Waits for the network or the server; False when the server wants us to stop."""
         if not self._transport.wait(self._patience()):
             return True
-        leases = self._server.hear()
-        if leases is None:
+        messages = self._server.hear()
+        if messages is None:
             return False
-        for lease in leases:
-            for part in lease.hosts:
+        for message in messages:
+            if isinstance(message, Recall):
+                self._give_back()
+                continue
+            for part in message.hosts:
                 site = self._sites.get(part.origin)
                 if site is None:
                     site = self._sites[part.origin] = Site(part.origin, part.trusted, self._settings, self._pauses)
@@ -106,6 +109,12 @@ class Crawler:
                 site.queue.extend(part.tasks)
                 self._schedule(site, time.time())
         return True
+
+    def _give_back(self) -> None:
+        returned = [task.id for site in self._sites.values() for task in site.queue]
+        for site in self._sites.values():
+            site.queue.clear()
+        self._tell(returned)
 
     def _patience(self) -> float:
         now = time.time()
@@ -274,7 +283,7 @@ class Crawler:
         ):
             self._tell()
 
-    def _tell(self) -> None:
+    def _tell(self, returned: Sequence[int] = ()) -> None:
         now = time.time()
         self._number += 1
         notes = []
@@ -285,7 +294,7 @@ class Crawler:
                 )
                 site.told = True
         warcs = self._archive.flush()
-        report = Report(self._name, self._number, self._want(now), self._visits, notes, warcs)
+        report = Report(self._name, self._number, self._want(now), self._visits, notes, warcs, list(returned))
         self._visits = []
         self._told_at = now
         self._server.tell(report)

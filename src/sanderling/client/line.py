@@ -5,7 +5,7 @@ import socket
 import msgspec
 
 from sanderling.frames import Incoming, framed
-from sanderling.model import Hello, Lease, Report, Stop, ToClient, Welcome
+from sanderling.model import Hello, Lease, Recall, Report, Stop, ToClient, Welcome
 
 
 class ServerLine:
@@ -31,11 +31,11 @@ class ServerLine:
     def fileno(self) -> int:
         return self._socket.fileno()
 
-    def hear(self) -> list[Lease] | None:
+    def hear(self) -> list[Lease | Recall] | None:
         messages = self._receive()
         if messages is None or any(isinstance(message, Stop) for message in messages):
             return None
-        return [message for message in messages if isinstance(message, Lease)]
+        return [message for message in messages if isinstance(message, Lease | Recall)]
 
     def tell(self, report: Report) -> None:
         self._send(report)
@@ -43,7 +43,7 @@ class ServerLine:
     def _send(self, message: Hello | Report) -> None:
         self._socket.sendall(framed(self._encode(message)))
 
-    def _receive(self) -> list[Welcome | Lease | Stop] | None:
+    def _receive(self) -> list[Welcome | Lease | Recall | Stop] | None:
         try:
             data = self._socket.recv(1 << 20)
         except OSError:

@@ -128,6 +128,13 @@ class Allocator:
             else:
                 self.settle(doomed, again=False)
 
+    def take_back(self, client: str, ids: Collection[int]) -> None:
+        """Takes back what a client had not begun."""
+        for id in ids:
+            held = self._held.get(id)
+            if held is not None and held.client == client:
+                self._take_back(held)
+
     def expired(self, now: float) -> set[str]:
         """The clients that have not settled a lease in time: something is wrong with them."""
         return {held.client for held in self._held.values() if held.since + LEASE_SECONDS < now}

@@ -1,7 +1,8 @@
 """What can be done to a crawl while it runs: pause it, stop it, change its limits, its scope and its order.
 
-A pause holds leases back: clients finish what they hold, some ten seconds' worth. It ends with the process: whoever
-starts a crawl wants it to run. Changed settings are written into the folder's settings, so that a resume keeps them.
+A pause holds leases back, and recalls those that no client has begun: only what is on its way is finished. It ends with
+the process: whoever starts a crawl wants it to run. Changed settings are written into the folder's settings, so that a
+resume keeps them; leases made by the old ones are recalled, too.
 """
 
 import time

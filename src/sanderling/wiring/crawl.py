@@ -27,6 +27,7 @@ from sanderling.model import (
     Kind,
     Lease,
     Live,
+    Recall,
     Report,
     Stop,
     Visit,
@@ -207,6 +208,9 @@ class CrawlServer:
         if isinstance(message, Command):
             problem = self._control.follow(message)
             self._live = None
+            if not problem and message.action in ("pause", "change"):
+                for client in self._wants:
+                    self._switchboard.send(client, Recall())
         if self._live is None or time.time() - self._live.at > ANSWER_AGE:
             self._live = self._look()
         self._switchboard.send(line, Answer(self._live, problem))
@@ -297,6 +301,7 @@ class CrawlServer:
         pace = self._frontier.allocator.paces.get(report.client)
         if pace is not None:
             pace.hear(report.visits, time.monotonic())
+        self._frontier.allocator.take_back(report.client, report.returned)
         visits = self._desk.take_in(report)
         self._vitals.note(visits)
         if report.visits:
