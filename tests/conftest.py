@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 from search_library import Library
 
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
+from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")
@@ -22,9 +24,30 @@ FAST = ("--per-host", "8", "--delay", "0")
 # Whoever runs the tests in the background may have told them to ignore Ctrl-C, and what they start inherits it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# The same examples every time, and none that fails because the machine had something else to do.
+hypothesis.settings.register_profile(
+    "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("steady")
+
 
 def command(*arguments: object) -> list[str]:
     return [sys.executable, "-m", "sanderling", *map(str, arguments)]
+
+
+@contextlib.contextmanager
+def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[str]"]:
+    """A command that runs beside the test, in a session of its own, and is no more when the test ends, however that ends."""
+    process = subprocess.Popen(command(*arguments), text=True, start_new_session=True, **options)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 class Ran:
@@ -46,7 +69,9 @@ class Ran:
 def sanderling() -> Callable[..., Ran]:
     """Runs the command in a process of its own; fails the test when it shows a traceback that nobody `crashes` for."""
 
-    def run(*arguments: object, timeout: float = 60, env: dict[str, str] | None = None, crashes: bool = False) -> Ran:
+    def run(
+        *arguments: object, timeout: float = PATIENCE, env: dict[str, str] | None = None, crashes: bool = False
+    ) -> Ran:
         done = subprocess.run(
             command(*arguments), capture_output=True, text=True, timeout=timeout, env={**os.environ, **(env or {})}
         )

@@ -1,5 +1,6 @@
 """The server of the synthetic web, over real connections."""
 
+import contextlib
 import re
 import socket
 import subprocess
@@ -8,6 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from collections.abc import Callable
 from html import unescape
 from http.client import HTTPConnection
@@ -15,6 +17,7 @@ from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
 
 import pytest
+from waiting import PATIENCE, until
 
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 
@@ -27,7 +30,7 @@ def fetcher(proxy: str | None = None) -> Get:
 
     def get(url: str) -> tuple[int, bytes]:
         try:
-            with opener.open(url, timeout=10) as answer:
+            with opener.open(url, timeout=PATIENCE) as answer:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             with error:
@@ -52,7 +55,7 @@ def crawl(seeds: list[str], get: Get) -> set[str]:
 
 def conditional(site: ServedWeb, url: str, **headers: str) -> tuple[int, bytes, dict[str, str]]:
     where = urlsplit(url)
-    connection = HTTPConnection(where.netloc, timeout=10)
+    connection = HTTPConnection(where.netloc, timeout=PATIENCE)
     connection.request("GET", where.path, headers={k.replace("_", "-"): v for k, v in headers.items()})
     with connection.getresponse() as answer:
         result = answer.status, answer.read(), dict(answer.headers)
@@ -157,7 +160,7 @@ def test_big_hosts_have_a_sitemap_index() -> None:
 def test_keep_alive_head_pipelining_and_wrong_methods() -> None:
     with SyntheticWeb().serve(record=True) as site:
         where = urlsplit(site.url).netloc
-        connection = HTTPConnection(where, timeout=10)
+        connection = HTTPConnection(where, timeout=PATIENCE)
         for _ in range(3):
             connection.request("HEAD", "/")
             with connection.getresponse() as answer:
@@ -169,38 +172,61 @@ def test_keep_alive_head_pipelining_and_wrong_methods() -> None:
         with connection.getresponse() as answer:
             assert answer.status == 405
         connection.close()
-        with socket.create_connection(where.split(":"), timeout=10) as raw:
+        with socket.create_connection(where.split(":"), timeout=PATIENCE) as raw:
             raw.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.0\r\n\r\n")
             assert raw.makefile("rb").read().count(b"HTTP/1.1 200") == 2
         assert [visit.status for visit in site.visits] == [200, 200, 200, 405, 200, 200]
 
 
 def test_three_hundred_slow_answers_at_once() -> None:
-    with SyntheticWeb(latency=0.8).serve() as site:
+    with SyntheticWeb(latency=0.2).serve() as site:
+        site.hold()
         where = urlsplit(site.url)
         began = time.monotonic()
-        raws = [socket.create_connection((where.hostname, where.port), timeout=10) for _ in range(300)]
+        raws = [socket.create_connection((where.hostname, where.port), timeout=PATIENCE) for _ in range(300)]
         for raw in raws:
             raw.sendall(b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        until(lambda: site.held == 300)
+        site.release()
         for raw in raws:
             assert raw.makefile("rb").read().startswith(b"HTTP/1.1 200")
             raw.close()
-        took = time.monotonic() - began
-        assert 0.8 <= took < 20, "one after the other would take 240 s"
-        assert site.peak_in_flight >= 250
+        assert time.monotonic() - began >= 0.2
+        assert site.peak_in_flight == 300
         assert site.in_flight == 0
         assert site.requests.total() == 300
 
 
-def test_a_client_that_leaves_is_not_in_flight_any_more() -> None:
-    with SyntheticWeb(latency=0.3).serve(record=True) as site:
+def test_what_is_held_waits_until_it_may_pass() -> None:
+    with SyntheticWeb(pages=5).serve(record=True) as site, contextlib.ExitStack() as lines:
+        site.hold(after=1)
         where = urlsplit(site.url)
-        with socket.create_connection((where.hostname, where.port), timeout=10) as raw:
+        raws = [
+            lines.enter_context(socket.create_connection((where.hostname, where.port), timeout=PATIENCE))
+            for _ in range(4)
+        ]
+        for number, raw in enumerate(raws):
+            raw.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n" * 2)
+            until(lambda number=number: site.held == number + 1)  # of the first, the second request
+        assert fetcher()(site.proxy + "/robots.txt")[0] == 200
+        assert [visit.url for visit in site.visits] == [site.url, site.proxy + "/robots.txt"]
+        raws[3].close()
+        until(lambda: site.held == 3)
+        site.hold(after=2)
+        until(lambda: site.requests.total() == 6)
+        assert (site.held, len(site.visits)) == (2, 5)  # one has had both its answers, two wait for their second
+        site.release()
+        until(lambda: not site.in_flight)
+        assert Counter(visit.status for visit in site.visits) == {200: 7, 0: 1}
+
+
+def test_a_client_that_leaves_is_not_in_flight_any_more() -> None:
+    with SyntheticWeb(latency=PATIENCE).serve(record=True) as site:
+        where = urlsplit(site.url)
+        with socket.create_connection((where.hostname, where.port), timeout=PATIENCE) as raw:
             raw.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-            wait_until(lambda: site.in_flight == 1)
-        wait_until(lambda: site.in_flight == 0)
-        time.sleep(0.4)
-        assert site.in_flight == 0
+            until(lambda: site.in_flight == 1)
+        until(lambda: site.in_flight == 0)
         assert [visit.status for visit in site.visits] == [0]
         assert site.peak_by_host.total() == 1
 
@@ -209,16 +235,17 @@ def test_a_client_that_leaves_is_not_in_flight_any_more() -> None:
 def test_nonsense_gets_an_answer_that_says_no(line: bytes) -> None:
     with SyntheticWeb().serve() as site:
         where = urlsplit(site.url)
-        with socket.create_connection((where.hostname, where.port), timeout=10) as raw:
+        with socket.create_connection((where.hostname, where.port), timeout=PATIENCE) as raw:
             raw.sendall(line + b"\r\nConnection: close\r\n\r\n")
             assert raw.makefile("rb").read().split()[1] in (b"405", b"502")
 
 
 def test_a_running_clock() -> None:
     with SyntheticWeb().serve(speed=1000) as site:
-        wait_until(lambda: site.clock.now > 50)
+        until(lambda: site.clock.now > 50)
+        before = time.monotonic()
         site.clock.now = 5.0
-        assert 5 <= site.clock.now < 5000
+        assert 5 <= site.clock.now <= 5 + 1000 * (time.monotonic() - before)
 
 
 def test_a_taken_port_is_an_error_and_leaves_no_thread() -> None:
@@ -236,18 +263,11 @@ def test_the_command_serves_until_it_is_stopped() -> None:
         assert fetcher()(first.split()[-1])[0] == 200
         running.terminate()
         assert "Served 1 page requests." in running.stdout.read()
-        assert running.wait(timeout=10) == 0
+        assert running.wait(timeout=PATIENCE) == 0
 
 
 def test_the_command_refuses_nonsense_in_one_sentence() -> None:
     command = [sys.executable, "-m", "sanderling.testing", "--hosts", "5", "--pages", "2"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 10
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.005)

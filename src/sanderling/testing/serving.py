@@ -5,6 +5,7 @@ host names work without DNS.
 """
 
 import asyncio
+import math
 import time
 from collections import Counter
 from types import TracebackType
@@ -39,6 +40,8 @@ class ServedWeb:
     in_flight, peak_in_flight, peak_by_host   requests that wait for their answer, now and at most
     visits             the access log, when started with `record=True`
     latency            seconds until an answer; may be changed while it runs
+    hold(after=N)      lets N more page requests pass and keeps the others waiting, until the next `hold` or `release`
+    held               how many are kept waiting
     """
 
     def __init__(
@@ -68,6 +71,8 @@ class ServedWeb:
         self._listen_on = (address, port)
         self._options = (robots, robots_status, validators)
         self.connections: set[Connection] = set()
+        self._passes = math.inf
+        self._held: dict[Connection, Request] = {}
 
     def __enter__(self) -> Self:
         self._background = BackgroundLoop("synthetic-web")
@@ -87,6 +92,25 @@ class ServedWeb:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._background.run(self._close())
         self._background.stop()
+
+    def hold(self, after: int = 0) -> None:
+        """So that a test can be sure how far a client got, however fast or slow either of them is."""
+        self._background.run(self._let_pass(after))
+
+    def release(self) -> None:
+        self._background.run(self._let_pass(math.inf))
+
+    @property
+    def held(self) -> int:
+        return len(self._held)
+
+    async def _let_pass(self, count: float) -> None:
+        self._passes = count
+        while self._held and self._passes > 0:
+            connection = next(iter(self._held))
+            self._passes -= 1
+            connection.respond(self._held.pop(connection))
+            connection.take_requests()
 
     async def _listen(self) -> asyncio.Server:
         address, port = self._listen_on
@@ -113,6 +137,20 @@ class ServedWeb:
         if waiting > self.peak_by_host[request.host]:
             self.peak_by_host[request.host] = waiting
 
+    def passes(self, connection: "Connection", request: Request) -> bool:
+        """Whether a request may be answered; if not, its connection hears of it later."""
+        if request.kind != "page":
+            return True
+        if self._passes <= 0:
+            self._held[connection] = request
+            return False
+        self._passes -= 1
+        return True
+
+    def forget(self, connection: "Connection") -> None:
+        self.connections.discard(connection)
+        self._held.pop(connection, None)
+
     def settle(self, request: Request, status: int) -> None:
         self.in_flight -= 1
         self._waiting_by_host[request.host] -= 1
@@ -126,8 +164,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, site: ServedWeb) -> None:
         self.site = site
         self.buffer = b""
-        self.pending: asyncio.TimerHandle | None = None
-        self.request: Request | None = None
+        self.timer: asyncio.TimerHandle | None = None
+        self.unanswered: Request | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -135,43 +173,46 @@ class Connection(asyncio.Protocol):
         self.site.connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self.site.connections.discard(self)
-        if self.pending and self.request:
-            self.pending.cancel()
-            self.site.settle(self.request, 0)
-            self.pending = None
+        self.site.forget(self)
+        if self.timer:
+            self.timer.cancel()
+        if self.unanswered:
+            self.site.settle(self.unanswered, 0)
+            self.unanswered = None
 
     def abort(self) -> None:
         self.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         self.buffer += data
-        if not self.pending:
-            self.take_requests()
+        self.take_requests()
 
     def take_requests(self) -> None:
-        while not self.pending and not self.transport.is_closing():
+        while not self.unanswered and not self.transport.is_closing():
             head, end, rest = self.buffer.partition(b"\r\n\r\n")
             if not end:
                 if len(head) > MOST_HEAD:
                     self.abort()
                 return
             self.buffer = rest
-            request = self.site.answers.read(head)
+            self.unanswered = request = self.site.answers.read(head)
             self.site.count(request)
-            if self.site.latency:
-                self.request = request
-                self.pending = asyncio.get_running_loop().call_later(self.site.latency, self.answer_late)
-            else:
-                self.answer(request)
+            if self.site.passes(self, request):
+                self.respond(request)
 
-    def answer_late(self) -> None:
-        self.pending = None
-        if self.request:
-            self.answer(self.request)
+    def respond(self, request: Request) -> None:
+        if self.site.latency:
+            self.timer = asyncio.get_running_loop().call_later(self.site.latency, self.answer_late, request)
+        else:
+            self.answer(request)
+
+    def answer_late(self, request: Request) -> None:
+        self.timer = None
+        self.answer(request)
         self.take_requests()
 
     def answer(self, request: Request) -> None:
+        self.unanswered = None
         status, reply = self.site.answers.answer(request, self.site.clock.now)
         self.site.settle(request, status)
         self.transport.write(reply)
