@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import turbohtml
 
 from sanderling.cli.progress import Display
 from sanderling.cli.screen import duration, size
@@ -193,6 +192,8 @@ def _seeds_in(path: Path) -> list[str]:
     except OSError as error:
         raise BadSeed(f"{path} cannot be read: {error.strerror}") from None
     if text.lstrip()[:200].lower().startswith(("<!doctype netscape-bookmark", "<!doctype html", "<html")):
+        import turbohtml  # late: few have bookmarks, and all wait for it
+
         hrefs = (a.attr("href") or "" for a in turbohtml.parse(text).find_all("a"))
         found = [href for href in hrefs if href.startswith(("http://", "https://"))]
     else:

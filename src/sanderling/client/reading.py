@@ -37,6 +37,16 @@ Fingerprint = Callable[[turbohtml.Document, str, bytes, str | None], bytes]
 Portray = Callable[[bytes], bytes]
 
 
+class Detector(Protocol):
+    """What reduces pages and images to their change parameters."""
+
+    @property
+    def fingerprint(self) -> Fingerprint: ...
+
+    @property
+    def portray(self) -> Portray: ...
+
+
 class Archive(Protocol):
     def add(self, exchange: Exchange) -> Stored: ...
 
@@ -68,14 +78,11 @@ class Opened(NamedTuple):
 class Reader:
     """Reads and archives what was fetched."""
 
-    def __init__(
-        self, settings: Settings, archive: Archive, mark: Mark, fingerprint: Fingerprint, portray: Portray
-    ) -> None:
+    def __init__(self, settings: Settings, archive: Archive, mark: Mark, detector: Detector) -> None:
         self._settings = settings
         self._archive = archive
         self._mark = mark
-        self._fingerprint = fingerprint
-        self._portray = portray
+        self._detector = detector
         self._links = LinkTable()
         self._skip = skipped_types(settings) or ("\0",)
         self._request = (
@@ -179,18 +186,18 @@ class Reader:
             if kind == "html":
                 return self._html(url, body, charset, said, again)
             if kind == "bytes":
-                drawn = self._portray(body) if again and mime.startswith("image/") else b""
+                drawn = self._detector.portray(body) if again and mime.startswith("image/") else b""
                 return Read(noindex=noindex, parameters=drawn)
             if kind == "text":
                 words = decode(body, charset)
-                parameters = self._fingerprint(_as_document(words), url, b"", None) if again else b""
+                parameters = self._detector.fingerprint(_as_document(words), url, b"", None) if again else b""
                 return Read(words=words, noindex=noindex, parameters=parameters)
             text = READERS[kind](body, charset)
             links, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
                 words=text.text,
-                parameters=self._fingerprint(_as_document(text.text), url, b"", None) if again else b"",
+                parameters=self._detector.fingerprint(_as_document(text.text), url, b"", None) if again else b"",
                 links=links,
                 found=(_dated(body, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
@@ -218,7 +225,7 @@ class Reader:
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
         words = page.text(spent=not again)
-        parameters = self._fingerprint(page.document, url, links, words) if again else b""
+        parameters = self._detector.fingerprint(page.document, url, links, words) if again else b""
         return Read(
             page.charset, language, title, words, links, found, noindex, parameters=parameters,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,

@@ -6,19 +6,48 @@ import os
 import resource
 import signal
 import sys
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from sanderling.change.pixels import Decoder
 from sanderling.client.crawler import Crawler, own_name
 from sanderling.client.line import ServerLine
-from sanderling.client.reading import Reader
-from sanderling.judging import fingerprinter, portraitist
+from sanderling.client.reading import Fingerprint, Portray, Reader
 from sanderling.model import PROTOCOL, Hello
 from sanderling.repository import warc
 from sanderling.server.marker import Marker
 from sanderling.settings import Settings
+
+if TYPE_CHECKING:
+    from sanderling.change.pixels import Decoder
+
+
+class Detector:
+    """The change detector, loaded when it is needed: a first crawl has no use for it, and need not wait for it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._rules = settings.rules
+        self._decoder: Decoder | None = None
+
+    @cached_property
+    def fingerprint(self) -> Fingerprint:
+        from sanderling.judging import fingerprinter
+
+        return fingerprinter(self._rules)
+
+    @cached_property
+    def portray(self) -> Portray:
+        from sanderling.change.pixels import Decoder
+        from sanderling.judging import portraitist
+
+        self._decoder = Decoder()
+        return portraitist(self._decoder)
+
+    def close(self) -> None:
+        if self._decoder is not None:
+            self._decoder.close()
 
 
 def client(path: str) -> None:
@@ -36,12 +65,12 @@ def client(path: str) -> None:
     archive = warc.WarcWriter(Path(welcome.warc_folder), name)
     mark = Marker.open(Path(welcome.marker)).write
     with (
-        Decoder() as decoder,
+        contextlib.closing(Detector(settings)) as detector,
         contextlib.suppress(BrokenPipeError, ConnectionResetError),
     ):  # the server is gone: so are we
-        reader = Reader(settings, archive, mark, fingerprinter(settings.rules), portraitist(decoder))
-        Crawler(name, settings, line, reader, archive).run()
+        Crawler(name, settings, line, Reader(settings, archive, mark, detector), archive).run()
 
 
 if __name__ == "__main__":
     client(sys.argv[1])
+    os._exit(0)  # all is written; the system takes memory back faster than the interpreter gives it

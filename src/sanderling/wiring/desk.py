@@ -1,16 +1,12 @@
 """Takes in what clients report: one report, one commit."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from sanderling import clock
-from sanderling.change.pixels import Decoder
-from sanderling.judging import fingerprinter, judge, portraitist, rejudge
 from sanderling.model import (
-    Before,
-    Change,
-    ChangeKind,
     Commit,
     Kind,
     NewUrl,
@@ -18,18 +14,15 @@ from sanderling.model import (
     Report,
     Settled,
     State,
-    Stored,
-    Task,
     Visit,
 )
-from sanderling.repository import warc
 from sanderling.repository.store import Store
 from sanderling.server import intake
 from sanderling.settings import Settings
-from sanderling.urls import origin
-from sanderling.wiring.archive import document_in, type_of
 from sanderling.wiring.frontier import Frontier
-from sanderling.wiring.templates import Templates
+
+if TYPE_CHECKING:
+    from sanderling.wiring.comparing import Comparing
 
 
 class Desk:
@@ -40,16 +33,13 @@ class Desk:
         self._settings = settings
         self._frontier = frontier
         self._warcs = warcs
-        self._fingerprint = fingerprinter(settings.rules)
-        self._decoder = Decoder()
-        self._portray = portraitist(self._decoder)
-        self._templates = Templates(store)
+        self._comparer: Comparing | None = None
         self.notices: list[str] = []
         self._apply_rules()
 
     def close(self) -> None:
-        self._decoder.close()
-        self._templates.save()
+        if self._comparer is not None:
+            self._comparer.close()
 
     def take_in(self, report: Report) -> list[tuple[str, Visit]]:
         """Commits a report whole; returns the visits to pages in it, by URL."""
@@ -71,7 +61,7 @@ class Desk:
             else intake.wait(v, tasks[v.id], settings.retry_wait, before.get(v.id))
             for v in visits
         ]
-        changes, noise = self._judge(visits, tasks, before)
+        changes, noise = self._comparing().compare(visits, tasks, before) if before else ({}, {})
         lessons = self._frontier.gate.learn([(v, tasks[v.id]) for v in visits])
         settled = [s._replace(reason=lessons.reasons[s.id]) if s.id in lessons.reasons else s for s in settled]
         seen = intake.first_seen(visits)
@@ -115,47 +105,20 @@ class Desk:
         self._frontier.add_released(lessons.released)
         return [(tasks[v.id].url, v) for v in pages]
 
-    def _judge(
-        self, visits: list[Visit], tasks: dict[int, Task], before: dict[int, Before]
-    ) -> tuple[dict[int, Change], dict[int, bytes]]:
-        """What the pages that were visited again have become."""
-        changes: dict[int, Change] = {}
-        noise: dict[int, bytes] = {}
-        for visit in visits:
-            if visit.id in before:
-                site = origin(tasks[visit.id].url)
-                judged = judge(visit, before[visit.id], self._parameters_anew, self._templates.of(site))
-                self._templates.learned(site, judged.template)
-                noise[visit.id] = judged.noise
-                if judged.change is not None:
-                    changes[visit.id] = judged.change
-        return changes, noise
+    def _comparing(self) -> "Comparing":
+        if self._comparer is None:
+            from sanderling.wiring.comparing import Comparing
 
-    def _parameters_anew(self, before: Before) -> bytes:
-        """Parameters of a version that is in the archive, made the way they are made now."""
-        return b"" if before.stored is None else self._parameters_at(before.stored)
-
-    def _parameters_at(self, stored: Stored) -> bytes:
-        archived = warc.read(self._warcs, stored)
-        document = document_in(archived)
-        if document is not None:
-            return self._fingerprint(document, archived.url, b"", None)
-        return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
+            self._comparer = Comparing(self._store, self._settings, self._warcs)
+        return self._comparer
 
     def _apply_rules(self) -> None:
         """Judges all versions anew from the archive when the user's rules are others than they were."""
+        if self._settings.rules:
+            self._comparing()  # says what is wrong with them
         rules = msgspec.json.encode(self._settings.rules).decode()
         before = self._store.noted("rules") or "[]"
-        if rules == before:
-            return
-        count = 0
-        for page in self._store.with_history():
-            versions = self._store.versions(page)
-            silent = [v.kinds & ChangeKind.GONE or v.mime.startswith("image/") for v in versions]
-            texts = [b"" if no else self._parameters_at(v.stored) for no, v in zip(silent, versions, strict=True)]
-            changes, parameters, noise = rejudge(zip([v.kinds for v in versions], texts, strict=True))
-            found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]
-            self._store.rejudge(page, found, parameters, noise)
-            count += 1
-        self._store.note("rules", rules)
-        self.notices.append(f"the rules changed: the history of {count:,} pages was judged anew")
+        if rules != before:
+            count = self._comparing().compare_all_anew()
+            self._store.note("rules", rules)
+            self.notices.append(f"the rules changed: the history of {count:,} pages was judged anew")
