@@ -87,7 +87,7 @@ def test_settling_and_the_end() -> None:
     assert made.held("b", 1000) is None
     for id in (1000, 1001):
         assert made.held("a", id) is not None
-        made.settle(id, again=False)
+        made.settle([(id, False)])
         queue.settle(1, [id])
     assert made.held("a", 1000) is None
     assert made.nothing_left()
@@ -110,13 +110,13 @@ def test_with_a_depth_limit_no_level_begins_before_the_last_is_done() -> None:
     made.add_depths({0: 2})
     made.join("a")
     made.lease("a", 99, 99)
-    made.settle(1000, again=False)
+    made.settle([(1000, False)])
     queue.settle(1, [1000])
     queue.tasks[1].append(Task(5, "http://1/deeper", 1, 0, 0))
     made.add(Host(1, "http://1"), 1, False)
     made.add_depths({1: 1})
     assert made.lease("a", 99, 99) == []
-    made.settle(1001, again=False)
+    made.settle([(1001, False)])
     queue.settle(1, [1001])
     assert leased(made.lease("a", 99, 99)) == {"http://1": [5]}
 
@@ -174,7 +174,7 @@ def test_hosts_at_one_address_belong_to_one_client() -> None:
     at_one_address(made, range(20))
     for host in range(20):
         queue.settle(host, first[f"http://{host}"])
-        made.settle(first[f"http://{host}"][0], again=False)
+        made.settle([(first[f"http://{host}"][0], False)])
     home, other = sorted(("a", "b"), key=lambda client: client != owner("10.0.0.1", ["a", "b"]))
     assert made.lease(other, 999, 999) == []
     assert sum(map(len, leased(made.lease(home, 999, 999)).values())) == 100  # ten seconds' worth for all together
@@ -190,7 +190,7 @@ def test_a_host_moves_to_the_client_of_its_address_when_it_is_free() -> None:
     for leases in held.values():
         for ids in leases.values():
             queue.settle(ids[0] // 1000, ids)
-            made.settle(ids[0], again=False)
+            made.settle([(ids[0], False)])
     assert [client for client in clients if made.lease(client, 99, 99)] == [owner("10.0.0.1", clients)]
 
 
@@ -240,5 +240,5 @@ def test_the_plan_of_a_lease_follows_the_pauses() -> None:
     assert plans == [5, 7, 9, 11, 13]
     queue.settle(1, [task.id for task in lease.tasks])
     for task in lease.tasks:
-        made.settle(task.id, again=False)
+        made.settle([(task.id, False)])
     assert made.paces["a"].late < 1.25  # all of them came before their time

@@ -9,7 +9,7 @@ a client returns that client's.
 
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from itertools import islice
 from typing import NamedTuple
 
@@ -126,7 +126,7 @@ class Allocator:
             if held.task.id != doomed:
                 self._take_back(held)
             else:
-                self.settle(doomed, again=False)
+                self.settle([(doomed, False)])
 
     def take_back(self, client: str, ids: Collection[int]) -> None:
         """Takes back what a client had not begun."""
@@ -219,15 +219,20 @@ class Allocator:
         """The host of a URL that is leased."""
         return self._held[id].site.host.id
 
-    def settle(self, id: int, again: bool) -> None:
-        """Ends a lease; `again` when its URL waits for another try."""
-        held = self._held[id]
-        self._return(held)
-        if held.client in self.paces:
-            self.paces[held.client].settle(held.planned, time.monotonic() - held.since)
-        if self._by_level and not again and not held.task.digest:
-            self._levels[held.task.depth] -= 1
-        self._offer(held.site)
+    def settle(self, visited: Iterable[tuple[int, bool]]) -> None:
+        """Ends leases; each with whether its URL waits for another try."""
+        now = time.monotonic()
+        sites: dict[int, Site] = {}
+        for id, again in visited:
+            held = self._held[id]
+            sites[held.site.host.id] = held.site
+            self._return(held)
+            if held.client in self.paces:
+                self.paces[held.client].settle(held.planned, now - held.since)
+            if self._by_level and not again and not held.task.digest:
+                self._levels[held.task.depth] -= 1
+        for site in sites.values():
+            self._offer(site)
 
     def note(self, note: HostNote) -> Host | None:
         """Keeps what a client learned about a host; returns the host when there is something new to store: its rules, or

@@ -145,11 +145,11 @@ class Frontier:
         for settlement in settled:
             if self.collecting is not None:
                 self.collecting.settle(self.allocator.host_of(settlement.id), settlement.id)
-            self.allocator.settle(settlement.id, settlement.state is State.QUEUED)
             if settlement.due and settlement.state is State.QUEUED:
                 self._next_wake = min(self._next_wake or settlement.due, settlement.due)
             elif settlement.due:
                 self._next_due = min(self._next_due or settlement.due, settlement.due)
+        self.allocator.settle((each.id, each.state is State.QUEUED) for each in settled)
 
     def admit(self, found: Found, visit: Visit, task: Task) -> list[NewUrl]:
         """The rows for a URL that is not known yet, found by a visit to a task's page."""
