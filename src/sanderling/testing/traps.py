@@ -1,6 +1,6 @@
 """A site that never ends: real pages among a calendar, sessions in URLs, endless subdomains, growing paths and queries.
 
-with TrapWeb(pages=300).serve() as site:
+with TrapWeb(pages=1500).serve() as site:
     crawl(site.url, proxy=site.proxy, scope="domain")
     assert len(site.found) > 0.95 * len(site.real)
     assert site.wasted < 0.2 * site.answered
