@@ -43,8 +43,11 @@ class Follower:
             for line in lines:
                 self._lines.put(line)
 
+    def line(self) -> str:
+        return self._lines.get(timeout=60)
+
     def take(self, count: int) -> list[dict[str, object]]:
-        return [json.loads(self._lines.get(timeout=60)) for _ in range(count)]
+        return [json.loads(self.line()) for _ in range(count)]
 
 
 @pytest.mark.parametrize("where", ["folder", "postgresql"])
@@ -69,6 +72,21 @@ def test_changes_are_told_as_they_are_committed(
             assert [row["id"] for row in first + follower.take(len(told) - len(first))] == [row["id"] for row in told]
         with pytest.raises(queue.Empty):
             follower._lines.get_nowait()
+
+
+def test_a_database_that_goes_away_is_waited_for(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with PostgresServer() as server, SyntheticWeb(pages=20, seed=8).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 5, "--store", server.dsn)
+        with Follower(folder, "--since", "1h") as follower:
+            before = follower.take(5)
+            server.stop()
+            assert "the database went away" in follower.line()
+            server.start()
+            assert "the database is back" in follower.line()
+            sanderling("crawl", "-d", folder, *FAST, "--max-pages", 1000)
+            told = sanderling("changes", folder, "--json").lines[::-1]
+            assert [row["id"] for row in before + follower.take(len(told) - 5)] == [row["id"] for row in told]
 
 
 def test_following_can_begin_in_the_past(sanderling: Callable[..., Ran], tmp_path: Path) -> None:

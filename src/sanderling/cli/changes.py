@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
-from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.folders import add_folder, reading, waiting
 from sanderling.cli.screen import harmless
 from sanderling.cli.selecting import add_filters, wanted
 from sanderling.cli.versions import said, when
@@ -21,7 +21,7 @@ What changes on most visits (a counter, an advertisement) and pages that go to a
 are left out; --all shows them too, and the changes that no reader sees.
 
 With --follow it goes on until Ctrl-C: what a crawl in another process finds is told when it is committed, oldest first.
---since brings what happened before, too.
+--since brings what happened before, too. A database that goes away is waited for.
 """
 
 
@@ -40,7 +40,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     chosen = wanted(options)
-    with reading(options.dir) as (_, store):
+    with reading(options.dir, waiting() if options.follow else None) as (_, store):
         found = _as_they_come(store, chosen) if options.follow else chosen.of(store.changes())
         for version in islice(found, options.limit):
             line = json.dumps(as_table(version), ensure_ascii=False) if options.json else _line(version)

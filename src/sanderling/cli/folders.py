@@ -1,13 +1,18 @@
 """What the reading commands share: the folder argument and opening it."""
 
 import argparse
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import Store
+from sanderling.repository.store import Store, WhileAway
 from sanderling.wiring.archive import open_store
+
+# How often a database that went away is looked for.
+AWAY_PAUSE = 0.5
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
@@ -15,12 +20,33 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def reading(path: Path) -> Iterator[tuple[Folder, Store]]:
+def reading(path: Path, while_away: WhileAway | None = None) -> Iterator[tuple[Folder, Store]]:
     """A crawl folder for reading; it may be crawled into at the same time."""
     folder = Folder(path)
     folder.require()
-    store = open_store(folder, readonly=True)
+    store = open_store(folder, readonly=True, while_away=while_away)
     try:
         yield folder, store
     finally:
         store.close()
+
+
+def waiting() -> WhileAway:
+    """For a command that goes on until it is stopped: it waits for a database that went away, and says so."""
+    since: list[float] = []
+
+    def wait(reason: str) -> None:
+        if not reason:
+            _say(f"the database is back after {time.monotonic() - since.pop():.1f} s")
+            return
+        if not since:
+            since.append(time.monotonic())
+            _say(f"the database went away ({reason}); waiting for it")
+        time.sleep(AWAY_PAUSE)
+
+    return wait
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(f"sanderling: {line}\n")
+    sys.stderr.flush()
