@@ -102,6 +102,22 @@ def test_scripts_without_spaces(library: Library) -> None:
     assert [hit.snippet_text[start:end] for start, end in hit.marks] == ["沙", "滩"]
 
 
+def test_signs_are_found_in_headings_and_addresses(library: Library) -> None:
+    library.page(
+        "http://a.org/%E6%B5%B7%E5%B2%B8", "<title>a shore</title><h2>鳥の本 and news</h2><p>a long text in English"
+    )
+    assert library.urls("headings:の本") == library.urls("headings:news") == ["%E6%B5%B7%E5%B2%B8"]
+    assert library.urls("url:海岸") == ["%E6%B5%B7%E5%B2%B8"]
+
+
+def test_words_that_are_split_are_found_as_they_are_written(library: Library) -> None:
+    library.page("http://a.org/code", "<title>snake_case names</title><p>call read_file here")
+    library.page("http://a.org/hi", "<html lang=hi><title>समाचार</title><p>हिन्दी में समाचार")
+    assert library.urls("read_file") == library.urls("snake_case") == ["code"]
+    assert library.urls("file_read") == []
+    assert library.urls("हिन्दी") == ["hi"]
+
+
 def test_snippets_are_marked_and_harmless(library: Library) -> None:
     text = "filler " * 300 + "here is a &lt;script&gt; and the   <b>Sanderlings</b>\n run" + " filler" * 300
     library.page("http://a.org/1", text, title="A <b> & co")

@@ -223,11 +223,31 @@ def test_an_index_of_another_format(library: Library) -> None:
         search.find(Query(text="heron"))
 
 
+def test_an_index_of_an_older_sanderling_is_made_anew(library: Library) -> None:
+    some(library, 0, 2)
+    library.find()
+    root = library.folder.index
+    where = place.current(root)
+    assert where is not None
+    where.rename(root / "v1-00000000")
+    (root / "current").write_text("v1-00000000\n")
+    with library.open() as search:
+        assert search.find(Query(text="heron")).notes == ["there is no index yet"]
+    assert len(library.urls("heron")) == 2
+    assert not (root / "v1-00000000").exists()
+
+
 def test_a_deleted_index_loses_nothing(library: Library) -> None:
     some(library, 0, 3)
     library.find()
     shutil.rmtree(library.folder.index)
     assert len(library.urls("heron")) == 3
+
+
+def test_large_pages_are_unpacked_one_after_the_other(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    some(library, 0, 5)
+    monkeypatch.setattr(indexing, "UNPACKED", 1)
+    assert len(library.urls("heron")) == 5
 
 
 def test_damaged_pages_are_found_by_their_address(library: Library, caplog: pytest.LogCaptureFixture) -> None:

@@ -54,7 +54,8 @@ def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], ask: bo
 def _html(page: HtmlPage, ask: bool) -> FullText:
     headings = "\n".join(" ".join(each.text.split()) for each in page.document.iter_elements(_HEADINGS))
     language = page.language().replace("_", "-").partition("-")[0].strip().lower()
-    return FullText(page.title(), headings, page.text(), language[:8], ask and page.head().noindex)
+    noindex = ask and page.head().noindex
+    return FullText(page.title(), headings, page.text(spent=True), language[:8], noindex)
 
 
 def _language_of(text: str) -> str:

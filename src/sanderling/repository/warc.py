@@ -9,6 +9,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -195,14 +196,34 @@ class Archived(NamedTuple):
 
 def read(folder: Path, stored: Stored) -> Archived:
     """Reads one response by its place."""
-    with (folder / stored.warc).open("rb") as file:
-        file.seek(stored.offset)
-        member = file.read(stored.length)
-    try:
-        content = igzip_lib.decompress(member, igzip_lib.DECOMP_GZIP)
-    except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
-        raise BadFolder(f"{folder / stored.warc} is damaged at byte {stored.offset}") from None
-    return parse(content)
+    with closing(WarcReader(folder)) as reader:
+        return reader.read(stored)
+
+
+class WarcReader:
+    """Reads many responses: the file that was last read from stays open."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._name = ""
+        self._file: IO[bytes] | None = None
+
+    def read(self, stored: Stored) -> Archived:
+        if self._file is None or stored.warc != self._name:
+            self.close()
+            self._file, self._name = (self._folder / stored.warc).open("rb", buffering=0), stored.warc
+        try:
+            content = igzip_lib.decompress(
+                os.pread(self._file.fileno(), stored.length, stored.offset), igzip_lib.DECOMP_GZIP
+            )
+        except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
+            raise BadFolder(f"{self._folder / stored.warc} is damaged at byte {stored.offset}") from None
+        return parse(content)
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 def parse(content: bytes) -> Archived:

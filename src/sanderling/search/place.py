@@ -19,10 +19,11 @@ from sanderling.search.writing import Progress, sentences
 
 _CURRENT = "current"
 _LOCK = "rebuild.lock"
+_PREFIX = f"v{FORMAT}-"
 
 
 def current(root: Path) -> Path | None:
-    """The folder of the index that counts, None when there is none."""
+    """The folder of the index that counts, None when there is none, or one that another version of Sanderling made."""
     try:
         name = (root / _CURRENT).read_text("utf-8").strip()
     except FileNotFoundError:
@@ -31,12 +32,12 @@ def current(root: Path) -> Path | None:
         raise BadIndex(f"{root / _CURRENT} cannot be read ({error}): {_remedy(root)}") from None
     if not name or Path(name).name != name or not (root / name).is_dir():
         raise BadIndex(f"{root} is damaged: {_remedy(root)}")
-    return root / name
+    return root / name if name.startswith(_PREFIX) else None
 
 
 def create(root: Path) -> Path:
     """A new and empty folder for an index."""
-    folder = root / f"v{FORMAT}-{secrets.token_hex(4)}"
+    folder = root / f"{_PREFIX}{secrets.token_hex(4)}"
     folder.mkdir(parents=True)
     return folder
 

@@ -11,7 +11,7 @@ import tantivy
 from tantivy import Filter, Tokenizer
 
 # Raised whenever the fields or their meaning change; an index of another format is made anew.
-FORMAT = 1
+FORMAT = 2
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 # The same for Python, by the blocks of Unicode.
@@ -35,27 +35,30 @@ def _analyzer(tokenizer: Tokenizer) -> tantivy.TextAnalyzer:
 
 
 WORDS = _analyzer(Tokenizer.simple())
-# Costs twice as much, so that long texts get it only where they need it.
-SIGNS = _analyzer(Tokenizer.regex(rf"[{_UNSPACED}]|[\w--[{_UNSPACED}]]+"))
+# The same words where there are spaces: a question is read by it, whatever it is put to. It takes four times as long, so
+# that a text gets it only where it needs it.
+SIGNS = _analyzer(Tokenizer.regex(rf"[{_UNSPACED}]|[[\p{{Alphabetic}}\p{{N}}]--[{_UNSPACED}]]+"))
 ANALYZERS = {"words": WORDS, "signs": SIGNS}
 
 
 def build() -> tantivy.Schema:
     schema = tantivy.SchemaBuilder()
-    schema.add_text_field("title", stored=True, tokenizer_name="signs")
-    schema.add_text_field("headings", tokenizer_name="signs")
+    schema.add_text_field("title", stored=True, tokenizer_name="words")
+    schema.add_text_field("headings", tokenizer_name="words")
     schema.add_text_field("text", stored=True, tokenizer_name="words")
     schema.add_text_field("signs", stored=True, tokenizer_name="signs")
     schema.add_text_field("url", stored=True, tokenizer_name="words")
     for name in ("host", "language", "state", "kind", "mime"):
         schema.add_text_field(name, stored=name != "host", tokenizer_name="raw", index_option="basic")
-    for name in ("version", "status", "digest", "simhash", "name"):
-        schema.add_unsigned_field(name, stored=True, fast=True)
+    for name in ("version", "status"):
+        schema.add_unsigned_field(name, stored=True)
+    for name in ("digest", "simhash", "name"):
+        schema.add_unsigned_field(name, fast=True)
     # Not unsigned: of those, tantivy 0.27 does not find the documents to delete.
-    schema.add_integer_field("number", stored=True, indexed=True, fast=True)
-    schema.add_integer_field("page", stored=True, fast=True)
+    schema.add_integer_field("number", indexed=True, fast=True)
+    schema.add_integer_field("page", fast=True)
     for name in ("at", "until", "changed_at"):
-        schema.add_float_field(name, stored=True, fast=True)
+        schema.add_float_field(name, stored=name != "changed_at", fast=True)
     # One document that is no page: how far the index is. It is replaced in the same commit as the pages are added.
     schema.add_text_field("progress", stored=True, tokenizer_name="raw", index_option="basic")
     schema.add_text_field("cursor", stored=True, tokenizer_name="raw", index_option="basic")

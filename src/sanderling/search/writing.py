@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -9,11 +10,13 @@ import tantivy
 from xxhash import xxh3_64_digest
 
 from sanderling.errors import BadIndex, DiskFull, IndexInUse
-from sanderling.model import Searchable
-from sanderling.search.schema import FORMAT, NEVER, UNSPACED
+from sanderling.model import ChangeKind, Searchable
+from sanderling.search.schema import FORMAT, NEVER, SIGNS, UNSPACED
+from sanderling.urls import origin
 
-# The memory in which documents are gathered before a part of the index is written; tantivy wants 15 MB at least.
-HEAP = 64_000_000
+# The memory in which documents are gathered before a part of the index is written; tantivy wants 15 MB at least. Eight
+# parts are merged into one, which costs as much as writing them, and more memory: 100,000 pages are four parts.
+HEAP = 128_000_000
 # A longer text is indexed as far as this: 1,500 pages of a book.
 LONGEST_TEXT = 3_000_000
 _SAMPLE = 1000
@@ -72,16 +75,16 @@ class Writer:
 
 def document(version: Searchable, said: Said) -> tantivy.Document:
     made = tantivy.Document()
-    made.add_text("title", clean(said.title))
-    made.add_text("headings", clean(said.headings))
-    made.add_text("url", clean(version.url))
+    _add(made, "title", said.title)
+    _add(made, "headings", said.headings)
+    _add(made, "url", version.url)
     if "%" in version.url:
-        made.add_text("url", clean(unquote(version.url)))  # so that its words are found
+        _add(made, "url", unquote(version.url))  # so that its words are found
     text = clean(said.text[:LONGEST_TEXT])
     made.add_text("signs" if _unspaced(text) else "text", text)
     for host in hosts(version.url):
         made.add_text("host", host)
-    for kind in version.kinds.names:
+    for kind in _names(version.kinds):
         made.add_text("kind", kind)
     made.add_text("language", said.language)
     made.add_text("mime", version.mime)
@@ -99,10 +102,25 @@ def document(version: Searchable, said: Said) -> tantivy.Document:
     return made
 
 
+def _add(made: tantivy.Document, field: str, text: str) -> None:
+    """A few words, by the sign where they are in a script without spaces."""
+    if text.isascii():
+        made.add_text(field, text)
+    elif UNSPACED.search(text):
+        made.add_pre_tokenized_text(field, SIGNS.pre_tokenize(clean(text)))
+    else:
+        made.add_text(field, clean(text))
+
+
 def hosts(url: str) -> list[str]:
     """The names that a page is found under: its host with and without a port, and every domain above it."""
+    return _above(origin(url))
+
+
+@lru_cache(4096)
+def _above(origin: str) -> list[str]:
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(origin)
         name, port = (parts.hostname or ""), parts.port
     except ValueError:
         return []
@@ -111,6 +129,11 @@ def hosts(url: str) -> list[str]:
         found.append(name)
         name = "" if name.replace(".", "").isdigit() or ":" in name else name.partition(".")[2]
     return found
+
+
+@lru_cache(64)
+def _names(kinds: ChangeKind) -> list[str]:
+    return kinds.names
 
 
 def _unspaced(text: str) -> bool:
