@@ -4,7 +4,6 @@ import contextlib
 import socket
 import socketserver
 import ssl
-import struct
 import threading
 import time
 from collections import Counter
@@ -253,10 +252,9 @@ def deaf() -> Iterator[str]:
         yield "http://{}:{}".format(*listener.getsockname())
 
 
-def closed() -> str:
-    """An address at which nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        # RST at once when it is closed, so that the port is not kept.
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        return "http://{}:{}".format(*probe.getsockname())
+@contextmanager
+def closed() -> Iterator[str]:
+    """An address at which nobody listens, nor can begin to."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield "http://{}:{}".format(*bound.getsockname())

@@ -6,7 +6,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ import pycurl
 import pytest
 from conftest import FAST, command, stored_urls
 from servers import Answer, PageServer, links, redirect
+from waiting import until
 
 from sanderling.cli import main
 from sanderling.cli.crawl import _default_folder
@@ -26,14 +26,12 @@ from sanderling.model import Task
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
-from sanderling.testing.faults.contents import PIXELS
 from sanderling.testing.faults.exchange import FAULTS
 
-# Short, because what misbehaves here does so at once or for ever.
-IMPATIENT = (
-    "--first-byte-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "1s", "--retries", "0",
-    "--max-body", "1MiB",
-)  # fmt: skip
+# What never ends by itself is crawled with little patience, all the rest with as much as a busy machine needs.
+WITHOUT_END = ("hang", "slow-headers", "slow-body")
+IMPATIENT = ("--first-byte-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "1s", "--retries", "0")
+PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h", "--retries", "0")
 MIB = 1024 * 1024
 
 
@@ -42,7 +40,6 @@ class Crawled(NamedTuple):
 
     faults: FaultServer
     folder: Path
-    seconds: float
     urls: dict[str, dict[str, Any]]  # by URL without the origin of the faults
     excluded: dict[str, dict[str, Any]]
     received: int
@@ -51,29 +48,30 @@ class Crawled(NamedTuple):
 @pytest.fixture(scope="module")
 def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crawled]:  # type: ignore[no-untyped-def]
     folder = tmp_path_factory.mktemp("faults") / "crawl"
-    PIXELS()  # takes a while to make on a busy machine, and here everybody is impatient
+    endless = tmp_path_factory.mktemp("endless") / "crawl"
     with FaultServer() as faults:
         seeds = folder.with_name("seeds.txt")
         names = [f"redirect-to-private/{kind}" for kind in faults.private]
         names += ["redirect/30", "redirect-cross-origin/308", "status/204", "status/403", "status/410", "status/999"]
         seeds.write_text("\n".join([faults.url(), *map(faults.url, names)]))
-        started = time.monotonic()
+        without = "|".join(f"/{name}$" for name in WITHOUT_END)
         ran = sanderling(
-            "crawl", "--seeds", seeds, "-d", folder, "--scope", "any", "--exclude", "trap-|/page/n[0-9]",
-            "--per-host", 16, "--delay", 0, *IMPATIENT,
+            "crawl", "--seeds", seeds, "-d", folder, "--scope", "any", "--exclude", f"trap-|/page/n[0-9]|{without}",
+            "--per-host", 16, "--delay", 0, *PATIENT, "--max-body", "1MiB",
         )  # fmt: skip
-        seconds = time.monotonic() - started
+        assert ran.code == 0, ran.err
+        ran = sanderling("crawl", *map(faults.url, WITHOUT_END), "-d", endless, *FAST, *IMPATIENT, "--ignore-robots")
         assert ran.code == 0, ran.err
 
-        def listed(*more: str) -> dict[str, dict[str, Any]]:
+        def listed(folder: Path, *more: str) -> dict[str, dict[str, Any]]:
             rows = sanderling("pages", folder, "--json", *more).lines
             return {row["url"].removeprefix(faults.origin + "/"): row for row in rows}
 
-        yield Crawled(faults, folder, seconds, listed(), listed("--state", "excluded"), len(faults.received))
+        urls = listed(folder) | listed(endless)
+        yield Crawled(faults, folder, urls, listed(folder, "--state", "excluded"), len(faults.received))
 
 
-def test_the_crawl_ends_soon_and_knows_how_every_fault_ended(crawled: Crawled) -> None:
-    assert crawled.seconds < 90
+def test_it_is_known_how_every_fault_ended(crawled: Crawled) -> None:
     for fault in FAULTS.values():
         if not fault.name.startswith("trap-"):
             assert crawled.urls[fault.example]["state"] in ("fetched", "failed")
@@ -210,12 +208,11 @@ def _transport(**settings: Any) -> Iterator[tuple[Transport, Site]]:
 
 
 def _finished(transport: Transport) -> list[Any]:
-    deadline = time.monotonic() + 5
-    while time.monotonic() < deadline:
+    def over() -> list[Any]:
         transport.wait(0.1)
-        if over := transport.finished():
-            return over
-    raise AssertionError("nothing finished")
+        return transport.finished()
+
+    return until(over)
 
 
 # ---- 4: redirects
@@ -385,10 +382,8 @@ def test_a_long_base_does_not_multiply(sanderling, tmp_path: Path) -> None:  # t
 
 @pytest.mark.parametrize("charset", ["punycode", "idna", "unicode_escape", "rot13", "zlib_codec", "undefined", "os"])
 def test_a_charset_is_no_codec_of_python(charset: str) -> None:
-    started = time.monotonic()
     assert decode(rb"plain \x41 caf\u00e9", charset) == r"plain \x41 caf\u00e9"
-    assert len(decode(b"-" + b"a" * 1_000_000, charset)) == 1_000_001  # Python's punycode would take minutes
-    assert time.monotonic() - started < 1
+    assert len(decode(b"-" + b"a" * 1_000_000, charset)) == 1_000_001  # Python's punycode would take hours
 
 
 def test_neither_pickle_nor_eval() -> None:
@@ -480,13 +475,21 @@ ROBOTS = {
 def test_robots(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     with ExitStack() as stack:
         servers = {robots: stack.enter_context(FaultServer(robots)) for robots in ROBOTS}
-        ran = sanderling(
-            "crawl", *(each.url("base-href") for each in servers.values()), "-d", tmp_path / "c", "--delay", 0,
-            "--retries", 0, "--first-byte-timeout", "1s", "--max-depth", 1,
-        )  # fmt: skip
-        assert ran.code == 0
-        states = [sanderling("pages", tmp_path / "c", "--state", state, "--json") for state in ("failed", "excluded")]
-        reasons = {row["url"]: row["reason"] for listed in states for row in listed.lines}
+        reasons: dict[str, str] = {}
+        for name, patience in (("timeout", "1s"), ("others", "1h")):
+            seeds = [
+                each.url("base-href")
+                for robots, each in servers.items()
+                if (robots == "timeout") == (name == "timeout")
+            ]
+            ran = sanderling(
+                "crawl", *seeds, "-d", tmp_path / name, "--delay", 0, "--retries", 0, "--first-byte-timeout", patience,
+                "--max-depth", 1,
+            )  # fmt: skip
+            assert ran.code == 0
+            for state in ("failed", "excluded"):
+                rows = sanderling("pages", tmp_path / name, "--state", state, "--json").lines
+                reasons |= {row["url"]: row["reason"] for row in rows}
         for robots, (pages, reason) in ROBOTS.items():
             server = servers[robots]
             assert server.requests.keys() & {"/base-href", "/page/below"} == pages, robots

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 import sanderling
 from sanderling.settings import DECLARED
@@ -40,7 +41,7 @@ def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
             words = shlex.split(line.replace("http://localhost:8080/", site.url))
             assert words[0] == "sanderling", line
             ran = subprocess.run(
-                [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+                [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
                 env={**os.environ, "SANDERLING_AHEAD": str(EPOCH + site.clock.now - time.time())},
             )  # fmt: skip
             assert ran.returncode == 0, f"{line}\n{ran.stderr}"
@@ -50,7 +51,9 @@ def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
 def test_python_examples(path: Path, site: ServedWeb, tmp_path: Path) -> None:
     for block in blocks(path, "python"):
         code = block.replace("http://localhost:8080/", site.url)
-        ran = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+        ran = subprocess.run(
+            [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE
+        )
         assert ran.returncode == 0, ran.stderr
 
 

@@ -223,41 +223,59 @@ def test_retries_with_back_off(sanderling, tmp_path: Path) -> None:  # type: ign
 # ---- time-outs and dead hosts
 
 
-def test_time_outs_of_every_kind(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with FaultServer() as slow, FaultServer(pace=0.004) as steady, deaf() as nobody:
-        expected = {
-            slow.url("hang"): "timed out: no first byte within 1 s",
-            slow.url("slow-body"): "timed out: Operation too slow",
-            steady.url("slow-body"): "timed out: Operation timed out after",
-            f"{nobody}/": "timed out: Connection timed out after",
-            f"{closed()}/": "the host cannot be reached",
-        }
-        started = time.monotonic()
-        ran = sanderling(
-            "crawl", *expected, "-d", tmp_path / "c", "--retries", 0, "--delay", 0, "--first-byte-timeout", "1s",
-            "--fetch-timeout", "6s", "--connect-timeout", "500ms", "--low-speed-time", "2s", "--per-host", 2,
-        )  # fmt: skip
-        assert ran.code == 0
-        assert time.monotonic() - started < 15
-    reasons = {row["url"]: row["reason"] for row in sanderling("pages", tmp_path / "c", "--json").lines}
-    for url, reason in expected.items():
-        assert reasons[url].startswith(reason), (url, reasons[url])
+def reason_of(sanderling: Any, folder: Path, url: str, *limits: str) -> str:
+    """Why a page could not be fetched, when only these limits can end it."""
+    patient = (
+        "--connect-timeout",
+        "1h",
+        "--first-byte-timeout",
+        "1h",
+        "--fetch-timeout",
+        "1h",
+        "--low-speed-time",
+        "1h",
+    )
+    ran = sanderling("crawl", url, "-d", folder, "--retries", 0, "--delay", 0, "--ignore-robots", *patient, *limits)
+    assert ran.code == 0, ran.err
+    (row,) = sanderling("pages", folder, "--json").lines
+    return str(row["reason"])
+
+
+@pytest.mark.parametrize(
+    ("name", "limit", "reason"),
+    [
+        ("hang", ("--first-byte-timeout", "1s"), "timed out: no first byte within 1 s"),
+        ("slow-headers", ("--fetch-timeout", "2s"), "timed out: Operation timed out after"),
+        ("slow-body", ("--low-speed-time", "2s"), "timed out: Operation too slow"),
+        ("slow-body", ("--fetch-timeout", "2s"), "timed out: Operation timed out after"),
+    ],
+)
+def test_time_outs(sanderling, tmp_path: Path, name: str, limit: tuple[str, str], reason: str) -> None:  # type: ignore[no-untyped-def]
+    with FaultServer() as slow:
+        assert reason_of(sanderling, tmp_path / "c", slow.url(name), *limit).startswith(reason)
+
+
+def test_hosts_that_cannot_be_reached(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with deaf() as nobody, closed() as none:
+        said = reason_of(sanderling, tmp_path / "deaf", f"{nobody}/", "--connect-timeout", "500ms")
+        assert said.startswith("timed out: Connection timed out after")
+        assert reason_of(sanderling, tmp_path / "closed", f"{none}/").startswith("the host cannot be reached")
 
 
 @pytest.mark.parametrize("robots", [(), ("--ignore-robots",)])
 def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
-    """Thirty pages of a host that does not answer cost one time-out, not thirty; nor do unknown names and closed ports."""
-    with PageServer({"/": b"alive"}) as server, deaf() as nobody:
-        dead = [nobody, closed(), "http://no-such-host.invalid"]
+    """A hundred pages of a host that does not answer cost one time-out, not a hundred; nor do unknown names and closed ports."""
+    with PageServer({"/": b"alive"}) as server, deaf() as nobody, closed() as none:
+        dead = [nobody, none, "http://no-such-host.invalid"]
         seeds = tmp_path / "seeds.txt"
-        seeds.write_text("\n".join([*(f"{host}/{n}" for n in range(30) for host in dead), server.origin]))
+        seeds.write_text("\n".join([*(f"{host}/{n}" for n in range(100) for host in dead), server.origin]))
         started = time.monotonic()
         ran = sanderling(
-            "crawl", "--seeds", seeds, "-d", tmp_path / "c", "--retries", 0, "--connect-timeout", "1s", "--clients", 1,
+            "crawl", "--seeds", seeds, "-d", tmp_path / "c", "--retries", 0, "--connect-timeout", "2s", "--clients", 1,
             "--connections", 2, "--delay", 0, *robots, "--json",
         )  # fmt: skip
-        assert time.monotonic() - started < 10
-        assert (ran.json["pages"], ran.json["failed"]) == (1, 90)
+        assert time.monotonic() - started < 100  # one after the other, on two connections
+        assert (ran.json["pages"], ran.json["failed"]) == (1, 300)
 
 
 # ---- TLS and HTTP/2
@@ -344,13 +362,11 @@ def test_certificates_are_checked(sanderling, authority: trustme.CA, tmp_path: P
         PageServer({"/": b"x"}, context(authority, "other.example")) as wrong,
         PageServer({"/": b"x"}, context(authority, "127.0.0.1")) as right,
     ):
-        started = time.monotonic()
         ran = sanderling(
-            "crawl", unknown.origin, wrong.origin, right.origin, "-d", tmp_path / "c", *FAST, "--retry-wait", "30s",
+            "crawl", unknown.origin, wrong.origin, right.origin, "-d", tmp_path / "c", *FAST, "--retry-wait", "1h",
             env={"SSL_CERT_FILE": str(trusted)},
         )  # fmt: skip
-        assert ran.code == 0
-        assert time.monotonic() - started < 15
+        assert ran.code == 0  # with another try to come they would be left queued
         assert not unknown.asked
         assert not wrong.asked
         rows = {row["url"]: row for row in sanderling("pages", tmp_path / "c", "--json").lines}
@@ -408,7 +424,7 @@ def test_ftp_and_gopher_seeds(sanderling, tmp_path: Path) -> None:  # type: igno
             f"gopher://127.0.0.1:{gopher_port}",
             f"gopher://127.0.0.1:{gopher_port}/0/about",
         ]
-        ran = sanderling("crawl", *seeds, "-d", tmp_path / "c", "--delay", 0, "--retry-wait", "30s", timeout=20)
+        ran = sanderling("crawl", *seeds, "-d", tmp_path / "c", "--delay", 0, "--retry-wait", "1h")
         assert ran.code == 0, ran.err
     rows = {row["url"]: row for row in sanderling("pages", tmp_path / "c", "--json").lines}
     assert [(rows[seed]["status"], rows[seed]["title"]) for seed in seeds] == [
@@ -422,6 +438,6 @@ def test_ftp_and_gopher_seeds(sanderling, tmp_path: Path) -> None:  # type: igno
 def test_a_run_does_not_wait_an_hour_for_one_page(sanderling: Any, tmp_path: Path) -> None:
     busy = Answer(b"", status=429, headers=(("Retry-After", "3600"),))
     with PageServer({"/": links("/a", "/b"), "/a": b"a page", "/b": busy}) as server:
-        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--max-delay", "100ms", timeout=60)
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--max-delay", "100ms")
         assert ran.code == 0
         assert "1 still queued (told to come back later)" in ran.out

@@ -6,11 +6,12 @@ import signal
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-from conftest import FAST, Ran, command, stored_urls
+from conftest import FAST, Ran, started, stored_urls
+from waiting import PATIENCE, until
 
 from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
@@ -67,37 +68,41 @@ def test_what_cannot_be_is_said_in_a_sentence(
 def test_without_the_driver(tmp_path: Path, web: ServedWeb, sanderling: Run) -> None:
     (tmp_path / "psycopg.py").write_text("raise ImportError('No module named psycopg')")
     ran = sanderling(
-        "crawl", web.url, "-d", tmp_path / "crawl", "--store", "postgresql:///x", env={"PYTHONPATH": str(tmp_path)}
+        "crawl",
+        web.url,
+        "-d",
+        tmp_path / "crawl",
+        "--store",
+        "postgresql:///x",
+        env={"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])},
     )
     assert ran.code == 2
     assert "pip install 'sanderling[postgresql]'" in ran.err
 
 
-def start(folder: Path, site: ServedWeb, server: PostgresServer, errors: Path) -> "subprocess.Popen[bytes]":
-    with errors.open("ab") as file:
-        return subprocess.Popen(
-            command("crawl", site.url, "-d", folder, *FAST, "--clients", 2, "--store", server.dsn),
-            stdout=subprocess.DEVNULL, stderr=file, start_new_session=True,
-        )  # fmt: skip
-
-
-def wait_for_pages(site: ServedWeb, count: int, process: "subprocess.Popen[bytes]") -> None:
-    while sum(site.requests.values()) < count:
-        assert process.poll() is None, "ended too early to be disturbed"
-        time.sleep(0.01)
+@contextmanager
+def start(folder: Path, site: ServedWeb, server: PostgresServer, errors: Path) -> Iterator["subprocess.Popen[str]"]:
+    arguments = ("crawl", site.url, "-d", folder, *FAST, "--clients", 2, "--store", server.dsn)
+    with errors.open("ab") as file, started(*arguments, stdout=subprocess.DEVNULL, stderr=file) as process:
+        yield process
 
 
 def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
     """Restarted three times, once long enough for every client to run out of work."""
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
     with PostgresServer() as server, SyntheticWeb(hosts=1, pages=1200, seed=6, latency=0.01).serve() as site:
-        process = start(folder, site, server, errors)
-        for pages, pause in ((150, 0.0), (400, 2.0), (700, 0.3)):
-            wait_for_pages(site, pages, process)
-            server.stop("fast" if pause else "immediate")
-            time.sleep(pause)
-            server.start()
-        assert process.wait(60) == 0
+        site.hold(after=150)
+        with start(folder, site, server, errors) as process:
+            for times, pause in enumerate((0.0, 2.0, 0.3), start=1):
+                until(lambda: site.held)
+                server.stop("fast" if pause else "immediate")
+                site.hold(after=250)  # what is fetched now is for the database
+                until(lambda times=times: errors.read_text().count("the database went away") == times)
+                time.sleep(pause)
+                server.start()
+                until(lambda times=times: errors.read_text().count("the database is back") == times)
+            site.release()
+            assert process.wait(PATIENCE) == 0
         expected = site.direct.reachable(0)
         requests = site.requests
     said = errors.read_text()
@@ -109,42 +114,42 @@ def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
 
 def test_stopping_while_the_database_is_away(tmp_path: Path) -> None:
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
-    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=300, seed=6, latency=0.01).serve() as site:
-        process = start(folder, site, server, errors)
-        wait_for_pages(site, 100, process)
-        server.stop()
-        while "the database went away" not in errors.read_text():
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 1
+    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=300, seed=6).serve() as site:
+        site.hold(after=100)
+        with start(folder, site, server, errors) as process:
+            until(lambda: site.held)
+            server.stop()
+            site.hold(after=50)
+            until(lambda: "the database went away" in errors.read_text())
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 1
         assert "stopped while the database was away" in errors.read_text()
         server.start()
-        assert start(folder, site, server, errors).wait(60) == 0
+        site.release()
+        with start(folder, site, server, errors) as process:
+            assert process.wait(PATIENCE) == 0
         expected = site.direct.reachable(0)
     assert "Traceback" not in errors.read_text()
     assert Counter(stored_urls(folder)) == Counter(expected)
 
 
-@pytest.mark.timeout(240)
 def test_killing_everything_loses_nothing(tmp_path: Path, postgres: PostgresServer) -> None:
     folder, errors = tmp_path / "crawl", tmp_path / "errors"
     chance = random.Random(5)
-    kills = 0
     with SyntheticWeb(hosts=1, pages=1500, seed=3, latency=0.03).serve() as site:
         expected = site.direct.reachable(0)
-        while True:
-            process = start(folder, site, postgres, errors)
-            try:
-                process.wait(0.9 + chance.random() * 0.9 if kills < 8 else None)
-                break
-            except subprocess.TimeoutExpired:
+        for _ in range(8):
+            site.hold(after=chance.randrange(50, 150))
+            with start(folder, site, postgres, errors) as process:
+                until(lambda: site.held)
+                time.sleep(chance.random() * 0.4)
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-                kills += 1
-        assert process.returncode == 0
+            until(lambda: not site.in_flight)
+        site.release()
+        with start(folder, site, postgres, errors) as process:
+            assert process.wait(PATIENCE) == 0
         requests = sum(site.requests.values())
-    assert kills == 8
     assert "Traceback" not in errors.read_text()
     assert Counter(stored_urls(folder)) == Counter(expected)
     # Two clients hold at most a full stock each.
-    assert requests <= len(expected) + kills * 2 * 200
+    assert requests <= len(expected) + 8 * 2 * 200

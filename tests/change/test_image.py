@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 from turbohtml import parse
+from waiting import PATIENCE
 
 from sanderling.change import Kind, compare, image, parameters
 from sanderling.change.pixels import MAX_BYTES, Decoder
@@ -14,7 +15,7 @@ from sanderling.change.pixels import MAX_BYTES, Decoder
 
 @pytest.fixture(scope="module")
 def decoder() -> Iterator[Decoder]:
-    with Decoder() as child:
+    with Decoder(seconds=PATIENCE) as child:
         yield child
 
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import FAST
 from PIL import Image, ImageDraw
 from servers import Answer, PageServer
+from waiting import PATIENCE
 
 from sanderling.change import image
 from sanderling.change.pixels import Decoder
@@ -36,7 +37,7 @@ def picture(shape: str = "circle", colour: str = "navy", kind: str = "PNG") -> b
     ],
 )
 def test_what_people_call_the_same_picture(one: bytes, other: bytes, same: bool) -> None:
-    with Decoder() as decoder:
+    with Decoder(seconds=PATIENCE) as decoder:
         colours = [decoder.decode(each) for each in (one, other)]
     assert colours[0] is not None and colours[1] is not None
     assert (image.unlikeness(image.look(colours[0]), image.look(colours[1])) == 0) is same

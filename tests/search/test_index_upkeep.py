@@ -6,13 +6,13 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import tantivy
 from search_library import NOW, Library
+from waiting import until
 
 from sanderling import Crawl
 from sanderling.cli import indexer, main
@@ -30,13 +30,6 @@ from sanderling.wiring.searching import Query, open_search
 def some(library: Library, first: int, last: int) -> None:
     for number in range(first, last):
         library.page(f"http://a.org/{number}", f"heron number {number}", title=f"Title {number}")
-
-
-def eventually(true: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def test_an_answer_says_how_far_behind_it_is(library: Library) -> None:
@@ -57,9 +50,9 @@ def test_the_process_beside_a_crawl(library: Library) -> None:
     command = [sys.executable, "-m", "sanderling.cli.indexer", str(library.folder.path)]
     some(library, 0, 3)
     with library.open() as search, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        eventually(lambda: search.behind() == 0)
+        until(lambda: search.behind() == 0)
         some(library, 3, 6)
-        eventually(lambda: search.behind() == 0)
+        until(lambda: search.behind() == 0)
         assert search.find(Query(text="heron")).total == 6
         _, errors = process.communicate()  # closes its input
         assert (process.returncode, errors) == (0, b"")
@@ -308,5 +301,5 @@ def test_a_crawl_keeps_its_index_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                         return found
         return 0
 
-    with SyntheticWeb(pages=2000, seed=4).serve() as site:
+    with SyntheticWeb(pages=20_000, seed=4).serve() as site:
         assert asyncio.run(crawl(site.url)) > 0

@@ -1,6 +1,8 @@
 import time
 from collections.abc import Collection
 
+import pytest
+
 from sanderling.model import Host, HostNote, Task
 from sanderling.server.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator, owner
 from sanderling.settings import Settings
@@ -198,10 +200,11 @@ def test_hosts_at_one_address_share_their_pause() -> None:
     made, _ = allocator({1: 50, 2: 50}, by_address=True)
     made.join("a")
     at_one_address(made, [2])
-    at_one_address(made, [1], not_before=time.time() + 30)
+    later = time.time() + 30
+    at_one_address(made, [1], not_before=later)
     leases = made.lease("a", 99, 99)
     assert len(leases) == 2
-    assert min(lease.not_before for lease in leases) > time.time() + 20
+    assert min(lease.not_before for lease in leases) == later
     made, _ = allocator({1: 50, 2: 50}, by_address=True)
     made.join("a")
     at_one_address(made, [1, 2], not_before=time.time() + 300)
@@ -231,7 +234,9 @@ def test_a_client_holds_as_much_as_it_can_handle() -> None:
     assert 90 <= stocks["usual"] <= 110
 
 
-def test_the_plan_of_a_lease_follows_the_pauses() -> None:
+def test_the_plan_of_a_lease_follows_the_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now)
     made, queue = allocator({1: 50})
     made.join("a")
     made.note(HostNote("http://1", None, time.time() + 3, 2.0))

@@ -4,6 +4,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import PATIENCE
 
 from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository.sqlite import SqliteStore
@@ -36,7 +37,7 @@ def made(tmp_path: Path, what: str, order: str = "pagerank") -> Reranker:
 def steps(one: Reranker, fetched: int) -> list[Step]:
     """All steps of one job."""
     batches: list[Step] = []
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         batch = one.step(fetched)
         if batch is not NOTHING:

@@ -9,19 +9,21 @@ from contextlib import contextmanager
 
 import httpx
 
+from tests.waiting import PATIENCE
+
 
 class Served:
     """A running `sanderling serve`."""
 
     def __init__(self, process: "subprocess.Popen[str]", url: str, said: str) -> None:
         self.process, self.url, self.said = process, url, said
-        self.http = httpx.Client(base_url=url, timeout=30)
+        self.http = httpx.Client(base_url=url, timeout=PATIENCE)
 
     def stop(self) -> str:
         """Ends it as Ctrl-C does; returns what it said on standard error."""
         self.http.close()
         self.process.send_signal(signal.SIGINT)
-        _, errors = self.process.communicate(timeout=20)
+        _, errors = self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, errors
         return errors
 
@@ -36,7 +38,7 @@ def running(*arguments: object) -> Iterator[Served]:
         assert process.stdout is not None
         said = process.stdout.readline()
         found = re.search(r"http://[^/ ]+", said)
-        assert found, said + process.communicate(timeout=20)[1]
+        assert found, said + process.communicate(timeout=PATIENCE)[1]
         served = Served(process, found[0], said)
         yield served
         if process.poll() is None:

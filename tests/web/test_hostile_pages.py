@@ -1,6 +1,5 @@
 """Whatever a crawled page says, in its title, its text, its address or its headers, stays text in the dashboard."""
 
-import time
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -8,6 +7,7 @@ import pytest
 
 from tests.conftest import FAST, Ran
 from tests.servers import Answer, PageServer, Table
+from tests.waiting import until
 from tests.web.served import Served, running
 from tests.web.test_pages import follow, tree
 
@@ -69,10 +69,8 @@ def test_nothing_of_it_becomes_markup(server: Served) -> None:
 
 
 def test_nothing_that_is_found_either(server: Served) -> None:
-    deadline = time.monotonic() + 30
-    while "being indexed" in (found := tree(server, "/crawls/bad/search?q=zebra")).text:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: "being indexed" not in tree(server, "/crawls/bad/search?q=zebra").text)
+    found = tree(server, "/crawls/bad/search?q=zebra")
     assert "<script>alert(4)" in found.text and list(found.find_all("mark"))
     follow(server, "/crawls/bad/search?q=zebra", most=3)
 

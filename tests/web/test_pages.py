@@ -1,7 +1,6 @@
 """Every page a person can reach: found by following links, and checked as a browser and a screen reader would."""
 
 import asyncio
-import time
 import xml.etree.ElementTree as xml
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,6 +17,7 @@ from sanderling.web.app import create_app
 from sanderling.web.security import Security
 from sanderling.web.shelf import Shelf
 from tests.conftest import FAST, Ran
+from tests.waiting import until
 from tests.web.served import Served, running
 
 PAGE = {"accept": "text/html"}
@@ -222,10 +222,8 @@ def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pyt
 
 def test_search_finds_and_marks(server: Served, history: Path) -> None:
     word = one_word(server)
-    deadline = time.monotonic() + 30
-    while "being indexed" in (found := tree(server, f"/crawls/history/search?q={word}")).text:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    until(lambda: "being indexed" not in tree(server, f"/crawls/history/search?q={word}").text)
+    found = tree(server, f"/crawls/history/search?q={word}")
     check(found, "search")
     assert word in {each.text.lower() for each in found.find_all("mark")}
     assert "Nothing found" in tree(server, "/crawls/history/search?q=xyzzyplugh").text
@@ -264,10 +262,8 @@ def test_a_feed_of_what_changed(server: Served) -> None:
 
 
 def test_freshness_is_drawn(server: Served) -> None:
-    deadline = time.monotonic() + 60
-    while "Look again" in (shown := tree(server, "/crawls/history/freshness")).text:
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    until(lambda: "Look again" not in tree(server, "/crawls/history/freshness").text)
+    shown = tree(server, "/crawls/history/freshness")
     check(shown, "freshness")
     drawings = [each for each in shown.find_all("svg") if "plot" in classes(each)]
     assert len(drawings) == 3 and all(attribute(each, "aria-label") for each in drawings)

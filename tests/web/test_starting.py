@@ -1,6 +1,5 @@
 """From the form to a finished crawl, and what is done to it on the way; as a browser without scripts does it."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import pytest
 import turbohtml
 
 from sanderling.testing import ServedWeb, SyntheticWeb
+from tests.waiting import until
 from tests.web.served import Served, running
 from tests.web.test_pages import attribute, check, tree
 
@@ -51,11 +51,11 @@ def send(server: Served, page: str, target: str, **typed: str) -> httpx.Response
 
 
 def wait_for(server: Served, crawl: str, state: str) -> str:
-    deadline = time.monotonic() + 60
-    while state not in (shown := server.http.get(f"/crawls/{crawl}/live?was=").text):
-        assert time.monotonic() < deadline, shown
-        time.sleep(0.1)
-    return shown
+    def shown() -> str:
+        text = server.http.get(f"/crawls/{crawl}/live?was=").text
+        return text if state in text else ""
+
+    return until(shown)
 
 
 def test_an_empty_shelf_teaches(server: Served) -> None:
@@ -91,7 +91,7 @@ def test_a_crawl_is_made_watched_changed_and_visited_again(server: Served, site:
 
 
 def test_pause_resume_and_stop(server: Served, site: ServedWeb) -> None:
-    send(server, "/new", "/new", seeds=site.url, name="slow", delay="1s")
+    send(server, "/new", "/new", seeds=site.url, name="slow", delay="10m")
     for action, state in (("pause", "paused"), ("resume", "running"), ("stop", "unfinished")):
         assert send(server, "/crawls/slow", "/crawls/slow/control", action=action).status_code == 303
         wait_for(server, "slow", f"The crawl is {state}")

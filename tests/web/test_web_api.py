@@ -1,7 +1,6 @@
 """What programs can ask: every list in parts, every thing by its name, every error a problem."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -10,6 +9,7 @@ import pytest
 
 from sanderling.testing import DAY, SyntheticWeb
 from tests.conftest import FAST, Ran
+from tests.waiting import PATIENCE, until
 from tests.web.served import Served, running
 
 API = "/api/v1/crawls/site"
@@ -111,7 +111,7 @@ def test_changes_newest_first(api: Served) -> None:
 def test_an_archived_version_is_shown_elsewhere(api: Served) -> None:
     version = api.http.get(f"{API}/versions/1").json()
     assert not version["archive"].startswith(api.url)
-    shown = httpx.get(version["archive"])
+    shown = httpx.get(version["archive"], timeout=PATIENCE)
     assert shown.status_code == 200 and shown.headers["content-security-policy"].startswith("sandbox;")
     body = api.http.get(f"{API}/versions/1/body")
     assert body.content == shown.content and body.headers["content-type"] == "application/octet-stream"
@@ -130,21 +130,19 @@ def test_hosts_and_settings(api: Served) -> None:
 
 def test_search(api: Served) -> None:
     title = some_page(api)["title"]
-    for _ in range(200):  # what is missing in the index is brought in beside the answers
-        found = api.http.get(f"{API}/search", params={"q": title, "limit": 100}).json()
-        if not found["behind"]:
-            break
-        time.sleep(0.1)
+
+    def search() -> Any:
+        return api.http.get(f"{API}/search", params={"q": title, "limit": 100}).json()
+
+    until(lambda: not search()["behind"])  # what is missing in the index is brought in beside the answers
+    found = search()
     assert found["behind"] == 0 and title in {hit["title"] for hit in found["hits"]}
     assert api.http.get(f"{API}/search", params={"q": '"' * 99 + "~*:("}).status_code in (200, 400)
 
 
 def test_freshness(api: Served) -> None:
-    for _ in range(20):
-        answer = api.http.get(f"{API}/freshness")
-        if answer.status_code != 202:
-            break
-    found = answer.json()["estimate"]
+    until(lambda: api.http.get(f"{API}/freshness").status_code != 202)
+    found = api.http.get(f"{API}/freshness").json()["estimate"]
     assert 0 <= found["freshness"] <= 1 and found["visited_again"] > 0 and found["budgets"][0]["visits"] > 0
 
 

@@ -4,7 +4,6 @@ import contextlib
 import json
 import shutil
 import socket
-import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -14,6 +13,7 @@ import httpx
 import pytest
 
 from tests.conftest import FAST, Ran
+from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
 EVIL = "</title><script>alert(1)</script>"
@@ -94,7 +94,7 @@ def test_archived_pages_cannot_run_or_set_anything(hostile: Served) -> None:
     versions = hostile.http.get("/api/v1/crawls/evil/changes?all=true").json()["items"]
     assert {each["mime"] for each in versions} >= {"text/html", "image/svg+xml"}
     for version in versions:
-        shown = httpx.get(version["archive"])
+        shown = httpx.get(version["archive"], timeout=PATIENCE)
         assert shown.status_code == 200
         assert shown.headers["content-security-policy"].startswith("sandbox; default-src 'none'")
         assert "set-cookie" not in shown.headers and "access-control-allow-origin" not in shown.headers
@@ -105,13 +105,11 @@ def test_archived_pages_cannot_run_or_set_anything(hostile: Served) -> None:
 
 
 def test_patterns_that_explode_do_not(hostile: Served) -> None:
-    begin = time.monotonic()
     fine = hostile.http.patch("/api/v1/crawls/evil/scope", json={"exclude": ["(a+)+$", "(.*a){20}"]}, headers=MEANT)
     assert fine.status_code == 200
     refused = hostile.http.patch("/api/v1/crawls/evil/scope", json={"exclude": ["((a{99}){99}){99}"]}, headers=MEANT)
     assert refused.status_code == 400 and "not a valid pattern" in refused.json()["detail"]
     assert hostile.http.patch("/api/v1/crawls/evil/scope", json={"exclude": None}, headers=MEANT).status_code == 200
-    assert time.monotonic() - begin < 20
 
 
 def test_bodies_that_are_too_large_or_no_json(hostile: Served) -> None:
@@ -141,7 +139,7 @@ def test_raw_nonsense_ends_only_its_own_connection(hostile: Served) -> None:
         b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"A" * 200_000,
     ):
-        with socket.create_connection(address, 5) as line, contextlib.suppress(ConnectionError):
+        with socket.create_connection(address, PATIENCE) as line, contextlib.suppress(ConnectionError):
             line.sendall(nonsense)
             line.shutdown(socket.SHUT_WR)
             while line.recv(65536):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.conftest import Ran
+from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
 
@@ -69,7 +70,7 @@ def test_the_end_does_not_wait_for_those_who_listen(crawled: Path) -> None:
     with running(crawled) as server, server.http.stream("GET", "/api/v1/crawls/small/events") as events:
         assert next(events.iter_lines()) == "event: idle"
         server.process.send_signal(signal.SIGINT)
-        _, errors = server.process.communicate(timeout=20)
+        _, errors = server.process.communicate(timeout=PATIENCE)
     assert server.process.returncode == 0 and "Traceback" not in errors, errors
 
 

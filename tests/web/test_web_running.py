@@ -1,7 +1,6 @@
 """Crawls that are made, started, paused, changed and stopped over HTTP."""
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,10 +12,12 @@ from sanderling.repository.folder import Folder, in_use
 from sanderling.settings import load
 from sanderling.testing import ServedWeb
 from sanderling.wiring import remote
+from tests.waiting import PATIENCE, until
 from tests.web.served import Served, running
 
 MEANT = {"x-sanderling": "1"}
-SLOW = {"delay": "100ms", "clients": 1}
+# With a web that holds its answers back, it is not over before somebody stops it.
+PATIENT = {"first_byte_timeout": "1h", "fetch_timeout": "1h", "low_speed_time": "1h"}
 
 
 @pytest.fixture(scope="module")
@@ -40,12 +41,15 @@ def cautious(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 def wait_until(server: Served, path: str, wanted: Callable[[Any], bool]) -> Any:
-    for _ in range(600):
+    found: Any = None
+
+    def looked() -> bool:
+        nonlocal found
         found = server.http.get(path).json()
-        if wanted(found):
-            return found
-        time.sleep(0.05)
-    raise AssertionError(found)
+        return wanted(found)
+
+    until(looked)
+    return found
 
 
 def test_a_crawl_from_beginning_to_end(server: Served, web: ServedWeb) -> None:
@@ -66,7 +70,8 @@ def test_a_crawl_from_beginning_to_end(server: Served, web: ServedWeb) -> None:
 
 
 def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
-    assert server.http.post("/api/v1/crawls", json={"seeds": [web.url], "name": "s", "settings": SLOW}).is_success
+    web.hold(after=5)
+    assert server.http.post("/api/v1/crawls", json={"seeds": [web.url], "name": "s", "settings": PATIENT}).is_success
     assert server.http.post("/api/v1/crawls/s/start", json={}).status_code == 409
     wait_until(server, "/api/v1/crawls/s/live", lambda live: live.get("clients"))
     assert server.http.get("/api/v1/crawls/s/clients").json()["items"]
@@ -93,7 +98,8 @@ def test_a_crawl_that_cannot_begin_leaves_nothing(server: Served, home: Path) ->
 
 
 def test_events_of_a_running_crawl(server: Served, web: ServedWeb) -> None:
-    asked = {"seeds": [web.url], "name": "watched", "settings": SLOW}
+    web.hold(after=5)
+    asked = {"seeds": [web.url], "name": "watched", "settings": PATIENT}
     assert server.http.post("/api/v1/crawls", json=asked).is_success
     seen: dict[str, Any] = {}
     with server.http.stream("GET", "/api/v1/crawls/watched/events") as answer:
@@ -111,14 +117,16 @@ def test_events_of_a_running_crawl(server: Served, web: ServedWeb) -> None:
 
 
 def test_the_server_takes_its_crawls_with_it_unless_told_otherwise(tmp_path: Path, web: ServedWeb) -> None:
+    web.hold(after=5)
     for keep in (False, True):
         with running(tmp_path / f"crawls-{keep}", "--allow-private", *["--keep"] * keep) as server:
-            asked = {"seeds": [web.url], "name": "s", "settings": SLOW}
+            asked = {"seeds": [web.url], "name": "s", "settings": PATIENT}
             assert server.http.post("/api/v1/crawls", json=asked, headers=MEANT).is_success
         folder = Folder(tmp_path / f"crawls-{keep}" / "s")
-        assert in_use(folder) is keep
         if keep:
-            assert remote.command(folder.path, Command("stop")).stopping
+            assert in_use(folder)
+            assert remote.command(folder.path, Command("stop"), PATIENCE).stopping
+        until(lambda folder=folder: not in_use(folder))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.conftest import Ran
+from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
 PAGE = {"accept": "text/html"}
@@ -111,8 +112,12 @@ def test_what_changes_something_has_to_be_meant(served: Served, headers: dict[st
     assert answer.status_code == 403
 
 
+def client(server: Served) -> httpx.Client:
+    return httpx.Client(base_url=server.url, timeout=PATIENCE)
+
+
 def test_a_form_token_belongs_to_its_session(served: Served) -> None:
-    with httpx.Client(base_url=served.url) as mine, httpx.Client(base_url=served.url) as theirs:
+    with client(served) as mine, client(served) as theirs:
         token = token_in(theirs.get("/login", headers=PAGE))
         mine.get("/login", headers=PAGE)
         assert mine.post("/logout", data={"form_token": token}).status_code == 403

@@ -35,7 +35,7 @@ LOG = "sanderling.log"
 MOST_SEEDS = 10_000
 MOST_AT_ONCE = 16
 # How long a crawl may take to begin before we say that it has.
-START_SECONDS = 5.0
+START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 
 _CRAWLS_OWN = {
