@@ -13,10 +13,12 @@ from sanderling.change import (
     Rules,
     Verdict,
     compare,
+    condense,
     focus,
     learn,
     learn_template,
     look,
+    markup,
     parameters,
     processing,
     unlikeness,
@@ -44,8 +46,8 @@ _KINDS = {
 Anew = Callable[[Before], bytes]
 
 
-# From a parsed page, its URL, its packed links and its text (if it was taken) to its encoded parameters.
-Fingerprint = Callable[[turbohtml.Document, str, bytes, str | None], bytes]
+# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes encoded parameters of text and packed links.
+Fingerprint = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
 
 
 # From the bytes of an image to its encoded look; empty for one that cannot be decoded.
@@ -66,12 +68,13 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
     """How pages are reduced to their parameters under the user's rules; the first rule whose pattern fits counts."""
     chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
 
-    def fingerprint(document: turbohtml.Document, url: str, links: bytes, visible: str | None) -> bytes:
+    def fingerprint(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
         for pattern, selectors in chosen:
             if pattern.search(url):
-                seen = focus(document, selectors)
-                return _encode(parameters(seen, processing=processing(selectors)))
-        return _encode(parameters(document, visible=visible, links=links))
+                focused = _encode(parameters(focus(document, selectors), processing=processing(selectors)))
+                return lambda visible, links: focused
+        seen = markup(document)
+        return lambda visible, links: _encode(condense(seen, visible, links=links))
 
     return fingerprint
 

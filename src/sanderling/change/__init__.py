@@ -11,7 +11,7 @@ from sanderling.visible import visible_text
 from .explain import explain
 from .image import look, unlikeness
 from .noise import Noise, learn, learn_template
-from .page import PROCESSING, Parameters, parameters
+from .page import PROCESSING, Parameters, condense, markup, parameters
 from .rules import Rules, focus, processing
 from .verdict import Degree, Edit, Kind, Verdict, compare
 
@@ -25,11 +25,13 @@ __all__ = [
     "Rules",
     "Verdict",
     "compare",
+    "condense",
     "explain",
     "focus",
     "learn",
     "learn_template",
     "look",
+    "markup",
     "parameters",
     "processing",
     "unlikeness",

@@ -1,13 +1,15 @@
 """A page in a few hundred bytes: all that is kept of a version in order to compare the next one with it.
 
-`parameters` is what the client calls for every parsed page. It walks no node in Python: the text, the tags and the
-classes are each collected by one call into the parser's C core, and hashed.
+The client takes the `markup` of a page while it has the tree at hand, and condenses it together with the text later, for
+a group of pages. No node is walked in Python: the text, the tags and the classes are each collected by one call into the
+parser's C core, and hashed at once: kept until later, their many small strings would leave the processor's caches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, cast
+from itertools import filterfalse
+from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 import numpy as np
@@ -24,7 +26,7 @@ from .text import Codes
 
 # Raise the number when anything here counts differently: parameters of another processing are not comparable. The
 # parser belongs to it, because a new release may render the same page to other lines.
-PROCESSING: Final = xxh32_intdigest(f"2 turbohtml/{turbohtml.__version__}".encode())
+PROCESSING: Final = xxh32_intdigest(f"3 turbohtml/{turbohtml.__version__}".encode())
 # State stays bounded: what follows on a longer page is its last paragraph.
 MAX_PARAGRAPHS: Final = 4096
 MAX_LOOKS: Final = 8
@@ -33,9 +35,10 @@ _MANY: Final = 32
 _REMARKABLE: Final = (
     *("title", "style", "link"),
     *weight.HEADINGS,
-    *presentation.LOOKS,
+    *weight.INLINE,
     *image.TAGS,
 )
+_ONLY_STYLES: Final = presentation.STYLE_TAGS.__contains__
 _SPACES: Final = bytes([point for point in range(256) if chr(point).isspace()])
 _SPACES_IN_A_LINE: Final = _SPACES.replace(b"\n", b"")
 _encode: Final = msgspec.msgpack.Encoder().encode
@@ -81,47 +84,102 @@ class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return np.frombuffer(self.lengths, "<u2").astype(np.int64) * np.frombuffer(self.weights, np.uint8)
 
 
+class Markup(NamedTuple):
+    """What is left of a page's tree, which afterwards may be gone."""
+
+    structure: bytes
+    presentation: bytes
+    images: bytes
+    elements: int
+    image_count: int
+    title: str
+    # Text that is shown larger or smaller, and how large.
+    sized: list[tuple[bytes, int]]
+
+
 def parameters(
-    document: Document,
+    document: Document, *, links: bytes = b"", looks: Sequence[image.Look] = (), processing: int = PROCESSING
+) -> Parameters:
+    """The change parameters of a parsed page; its tree is left as it was."""
+    return condense(markup(document), visible_text(document), links=links, looks=looks, processing=processing)
+
+
+def condense(
+    markup: Markup,
+    visible: str,
     *,
-    visible: str | None = None,
     links: bytes = b"",
     looks: Sequence[image.Look] = (),
     processing: int = PROCESSING,
 ) -> Parameters:
-    """The change parameters of a parsed page; its tree is left as it was.
+    """The change parameters of a page, from what its tree holds and its `visible_text`.
 
-    `visible` is its `visible_text`, where the caller took it already; `links` its link targets in any packed form,
-    which a crawler has at hand; `looks` the perceptual codes of its images, if the crawl fetched them; `processing`
-    is another number than the default where rules of the user shaped the document (`rules.processing`).
+    `links` are its link targets in any packed form, which a crawler has at hand; `looks` the perceptual codes of its
+    images, if the crawl fetched them; `processing` is another number than the default where rules of the user shaped the
+    document (`rules.processing`).
     """
-    title, styles, images, sized, looking = _remarkable(document)
-    rendered = visible_text(document) if visible is None else visible
-    if title:
-        rendered = f"{title}\n{rendered}"
+    title, sized = markup.title, markup.sized
+    rendered = f"{title}\n{visible}" if title else visible
     words = text.collapse(rendered)
     points = text.packed(words)
     blocks = _blocks(rendered)
-    hashes = [*map(xxh3_64_digest, blocks)]
     codes = text.packed_codes(points)
-    tags, classes = _tags_and_classes(document)
     return Parameters(
         processing,
         xxh3_128_digest(points[0], points[1]),
-        xxh3_128_digest(_outline(tags, looking)),
-        xxh3_128_digest(tags + _encode((classes, styles))),
-        xxh3_128_digest(_encode(images)),
+        markup.structure,
+        markup.presentation,
+        markup.images,
         xxh3_64_digest(links) if links else b"",
-        len(classes),
-        len(images),
+        markup.elements,
+        markup.image_count,
         codes,
         # Plain text, and what larger or smaller text adds.
         weight.PLAIN * codes.total + sum([(size - weight.PLAIN) * sum(words) for words, size in sized]),
-        b"".join(hashes),
+        b"".join(map(xxh3_64_digest, blocks)),
         _lengths(blocks),
-        _weights(hashes, bool(title), sized),
+        _weights(blocks, bool(title), sized),
         prices(words),
         tuple(looks[:MAX_LOOKS]),
+    )
+
+
+def markup(document: Document) -> Markup:
+    """All that is asked of the tree, in three walks in C."""
+    title = ""
+    styles: list[object] = []
+    images: list[str] = []
+    sized: list[tuple[bytes, int]] = []
+    for element in document.iter_elements(_REMARKABLE):
+        tag = element.tag
+        if tag in weight.HEADINGS:
+            sized.append((block(element.text), weight.HEADINGS[tag]))
+        elif tag == "link":
+            styles.append(presentation.sheet(element))
+        elif tag in image.TAGS:
+            images.append(image.reference(element, tag))
+        elif tag in weight.INLINE:
+            styles.append(presentation.look(element))
+            sized.append((block(element.text), weight.of_inline(element, tag)))
+        elif tag == "title":
+            title = title or _page_title(element)
+        else:
+            styles.append(element.text)
+    for element in presentation.styled(document):
+        look = presentation.look(element)
+        styles.append(look)
+        # Its text is seldom a paragraph, and then out of the order of the headings: it only adds to the weighted sum.
+        if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
+            sized.append((block(element.text), size))
+    elements = _tags_and_classes(document)
+    return Markup(
+        xxh3_128_digest(_encode([*filterfalse(_ONLY_STYLES, elements[::2])])),
+        xxh3_128_digest(_encode((elements, styles))),
+        xxh3_128_digest(_encode(images)),
+        len(elements) // 2,
+        len(images),
+        title,
+        sized,
     )
 
 
@@ -141,8 +199,8 @@ def _blocks(rendered: str) -> list[bytes]:
     return blocks
 
 
-def _tags_and_classes(document: Document) -> tuple[bytes, list[str | None]]:
-    """The tags in page order, each between two bytes that no tag contains, and the class of every element or nothing.
+def _tags_and_classes(document: Document) -> list[str | None]:
+    """Of every element in page order its tag and then its class, or nothing.
 
     `find_all` calls its filters from C and builds no element object unless all of them agree. A list's own `append` is
     such a filter and never agrees, so a tag is offered to it first and then to one that does; next comes the class.
@@ -150,51 +208,7 @@ def _tags_and_classes(document: Document) -> tuple[bytes, list[str | None]]:
     found: list[str | None] = []
     collect: Any = found.append
     document.find_all([collect, True], attrs={"class": collect})
-    tags = ">\0".join(cast(list[str], found[::2]))
-    return f"\0{tags}>".encode("utf-8", "surrogatepass"), found[1::2]
-
-
-def _outline(tags: bytes, looking: set[str]) -> bytes:
-    """The tags without those that only style, of which the page has these and maybe spans."""
-    for tag in ("span", *looking):
-        tags = tags.replace(b"\0%b>" % tag.encode(), b"")
-    return tags
-
-
-def _remarkable(
-    document: Document,
-) -> tuple[str, list[object], list[str], list[tuple[bytes, int]], set[str]]:
-    """What those elements say that no page has many of: its title, styles, images, sized text, and which tags
-    that only style are there at all."""
-    title = ""
-    styles: list[object] = []
-    images: list[str] = []
-    sized: list[tuple[bytes, int]] = []
-    looking: set[str] = set()
-    for element in document.iter_elements(_REMARKABLE):
-        tag = element.tag
-        if tag in presentation.STYLE_TAGS:
-            looking.add(tag)
-            if tag in weight.INLINE:
-                styles.append(presentation.look(element))
-                sized.append((block(element.text), weight.of_inline(element, tag)))
-        elif tag in weight.HEADINGS:
-            sized.append((block(element.text), weight.HEADINGS[tag]))
-        elif tag == "link":
-            styles.append(presentation.sheet(element))
-        elif tag in image.TAGS:
-            images.append(image.reference(element, tag))
-        elif tag == "title":
-            title = title or _page_title(element)
-        else:
-            styles.append(element.text)
-    for element in presentation.styled(document):
-        look = presentation.look(element)
-        styles.append(look)
-        # Its text is seldom a paragraph, and then out of the order of the headings: it only adds to the weighted sum.
-        if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
-            sized.append((block(element.text), size))
-    return title, styles, images, sized, looking
+    return found
 
 
 def _page_title(element: Element) -> str:
@@ -210,25 +224,24 @@ def _lengths(blocks: list[bytes]) -> bytes:
         return np.array([min(len(block), 65535) for block in blocks], "<u2").tobytes()
 
 
-def _weights(hashes: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) -> bytes:
+def _weights(blocks: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) -> bytes:
     """A weight for every paragraph: that of the sized text it consists of, or plain."""
-    weights = bytearray(b"\x10" * len(hashes))
+    weights = bytearray(b"\x10" * len(blocks))
     after = 0
     if titled:
         weights[0] = weight.TITLE
         after = 1
     # Where there are many, those that are no paragraph are not searched for, and others once in vain: time stays bounded.
-    known = set(hashes) if len(sized) > _MANY else None
+    known = set(blocks) if len(sized) > _MANY else None
     for words, size in sized:
-        digest = xxh3_64_digest(words)
-        if known is not None and digest not in known:
+        if known is not None and words not in known:
             continue
         # Mostly headings, and in page order: the next one is near. Most others are no paragraph of their own.
         try:
-            place = hashes.index(digest, after)
+            place = blocks.index(words, after)
         except ValueError:
             if known is not None:
-                known.discard(digest)
+                known.discard(words)
             continue
         weights[place] = size
         after = place + 1

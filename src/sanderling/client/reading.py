@@ -19,6 +19,7 @@ from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
 from sanderling.network import agent
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, origin, redirected
+from sanderling.visible import visible_text as shown
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
@@ -28,12 +29,15 @@ _TAG = b"x-robots-tag"
 # Whoever asks us to wait longer is asked again by the next run.
 LONGEST_RETRY_AFTER = 3600.0
 
+_CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError)
+
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
-# From a parsed page, its URL, its packed links and its text (if it was taken) to its change parameters; from an image to
-# its own.
-Fingerprint = Callable[[turbohtml.Document, str, bytes, str | None], bytes]
+# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes change parameters of text and packed links.
+Condense = Callable[[str, bytes], bytes]
+Fingerprint = Callable[[turbohtml.Document, str], Condense]
+# From an image to its own.
 Portray = Callable[[bytes], bytes]
 
 
@@ -64,6 +68,7 @@ class Read(NamedTuple):
     reason: str = ""
     canonical: int = 0
     parameters: bytes = b""
+    condense: Condense | None = None  # of a page that is visited again
 
 
 class Opened(NamedTuple):
@@ -73,6 +78,7 @@ class Opened(NamedTuple):
     url: str
     words: str | None = None
     exchange: Exchange | None = None
+    condense: Condense | None = None
 
 
 class Reader:
@@ -92,10 +98,10 @@ class Reader:
     def read(self, fetches: Sequence[Fetch]) -> list[Visit]:
         """The visits that came of some fetches.
 
-        All are parsed, then all sketched, then all archived: page by page each of these steps would find the code
-        and the tables of the others in the processor's caches, which costs a page 60 us.
+        All are parsed, then all sketched, then all condensed, then all archived: page by page each of these steps would
+        find the code and the tables of the others in the processor's caches, which costs a page 60 us.
         """
-        opened, sketches, places = [], [], []
+        opened, sketches, condensed, places = [], [], [], []
         for fetch in fetches:
             self._mark(fetch.task.id)
             opened.append(self._open(fetch))
@@ -104,9 +110,12 @@ class Reader:
             sketches.append(sketch(each.words, each.url) if each.words is not None else None)
         for each in opened:
             self._mark(each.visit.id)
+            condensed.append(_condensed(each))
+        for each in opened:
+            self._mark(each.visit.id)
             places.append(self._archive.add(each.exchange) if each.exchange else None)
         self._mark(0)
-        return [*map(_complete, opened, sketches, places)]
+        return [*map(_complete, opened, sketches, condensed, places)]
 
     def _open(self, fetch: Fetch) -> Opened:
         task, status = fetch.task, fetch.status
@@ -170,7 +179,7 @@ class Reader:
             links=read.links,
             found=list(read.found),
         )
-        return Opened(visit, task.url, read.words, self._exchange(fetch, headers, body, mime))
+        return Opened(visit, task.url, read.words, self._exchange(fetch, headers, body, mime), read.condense)
 
     def _content(
         self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool
@@ -190,19 +199,19 @@ class Reader:
                 return Read(noindex=noindex, parameters=drawn)
             if kind == "text":
                 words = decode(body, charset)
-                parameters = self._detector.fingerprint(_as_document(words), url, b"", None) if again else b""
+                parameters = self._of_text(words, url) if again else b""
                 return Read(words=words, noindex=noindex, parameters=parameters)
             text = READERS[kind](body, charset)
             links, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
                 words=text.text,
-                parameters=self._detector.fingerprint(_as_document(text.text), url, b"", None) if again else b"",
+                parameters=self._of_text(text.text, url) if again else b"",
                 links=links,
                 found=(_dated(body, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
             )
-        except (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError) as error:
+        except _CHOKED as error:
             # A page that our parsers choke on is kept as it came; it must not cost the client its life.
             return Read(reason=f"kept unread: {type(error).__name__}: {error}"[:200])
 
@@ -224,12 +233,15 @@ class Reader:
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
-        words = page.text(spent=not again)
-        parameters = self._detector.fingerprint(page.document, url, links, words) if again else b""
+        condense = self._detector.fingerprint(page.document, url) if again else None
         return Read(
-            page.charset, language, title, words, links, found, noindex, parameters=parameters,
+            page.charset, language, title, page.text(spent=True), links, found, noindex, condense=condense,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
         )  # fmt: skip
+
+    def _of_text(self, words: str, url: str) -> bytes:
+        document = _as_document(words)
+        return self._detector.fingerprint(document, url)(shown(document), b"")
 
     def _source(self, fetch: Fetch, body: bytes, location: str) -> Opened:
         """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
@@ -291,11 +303,28 @@ class Reader:
         )  # fmt: skip
 
 
-def _complete(opened: Opened, roughly: Sketch | None, stored: Stored | None) -> Visit:
+def _condensed(opened: Opened) -> bytes:
+    if opened.condense is None or opened.words is None:
+        return opened.visit.parameters
+    try:
+        return opened.condense(opened.words, opened.visit.links)
+    except _CHOKED:
+        return b""
+
+
+def _complete(opened: Opened, roughly: Sketch | None, parameters: bytes, stored: Stored | None) -> Visit:
     if roughly is None:
-        return replace(opened.visit, stored=stored) if stored else opened.visit
+        return replace(opened.visit, parameters=parameters, stored=stored) if stored else opened.visit
     digest, simhash, gist, core = roughly
-    return replace(opened.visit, text_digest=digest, simhash=simhash, gist=gist, core=core, stored=stored)
+    return replace(
+        opened.visit,
+        text_digest=digest,
+        simhash=simhash,
+        gist=gist,
+        core=core,
+        parameters=parameters,
+        stored=stored,
+    )
 
 
 def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:

@@ -14,6 +14,7 @@ from sanderling.repository import warc
 from sanderling.repository.store import Store
 from sanderling.settings import Settings
 from sanderling.urls import origin
+from sanderling.visible import visible_text
 from sanderling.wiring.archive import document_in, type_of
 from sanderling.wiring.templates import Templates
 
@@ -70,5 +71,5 @@ class Comparing:
         archived = warc.read(self._warcs, stored)
         document = document_in(archived)
         if document is not None:
-            return self._fingerprint(document, archived.url, b"", None)
+            return self._fingerprint(document, archived.url)(visible_text(document), b"")
         return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
