@@ -42,7 +42,7 @@ def steps(one: Reranker, fetched: int) -> list[Step]:
         batch = one.step(fetched)
         if batch is not NOTHING:
             batches.append(batch)
-        elif batches or one.complaint:
+        elif batches or one._errand.complaint:
             break
         time.sleep(0.001)
     return batches
@@ -65,24 +65,24 @@ def test_a_job_runs_beside_and_its_ranks_come_in_bounded_batches(tmp_path: Path)
     assert batches[2:] == [Step([(2 * BATCH, float(BATCH))], []), Step([], [(5, 0.5)])]
     assert [one.rank(depth) for depth in (0, 1, 5)] == [3.0, 2.0, 2.0]
     one.step(105)
-    assert one._job is None  # the crawl has not grown enough
+    assert not one._errand.out  # the crawl has not grown enough
     one.step(120)
-    assert one._job is not None
+    assert one._errand.out
     one.close()
-    assert one._job is None
+    assert not one._errand.out
 
 
 def test_too_few_pages_and_breadth_first_start_no_job(tmp_path: Path) -> None:
     few, none = made(tmp_path, "1"), made(tmp_path, "1", "breadth-first")
     assert few.step(reranker.FEWEST_PAGES - 1) == none.step(10_000) == NOTHING
-    assert few._job is None
-    assert none._job is None
+    assert not few._errand.out
+    assert not none._errand.out
 
 
 def test_a_job_that_fails_says_why_and_harms_nothing(tmp_path: Path) -> None:
     one = made(tmp_path, "die")
     assert steps(one, 100) == []
-    assert one.complaint == "no memory left"
+    assert one._errand.complaint == "no memory left"
     assert one.rank(2) == -2.0
     one.close()
 
@@ -109,7 +109,7 @@ def test_from_links_to_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         store.rerank(batch.ranks)
         store.weigh(batch.importances)
     one.close()
-    assert one.last is not None, one.complaint
+    assert one.last is not None, one._errand.complaint
     assert (one.last.queued, one.last.links) == (50, 20)
     assert 0 < one.rank(1) < 3
     first, *_ = Distributor(store.take, store.ranks).take(7, 5, set())

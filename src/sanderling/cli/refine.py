@@ -3,21 +3,17 @@
 Not a command for people: the server starts it and reads its result.
 """
 
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 
-from sanderling.cli.folders import reading
-from sanderling.errors import SanderlingError
+from sanderling.cli.errands import run
 from sanderling.freshness.importance import replacement
 from sanderling.model import Kind, State
 from sanderling.repository.store import Store
 from sanderling.server import ranking, snapshot
 from sanderling.wiring.collecting import FEWEST, LEFT, SHARE, WORTH, Swap, write
-
-POLITENESS = 10  # the crawl itself goes first
 
 
 def swaps(store: Store, most: int) -> list[Swap]:
@@ -46,14 +42,7 @@ def swaps(store: Store, most: int) -> list[Swap]:
 
 def main(arguments: list[str]) -> int:
     directory, most, result = arguments
-    os.nice(POLITENESS)
-    try:
-        with reading(Path(directory)) as (_, store):
-            write(Path(result), swaps(store, int(most)))
-    except SanderlingError as error:
-        sys.stderr.write(f"sanderling: {error}\n")
-        return 1
-    return 0
+    return run(directory, lambda _, store: write(Path(result), swaps(store, int(most))))
 
 
 if __name__ == "__main__":

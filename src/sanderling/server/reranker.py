@@ -5,13 +5,14 @@ nothing is large, and nothing imports numpy.
 """
 
 import struct
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import msgspec
+
+from sanderling.server.errand import Errand
 
 _RECORD = struct.Struct("<qd")
 
@@ -83,15 +84,12 @@ class Reranker:
     def __init__(self, order: str, command: list[str], result: Path) -> None:
         """`command` is completed with the path of the result; `breadth-first` needs no job and starts none."""
         self._idle = order == "breadth-first"
-        self._command = [*command, str(result)]
-        self._result = result
-        self._job: subprocess.Popen[bytes] | None = None
+        self._errand = Errand(command, result)
         self._steps: Iterator[Step] | None = None
         self._newcomers: list[float] = []
         self._scored_at = 0  # how many pages there were
         self._not_before = time.monotonic() + SHORTEST_PAUSE
         self.last: Result | None = None
-        self.complaint = ""  # why the last job brought nothing
 
     def rank(self, depth: int) -> float:
         """The rank of a URL just found."""
@@ -108,36 +106,25 @@ class Reranker:
             if step is NOTHING:
                 self._steps = None
             return step
-        if self._job is not None:
-            self._look_after(self._job)
+        if self._errand.out:
+            self._look_after()
         elif time.monotonic() >= self._not_before and fetched >= max(FEWEST_PAGES, self._scored_at * (1 + GROWTH)):
             self._scored_at = fetched
-            self._result.unlink(missing_ok=True)
-            self._job = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
+            self._errand.begin()
         return NOTHING
 
     def close(self) -> None:
-        """Ends a job that is still running; its result is worth nothing to anybody else."""
-        if self._job is not None:
-            self._job.kill()
-            self._job.communicate()
-            self._job = None
+        self._errand.close()
         if self._steps is not None:
             self._steps.close()  # type: ignore[attr-defined]
             self._steps = None
 
-    def _look_after(self, job: subprocess.Popen[bytes]) -> None:
-        if job.poll() is None:
+    def _look_after(self) -> None:
+        if not self._errand.back():
             return
-        _, errors = job.communicate()
-        self._job = None
         self._not_before = time.monotonic() + SHORTEST_PAUSE
-        if job.returncode != 0:
-            self.complaint = errors.decode(errors="replace").strip().rpartition("\n")[2] or f"code {job.returncode}"
+        if self._errand.complaint:
             return
-        self.complaint = ""
-        self.last, self._steps = read(self._result)
+        self.last, self._steps = read(self._errand.result)
         self._newcomers = self.last.newcomers
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, self.last.cpu * ONE_SECOND_IN)

@@ -6,7 +6,6 @@ stay in the archive and in its history. The newcomer takes its place. Updating p
 nothing to do with each other, so a visit never waits for a rank.
 """
 
-import subprocess
 import time
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from sanderling.model import Counts
+from sanderling.server.errand import Errand
 
 LEFT = "left the collection: others are more important"
 
@@ -48,9 +48,7 @@ class Collecting:
     def __init__(self, most: int, command: list[str], result: Path) -> None:
         """`command` is completed with the size of the collection and the path of the result."""
         self.most = most
-        self._command = [*command, str(most), str(result)]
-        self._result = result
-        self._job: subprocess.Popen[bytes] | None = None
+        self._errand = Errand([*command, str(most)], result)
         self._not_before = 0.0
         self._asked_at = -1  # how many pages had been stored
         self._rounds = 0
@@ -67,19 +65,16 @@ class Collecting:
 
     def busy(self, counts: Counts) -> bool:
         """Whether somebody may still change places."""
-        return self._job is not None or bool(self._coming) or self._wants_to_ask(counts)
+        return self._errand.out or bool(self._coming) or self._wants_to_ask(counts)
 
     def step(self, counts: Counts) -> list[Swap]:
         """To be called now and then: who changes places, mostly nobody."""
-        if self._job is not None:
-            return self._take_in(self._job) if self._job.poll() is not None else []
+        if self._errand.out:
+            return self._take_in() if self._errand.back() else []
         if time.monotonic() >= self._not_before and not self._coming and self._wants_to_ask(counts):
             self._asked_at = counts.pages
             self._rounds += 1
-            self._result.unlink(missing_ok=True)
-            self._job = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            self._errand.begin()
         return []
 
     def expect(self, swaps: list[Swap]) -> None:
@@ -103,20 +98,15 @@ class Collecting:
                 del self._coming[host]
 
     def close(self) -> None:
-        if self._job is not None:
-            self._job.kill()
-            self._job.communicate()
-            self._job = None
+        self._errand.close()
 
     def _wants_to_ask(self, counts: Counts) -> bool:
         full = self.inside(counts) >= self.most
         grown = self._asked_at < 0 or counts.pages > self._asked_at * (1 + GROWTH)
         return full and grown and self._rounds < MOST_ROUNDS
 
-    def _take_in(self, job: "subprocess.Popen[bytes]") -> list[Swap]:
-        job.communicate()
-        self._job = None
+    def _take_in(self) -> list[Swap]:
         self._not_before = time.monotonic() + PAUSE
-        if job.returncode != 0 or not self._result.exists():
+        if self._errand.complaint:
             return []
-        return msgspec.msgpack.decode(self._result.read_bytes(), type=list[Swap])
+        return msgspec.msgpack.decode(self._errand.result.read_bytes(), type=list[Swap])

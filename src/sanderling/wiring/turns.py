@@ -4,7 +4,6 @@ The planning itself is a short-lived process (`planner` says what it does). Here
 large, and nothing imports numpy.
 """
 
-import subprocess
 import time
 from heapq import heapify, heappop, heappush
 from pathlib import Path
@@ -12,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from sanderling.model import Turn
+from sanderling.server.errand import Errand
 
 # A plan is made again after so long, but planning may take no more than one in so many seconds.
 SHORTEST_PAUSE = 60.0
@@ -46,28 +46,27 @@ class Turns:
 
     def __init__(self, command: list[str], result: Path, repeat: bool) -> None:
         """`command` is completed with the path of the result; without `repeat` one plan is enough."""
-        self._command = [*command, str(result)]
-        self._result = result
+        self._errand = Errand(command, result)
         self._repeat = repeat
-        self._job: subprocess.Popen[bytes] | None = None
         self._not_before = 0.0
         self._heap: list[tuple[float, int, Turn]] = []
         self._planned: dict[int, float] = {}  # id -> due, of what is in the heap
         self._visited: dict[int, float] = {}  # since the process that plans began to read
         self.plan: Plan | None = None
-        self.complaint = ""  # why the last job brought nothing
+
+    @property
+    def complaint(self) -> str:
+        """Why the last plan failed."""
+        return self._errand.complaint
 
     def step(self) -> None:
         """To be called now and then: begins to plan when it is time, and takes a finished plan in."""
-        if self._job is not None:
-            if self._job.poll() is not None:
-                self._take_in(self._job)
+        if self._errand.out:
+            if self._errand.back():
+                self._take_in()
         elif time.monotonic() >= self._not_before and (self._repeat or self.plan is None):
-            self._result.unlink(missing_ok=True)
             self._visited.clear()
-            self._job = subprocess.Popen(
-                self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-            )
+            self._errand.begin()
 
     def next(self, now: float) -> Turn | None:
         """Whose turn it is, if anybody's; it stays until it is taken."""
@@ -95,20 +94,13 @@ class Turns:
         return len(self._planned)
 
     def close(self) -> None:
-        if self._job is not None:
-            self._job.kill()
-            self._job.communicate()
-            self._job = None
+        self._errand.close()
 
-    def _take_in(self, job: "subprocess.Popen[bytes]") -> None:
-        _, errors = job.communicate()
-        self._job = None
+    def _take_in(self) -> None:
         self._not_before = time.monotonic() + SHORTEST_PAUSE
-        if job.returncode != 0:
-            self.complaint = errors.decode(errors="replace").strip().rpartition("\n")[2] or f"code {job.returncode}"
+        if self.complaint:
             return
-        self.complaint = ""
-        self.plan = _decode(self._result.read_bytes())
+        self.plan = _decode(self._errand.result.read_bytes())
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, self.plan.cpu * ONE_SECOND_IN)
         # Visits made while it was planned are not in it: their turns wait as if they were.
         dues = {

@@ -6,7 +6,6 @@ the clients leave.
 """
 
 import contextlib
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from pathlib import Path
 from sanderling.errors import StoreAway
 from sanderling.model import Counts
 from sanderling.repository.store import Store
+from sanderling.server.errand import Errand
 from sanderling.server.reranker import read
 
 # With so many known URLs it takes a tenth of a second, less than a process takes to begin.
@@ -28,40 +28,33 @@ class Weighing:
 
     def __init__(self, store: Store, folder: Path, result: Path) -> None:
         self._store = store
-        self._folder = folder
-        self._result = result
+        self._errand = Errand([sys.executable, "-m", "sanderling.cli.rerank", str(folder), "-"], result)
         self._versions = 0  # the crawl had, when this began
-        self._job: subprocess.Popen[bytes] | None = None
 
     def begin(self, counts: Counts) -> None:
         if counts.versions <= int(self._store.noted("weighed") or 0) * (1 + NEW_SHARE):
             return
         self._versions = counts.versions
         if counts.known > FEW:
-            command = [sys.executable, "-m", "sanderling.cli.rerank", str(self._folder), "-", str(self._result)]
-            self._job = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-            )
+            self._errand.begin()
 
     def finish(self, had_enough: Callable[[], bool]) -> None:
         if not self._versions:
             return
-        while self._job is not None and self._job.poll() is None:
+        if not self._errand.out:
+            from sanderling.server.snapshot import rerank
+
+            rerank(self._store, None, self._errand.result)
+        while self._errand.out and not self._errand.back():
             if had_enough():
                 return
             time.sleep(0.02)
-        if self._job is None:
-            from sanderling.server.snapshot import rerank
-
-            rerank(self._store, None, self._result)
-        elif self._job.returncode:
+        if self._errand.complaint:
             return  # the next crawl of this folder tries again
         with contextlib.suppress(StoreAway):
-            for step in read(self._result)[1]:
+            for step in read(self._errand.result)[1]:
                 self._store.weigh(step.importances)
             self._store.note("weighed", str(self._versions))
 
     def close(self) -> None:
-        if self._job is not None and self._job.poll() is None:
-            self._job.kill()
-            self._job.wait()
+        self._errand.close()

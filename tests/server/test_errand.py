@@ -1,0 +1,49 @@
+"""Processes that are sent out for a result."""
+
+import sys
+import time
+from pathlib import Path
+
+from sanderling.server.errand import Errand
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-c", code]
+
+
+def wait(errand: Errand) -> None:
+    deadline = time.monotonic() + 60
+    while not errand.back():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_brings_a_result_as_often_as_it_is_begun(tmp_path: Path) -> None:
+    errand = Errand(python("import sys, os; open(sys.argv[1], 'x').write(str(os.getpid()))"), tmp_path / "result")
+    assert not errand.out and not errand.back()
+    found = set()
+    for _ in range(2):
+        errand.begin()
+        assert errand.out
+        wait(errand)
+        assert not errand.out and not errand.complaint
+        found.add(errand.result.read_text())
+    assert len(found) == 2
+
+
+def test_says_why_it_brings_nothing(tmp_path: Path) -> None:
+    errand = Errand(python("import sys; sys.exit('first\\nno memory left')"), tmp_path / "result")
+    errand.begin()
+    wait(errand)
+    assert errand.complaint == "no memory left"
+    silent = Errand(python("import os; os._exit(3)"), tmp_path / "result")
+    silent.begin()
+    wait(silent)
+    assert silent.complaint == "code 3"
+
+
+def test_is_ended_when_nobody_waits_for_it_any_more(tmp_path: Path) -> None:
+    errand = Errand(python("import time; time.sleep(600)"), tmp_path / "result")
+    errand.begin()
+    errand.close()
+    assert not errand.out and not errand.back()
