@@ -13,6 +13,7 @@ from sanderling.web.api import pages as page_api
 from sanderling.web.api.answers import describe
 from sanderling.web.estimates import Estimates
 from sanderling.web.gate import Gate
+from sanderling.web.indexes import Indexes
 from sanderling.web.pages.mishaps import error_page
 from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard
@@ -25,16 +26,18 @@ READERS = 8
 def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     """Everything that one server shows; `keep` lets the crawls that it started go on when it ends."""
     runner = Runner(shelf, security.allow_private, keep)
+    indexes = Indexes()
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_tidy, shelf, runner)
+            tasks.start_soon(_tidy, shelf, runner, indexes)
             yield
             tasks.cancel_scope.cancel()
         await anyio.to_thread.run_sync(runner.close)
         shelf.close_idle(0)
+        indexes.close_idle(0)
 
     app = FastAPI(
         title="Sanderling", version=__version__, lifespan=life, dependencies=[Depends(guard)],
@@ -43,6 +46,7 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.state.shelf = shelf
     app.state.security = security
     app.state.runner = runner
+    app.state.indexes = indexes
     app.state.estimates = Estimates()
     app.state.listeners = events.Listeners()
     problems.install(app, error_page)
@@ -57,8 +61,9 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     return app
 
 
-async def _tidy(shelf: Shelf, runner: Runner) -> None:
+async def _tidy(shelf: Shelf, runner: Runner, indexes: Indexes) -> None:
     while True:
         await anyio.sleep(IDLE_SECONDS / 2)
         await anyio.to_thread.run_sync(shelf.close_idle)
+        indexes.close_idle(IDLE_SECONDS)
         await anyio.to_thread.run_sync(runner.tidy)

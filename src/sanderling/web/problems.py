@@ -9,6 +9,7 @@ import msgspec
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sanderling.errors import BadFolder, RunFailed, SanderlingError, StoreAway
 from sanderling.web.shelf import UnknownCrawl
@@ -30,6 +31,36 @@ class Conflict(SanderlingError):
 _STATUS: dict[type[SanderlingError], int] = {
     UnknownCrawl: 404, NotFound: 404, Conflict: 409, NotRunning: 409, BadFolder: 409, StoreAway: 503, RunFailed: 500,
 }  # fmt: skip
+
+
+class Mistakes:
+    """Answers what nobody expected, inside of whatever adds headers to answers: the framework would do so outside of it."""
+
+    def __init__(self, app: ASGIApp, answer: ErrorPage) -> None:
+        self._app = app
+        self._answer = answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        begun = False
+
+        async def sending(message: Message) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        try:
+            await self._app(scope, receive, sending)
+        except Exception:
+            if scope["type"] == "http" and not begun:
+                await self._said(Request(scope))(scope, receive, send)
+            raise  # so that the server's log says more
+
+    def _said(self, request: Request) -> Response:
+        sentence = "this is a mistake of Sanderling; the server's log says more"
+        try:
+            return self._answer(request, 500, sentence)
+        except Exception:  # the page may need what failed
+            return problem(500, sentence)
 
 
 def problem(status: int, detail: str, headers: dict[str, str] | None = None, **more: object) -> Response:
@@ -73,13 +104,10 @@ def install(app: FastAPI, page: ErrorPage | None = None) -> None:
     async def damaged(request: Request, error: Exception) -> Response:
         return answer(request, 500, f"the database of this crawl cannot be read: {error}")
 
-    async def bug(request: Request, error: Exception) -> Response:
-        return answer(request, 500, "this is a mistake of Sanderling; the server's log says more")
-
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(SanderlingError, ours)
     app.add_exception_handler(OverflowError, too_large)
     app.add_exception_handler(OSError, unreadable)
     app.add_exception_handler(sqlite3.DatabaseError, damaged)
-    app.add_exception_handler(Exception, bug)
+    app.add_middleware(Mistakes, answer=answer)

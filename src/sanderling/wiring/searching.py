@@ -9,7 +9,7 @@ with open_search(Folder(path)) as search:
 import threading
 import time
 from pathlib import Path
-from typing import Self
+from typing import NamedTuple, Self
 
 import tantivy
 from msgspec import structs
@@ -31,7 +31,7 @@ from sanderling.settings import load
 from sanderling.wiring import indexing
 from sanderling.wiring.archive import open_store
 
-__all__ = ["Hit", "OnProgress", "Query", "Results", "Searcher", "open_search"]
+__all__ = ["Hit", "KeptIndex", "OnProgress", "Query", "Results", "Searcher", "open_search"]
 
 OnProgress = indexing.OnProgress
 
@@ -53,11 +53,11 @@ def open_search(folder: Folder) -> "Searcher":
 class Searcher:
     """Answers questions from several threads; `close` it, or use it in a `with` statement."""
 
-    def __init__(self, folder: Folder, store: Store) -> None:
+    def __init__(self, folder: Folder, store: Store, index: "KeptIndex | None" = None) -> None:
+        """`index` is one that is kept open longer than this."""
         self._folder = folder
         self._store = store
-        self._lock = threading.Lock()
-        self._opened: _Opened | None = None
+        self._index = index or KeptIndex(folder)
         self._shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
 
     def __enter__(self) -> Self:
@@ -71,9 +71,8 @@ class Searcher:
 
     def behind(self) -> int:
         """How many versions are stored and not indexed yet."""
-        with self._lock:
-            opened = self._open()
-            return self._behind(opened.progress if opened else Progress())
+        opened = self._index.now(self._store)
+        return self._behind(opened.progress if opened else Progress())
 
     def catch_up(self, on_progress: OnProgress = lambda done, all: True) -> int:
         """Indexes what is missing; IndexInUse when another process does so already."""
@@ -83,8 +82,7 @@ class Searcher:
         """The hits on one page of an answer. BadIndex when the index cannot be used."""
         started = time.perf_counter()
         _check(asked)
-        with self._lock:
-            opened = self._open()
+        opened = self._index.now(self._store)
         if opened is None:
             behind = self._behind(Progress())
             notes = ["there is no index yet"] if behind else []
@@ -92,7 +90,7 @@ class Searcher:
         with place.legible(self._folder.index):
             return self._find(opened, asked, started)
 
-    def _find(self, opened: "_Opened", asked: Query, started: float) -> Results:
+    def _find(self, opened: "Opened", asked: Query, started: float) -> Results:
         asked = structs.replace(asked, text=clean(asked.text), host=clean(asked.host), language=clean(asked.language))
         tree, notes = parse(asked.text)
         matcher = Matcher(opened.searcher, [asked.language] if asked.language else opened.languages)
@@ -150,36 +148,57 @@ class Searcher:
     def _behind(self, progress: Progress) -> int:
         return max(0, self._store.newest_version() - progress.number)
 
-    def _open(self) -> "_Opened | None":
-        """The index as it is now."""
-        for _ in range(3):
-            where = place.current(self._folder.index)
-            if where is None:
-                return None
-            stamp = _stamp(where)
-            if self._opened is not None and self._opened.where == str(where) and self._opened.stamp == stamp:
-                return self._opened
-            try:
-                searcher = place.open_index(where).searcher()
-                progress = indexing.checked(searcher, self._folder, self._store)
-            except BadIndex:
-                if place.current(self._folder.index) == where:
-                    raise
-                continue  # another one took over in between
-            self._opened = _Opened(str(where), stamp, searcher, progress)
-            return self._opened
-        raise IndexInUse(f"{self._folder.index} is made anew again and again")
 
-
-class _Opened:
+class Opened(NamedTuple):
     """An index as it was at one moment."""
 
-    def __init__(self, where: str, stamp: tuple[int, int], searcher: tantivy.Searcher, progress: Progress) -> None:
-        self.where = where
-        self.stamp = stamp
-        self.searcher = searcher
-        self.progress = progress
-        self.languages = [each for each, _ in searcher.terms_with_prefix("language", "", limit=MOST_LANGUAGES)]
+    where: Path
+    stamp: tuple[int, int]
+    held: tantivy.Index
+    searcher: tantivy.Searcher
+    progress: Progress
+    languages: list[str]
+
+
+class KeptIndex:
+    """The index of a crawl, open from one question to the next; for many threads.
+
+    It is read anew when it was written to, and opened anew when another one took its place.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._opened: Opened | None = None
+
+    def now(self, store: Store) -> Opened | None:
+        """The index as it is now; None when there is none."""
+        with self._lock:
+            for _ in range(3):
+                where = place.current(self._folder.index)
+                if where is None:
+                    self._opened = None
+                    return None
+                try:
+                    self._opened = self._look(where, store)
+                except BadIndex:
+                    self._opened = None
+                    if place.current(self._folder.index) == where:
+                        raise
+                    continue  # another one took over in between
+                return self._opened
+        raise IndexInUse(f"{self._folder.index} is made anew again and again")
+
+    def _look(self, where: Path, store: Store) -> Opened:
+        stamp, kept = _stamp(where), self._opened
+        if kept is not None and kept.where == where and kept.stamp == stamp:
+            return kept
+        with place.legible(self._folder.index):
+            index = kept.held if kept is not None and kept.where == where else place.open_index(where)
+            index.reload()
+            searcher = index.searcher()
+            languages = [each for each, _ in searcher.terms_with_prefix("language", "", limit=MOST_LANGUAGES)]
+        return Opened(where, stamp, index, searcher, indexing.checked(searcher, self._folder, store), languages)
 
 
 def _stamp(where: Path) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from sanderling.telling.selection import kinds_named
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.changes import Kinds, Since
 from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.indexers import Indexers
+from sanderling.web.indexes import Indexes
 from sanderling.wiring import searching
 
 router = APIRouter(tags=["search"])
@@ -30,9 +30,9 @@ def search(
         text=q, host=host, language=language, kinds=kinds_named(kind), gone=gone, versions=versions, limit=limit,
         page=page, **times,
     )  # fmt: skip
+    indexes: Indexes = request.app.state.indexes
     with shelf.reading(crawl) as (folder, store):
-        results = searching.Searcher(folder, store).find(asked)
+        results = indexes.searcher(folder, store).find(asked)
     if results.behind:
-        indexers: Indexers = request.app.state.indexers
-        indexers.catch_up(folder)
+        indexes.catch_up(folder)
     return said(results)

@@ -20,7 +20,6 @@ from sanderling.web.pages import (
     search,
     starting,
 )
-from sanderling.web.pages.indexers import Indexers
 from sanderling.web.pages.pulse import Pulse
 from sanderling.web.pages.rendering import prepare
 
@@ -48,5 +47,4 @@ def install(app: FastAPI) -> None:
     prepare()
     app.include_router(router)
     app.state.pulse = Pulse()
-    app.state.indexers = Indexers()
     app.mount("/static", StaticFiles(directory=Path(__file__).parent.parent / "static"))

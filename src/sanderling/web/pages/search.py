@@ -10,10 +10,10 @@ from sanderling.cli.versions import moment
 from sanderling.errors import SanderlingError
 from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
+from sanderling.web.indexes import Indexes
 from sanderling.web.pages.asking import offered_hosts
-from sanderling.web.pages.indexers import Indexers
 from sanderling.web.pages.rendering import show
-from sanderling.wiring.searching import Hit, Query, Results, Searcher
+from sanderling.wiring.searching import Hit, Query, Results
 
 router = APIRouter()
 
@@ -40,14 +40,14 @@ def search(
     asked = Asked(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip())
     results: Results | None = None
     trouble = ""
+    indexes: Indexes = request.app.state.indexes
     with shelf.reading(crawl) as (folder, store):
         hosts = offered_hosts(store)
         if asked.any:
             try:
-                results = Searcher(folder, store).find(_query(asked, page))
+                results = indexes.searcher(folder, store).find(_query(asked, page))
                 if results.behind:
-                    indexers: Indexers = request.app.state.indexers
-                    trouble = indexers.catch_up(folder)
+                    trouble = indexes.catch_up(folder)
             except SanderlingError as error:
                 trouble = str(error)
     address = request.url.include_query_params

@@ -1,0 +1,73 @@
+"""The server keeps search indexes open, and notices what happens to them."""
+
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import tantivy
+from search_library import Library
+
+from sanderling.cli import main
+from sanderling.search import place
+from sanderling.web.indexes import Indexes
+from sanderling.wiring.archive import open_store
+from sanderling.wiring.searching import Query
+
+
+@pytest.fixture
+def indexes() -> Indexes:
+    return Indexes()
+
+
+def found(indexes: Indexes, library: Library) -> list[str]:
+    with closing(open_store(library.folder, readonly=True)) as store:
+        return sorted(hit.url[-1] for hit in indexes.searcher(library.folder, store).find(Query(text="heron")).hits)
+
+
+def mapped(library: Library) -> bool:
+    return str(library.folder.index) in Path("/proc/self/maps").read_text()
+
+
+def test_it_is_opened_once(indexes: Indexes, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Path] = []
+
+    def open_index(folder: Path, open_index: Callable[[Path], tantivy.Index] = place.open_index) -> tantivy.Index:
+        opened.append(folder)
+        return open_index(folder)
+
+    library.page("http://a.org/1", "a heron", title="one")
+    library.find()
+    monkeypatch.setattr(place, "open_index", open_index)
+    assert found(indexes, library) == found(indexes, library) == ["1"]
+    assert len(opened) == 1
+
+
+def test_it_follows_what_is_written_replaced_and_deleted(indexes: Indexes, library: Library) -> None:
+    library.page("http://a.org/1", "a heron", title="one")
+    library.find()
+    assert found(indexes, library) == ["1"]
+    library.page("http://a.org/2", "a heron by the sea", title="two")
+    library.find()
+    assert found(indexes, library) == ["1", "2"]
+    library.page("http://a.org/3", "the third heron", title="three")
+    assert main(["reindex", str(library.folder.path)]) == 0
+    assert found(indexes, library) == ["1", "2", "3"]
+    shutil.rmtree(library.folder.index)
+    assert found(indexes, library) == []
+    library.find()
+    assert found(indexes, library) == ["1", "2", "3"]
+
+
+def test_what_nobody_searches_is_let_go(indexes: Indexes, library: Library) -> None:
+    library.page("http://a.org/1", "a heron", title="one")
+    library.find()
+    assert found(indexes, library) == ["1"]
+    assert mapped(library)
+    indexes.close_idle(0)
+    deadline = time.monotonic() + 20
+    while mapped(library):  # who wrote the index may be about to let go, too
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
