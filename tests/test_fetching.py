@@ -73,6 +73,8 @@ def site(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Site:  # type:
             "/nofollow": b'<a rel="nofollow" href="/not-1">no</a><a href="/yes-1">yes</a>',
             "/meta": b'<meta name=robots content="noindex,nofollow"><a href="/not-2">no</a>',
             "/meta-other": b'<meta name=otherbot content="none"><a href="/yes-2">yes</a>',
+            "/meta-named": b'<meta name=Tester content="none"><a href="/not-5">no</a>',
+            "/header-named": Answer(links("/not-6"), headers=(("X-Robots-Tag", "tester: none"),)),
             "/header": Answer(links("/not-3"), headers=FORBIDDEN),
             "/header.pdf": Answer(pdf("secret", f"{here}/not-4"), "application/pdf", headers=FORBIDDEN),
             "/paper.pdf": Answer(pdf("Hello", f"{here}/from-pdf"), "application/octet-stream"),
@@ -131,7 +133,7 @@ def test_what_pages_ask_of_crawlers(site: Site) -> None:
     assert not [path for path in site.paths if path.startswith("/not-")]
     assert {"/yes-1", "/yes-2"} <= site.paths
     noindex = {path for path, row in site.pages.items() if row["noindex"]}
-    assert noindex == {"/meta", "/header", "/header.pdf"}
+    assert noindex == {"/meta", "/meta-named", "/header", "/header-named", "/header.pdf"}
 
 
 def test_documents_by_content(site: Site) -> None:

@@ -1,6 +1,7 @@
 import pytest
 
-from sanderling.network import is_public, names_private
+from sanderling.network import is_public, names, names_private
+from sanderling.settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -29,3 +30,16 @@ def test_names_that_say_it_themselves() -> None:
     assert names_private("[::1]")
     assert names_private("127.0.0.1")
     assert not names_private("example.org")
+
+
+@pytest.mark.parametrize(
+    ("agent", "expected"),
+    [
+        (Settings().user_agent, {"sanderling"}),
+        ("MyBot", {"mybot"}),
+        ("My-Bot/2.0 (+https://example.org/bot/1)", {"my-bot"}),
+        ("Mozilla/5.0 (compatible; MyBot/1.0; +https://example.org/)", {"mozilla", "mybot"}),
+    ],
+)
+def test_the_crawler_is_called_by_the_products_in_its_user_agent(agent: str, expected: set[str]) -> None:
+    assert names(Settings(user_agent=agent)) == expected

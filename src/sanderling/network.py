@@ -5,6 +5,7 @@ What is discovered may lead to public addresses only, checked when a connection 
 
 import ipaddress
 import os
+import re
 from functools import lru_cache
 from pathlib import Path
 
@@ -53,6 +54,12 @@ def names_private(host: str) -> bool:
 def agent(settings: Settings) -> str:
     """How the crawler introduces itself: the project and whom to write to."""
     return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
+
+
+def names(settings: Settings) -> frozenset[str]:
+    """By which robots meta tags and headers address the crawler: the products in its user agent, in small letters."""
+    words = settings.user_agent.lower()
+    return frozenset([*re.findall(r"^[^/\s]+", words), *re.findall(r"(?<=[\s(;])[a-z][\w-]*(?=/\d)", words)])
 
 
 def certificates() -> str:

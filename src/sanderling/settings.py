@@ -134,7 +134,7 @@ DECLARED = [
     Declared("follow_nofollow", "flag", "Manners", "follow links marked rel=nofollow"),
     Declared("allow_private", "flag", "Manners", "let discovered links lead to loopback, private and link-local addresses"),
     Declared("private_seeds", "flag", "Manners", "let seeds be at such addresses; off for crawls that are created through the API"),
-    Declared("user_agent", "text", "Manners", "how the crawler introduces itself"),
+    Declared("user_agent", "text", "Manners", "how the crawler introduces itself; robots rules address it by the product names in it"),
     Declared("contact", "text", "Manners", "URL or mail address of whoever runs the crawl, added to the user agent"),
     Declared("proxy", "text", "Network", "http://, https://, socks5:// or socks5h:// proxy for every request"),
     Declared("cookies", "flag", "Network", "keep cookies for the length of a run"),

@@ -29,7 +29,7 @@ def test_a_wide_cell_makes_no_flood_of_spaces() -> None:
 
 
 def test_head() -> None:
-    head = page().head()
+    head = page().head(frozenset())
     assert head.base == "http://e.org/base/"
     assert head.hrefs == ["n", "c", "d", "e"]
     assert (head.nofollow, head.noindex) == (False, True)
@@ -62,7 +62,16 @@ def test_charset_in_the_order_of_the_standard(body: bytes, charset: str | None, 
 
 
 def test_robots_header() -> None:
-    assert directives(["noindex, nofollow"]) == (True, True)
-    assert directives(["otherbot: noindex"]) == (False, False)
-    assert directives(["sanderling: none"]) == (True, True)
-    assert directives(["unavailable_after: 25 Jun 2030 15:00:00 GMT", "nofollow"]) == (True, False)
+    names = {"sanderling"}
+    assert directives(["noindex, nofollow"], names) == (True, True)
+    assert directives(["*: noindex"], names) == (False, True)
+    assert directives(["otherbot: noindex"], names) == (False, False)
+    assert directives(["Sanderling: none"], names) == (True, True)
+    assert directives(["sanderling: none"], {"otherbot"}) == (False, False)
+    assert directives(["unavailable_after: 25 Jun 2030 15:00:00 GMT", "nofollow"], names) == (True, False)
+
+
+def test_robots_meta_tags_address_all_or_one_by_name() -> None:
+    named = HtmlPage(b'<meta name="MyBot" content="noindex">', None, "http://e.org/")
+    assert named.head({"mybot"}).noindex
+    assert not named.head({"sanderling"}).noindex

@@ -1,6 +1,6 @@
 """What a search finds of a document: its title, its headings and all of its text, from one parse."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import NamedTuple
 
 from turbohtml.detect import detect_language
@@ -30,14 +30,14 @@ class FullText(NamedTuple):
     noindex: bool = False  # the page or its headers forbid to show it
 
 
-def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], ask: bool) -> FullText:
-    """What a document says; whether it may be shown is looked up when `ask` says so."""
+def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], names: Set[str] | None) -> FullText:
+    """What a document says; whether it may be shown is looked up for a robot of these `names`, if any."""
     types = [value for name, value in headers if name.lower() == "content-type"]
     mime, charset = media_type(types[0] if types else "")
     try:
         kind = kind_of(body, mime)
         if kind == "html":
-            found = _html(HtmlPage(body, charset, url), ask)
+            found = _html(HtmlPage(body, charset, url), names)
         elif kind == "text":
             found = FullText(text=decode(body, charset))
         elif kind in READERS:
@@ -47,14 +47,15 @@ def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], ask: bo
             found = FullText()
     except (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError):
         found = FullText()  # as when it was fetched: what our parsers choke on is kept unread
-    forbidden = found.noindex or (ask and directives(v for k, v in headers if k.lower() == "x-robots-tag")[1])
+    tags = [value for name, value in headers if name.lower() == "x-robots-tag"]
+    forbidden = found.noindex or (names is not None and directives(tags, names)[1])
     return found._replace(language=found.language or _language_of(found.text), noindex=forbidden)
 
 
-def _html(page: HtmlPage, ask: bool) -> FullText:
+def _html(page: HtmlPage, names: Set[str] | None) -> FullText:
     headings = "\n".join(" ".join(each.text.split()) for each in page.document.iter_elements(_HEADINGS))
     language = page.language().replace("_", "-").partition("-")[0].strip().lower()
-    noindex = ask and page.head().noindex
+    noindex = names is not None and page.head(names).noindex
     return FullText(page.title(), headings, page.text(spent=True), language[:8], noindex)
 
 

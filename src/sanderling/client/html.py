@@ -1,6 +1,6 @@
 """Reads an HTML page: one parse, then only what is asked for."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import NamedTuple, cast
 
 import turbohtml
@@ -59,8 +59,8 @@ class HtmlPage:
         """The visible text, a block a line; in less time when it is the last thing that is asked for."""
         return visible_text(self.document, spent)
 
-    def head(self) -> Head:
-        """Base, link elements, frames, image maps and robots directives, in one walk."""
+    def head(self, names: Set[str]) -> Head:
+        """Base, link elements, frames, image maps and the directives for all robots and for those of these names."""
         base, hrefs, directives, refresh, canonical = self.url, [], "", None, ""
         for element in self.document.iter_elements(_BESIDE_ANCHORS):
             tag = element.tag
@@ -71,7 +71,7 @@ class HtmlPage:
                     if not canonical and "canonical" in rel.split():
                         canonical = hrefs[-1]
             elif tag == "meta":
-                if (element.attr("name") or "").lower() in ("robots", "sanderling"):
+                if (name := (element.attr("name") or "").lower()) == "robots" or name in names:
                     directives += "," + (element.attr("content") or "").lower()
                 elif (element.attr("http-equiv") or "").lower() == "refresh":
                     found = self.document.meta_refresh(self.url)
@@ -109,15 +109,15 @@ _NOFOLLOW = {"nofollow", "none"}
 _NOINDEX = {"noindex", "none"}
 
 
-def directives(headers: Iterable[str]) -> tuple[bool, bool]:
-    """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to us."""
+def directives(headers: Iterable[str], names: Set[str]) -> tuple[bool, bool]:
+    """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to a robot of these names."""
     nofollow = noindex = False
     for header in headers:
         # "noindex, nofollow" is for all, "somebot: noindex" for one; a date behind a colon names nobody.
         agent, colon, rest = header.lower().partition(":")
         if not colon or "," in agent:
             rest = header.lower()
-        elif agent.strip() not in ("sanderling", "*"):
+        elif (name := agent.strip()) != "*" and name not in names:
             continue
         words = {word.strip() for word in rest.split(",")}
         nofollow |= not words.isdisjoint(_NOFOLLOW)

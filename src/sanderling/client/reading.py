@@ -16,7 +16,7 @@ from sanderling.client.links import LinkTable, pack, unpacked
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.transport import Fetch, conditions_of, skipped_types
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
-from sanderling.network import agent
+from sanderling.network import agent, names
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, origin, redirected
 from sanderling.visible import visible_text as shown
@@ -90,6 +90,7 @@ class Reader:
         self._mark = mark
         self._detector = detector
         self._links = LinkTable()
+        self._names = names(settings)
         self._skip = skipped_types(settings) or ("\0",)
         self._request = (
             f"User-Agent: {agent(settings)}\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n\r\n".encode()
@@ -149,7 +150,10 @@ class Reader:
                 return Opened(visit, task.url)
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             again = bool(task.digest)
-            outcome, read = Outcome.PAGE, self._content(task.url, body, mime, charset, directives(said), again)
+            outcome, read = (
+                Outcome.PAGE,
+                self._content(task.url, body, mime, charset, directives(said, self._names), again),
+            )
         elif status in REDIRECTS:
             outcome, read = self._redirect(task.url, known.get(b"location", ""), status in PERMANENT)
         elif status in (404, 410):
@@ -217,7 +221,7 @@ class Reader:
 
     def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         page = HtmlPage(body, charset, url)
-        head = page.head()
+        head = page.head(self._names)
         nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
         if nofollow and not self._settings.ignore_robots:
             links = b""

@@ -16,12 +16,13 @@ import tantivy
 from sanderling.client.fulltext import FullText, full_text
 from sanderling.errors import BadFolder, BadIndex
 from sanderling.model import ChangeKind, Searchable
+from sanderling.network import names
 from sanderling.repository import searchable, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.search import place
 from sanderling.search.writing import HEAP, Progress, Said, Writer
-from sanderling.settings import load
+from sanderling.settings import Settings, load
 
 _log = logging.getLogger("sanderling")
 
@@ -116,13 +117,14 @@ def _fill(
 ) -> int:
     """Adds versions until there are no more, or nobody wants them; commits now and then in `between`."""
     newest = store.newest_version()
-    shows_all = load(folder.settings)[0].ignore_robots if folder.settings.exists() else False
+    settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
+    called = names(settings)
     done, since_commit, committed_at, going = 0, 0, time.monotonic(), True
     while going and (rows := searchable.after(store, progress.number, BATCH)):
         for part in _unpacked(folder.warcs, (*_outdated(store, rows, progress.number), *rows)):
-            texts = [_text(version, archived) for version, archived in part]
+            texts = [_text(version, archived, called) for version, archived in part]
             for (version, _), text in zip(part, texts, strict=True):
-                _put(writer, version, text, progress.number, shows_all)
+                _put(writer, version, text, progress.number, settings.ignore_robots)
         progress = Progress(number=rows[-1].number, place=_place(rows[-1]), rules=progress.rules)
         done += len(rows)
         since_commit += len(rows)
@@ -166,10 +168,10 @@ def _archived(archive: warc.WarcReader, version: Searchable) -> warc.Archived | 
         return None
 
 
-def _text(version: Searchable, archived: warc.Archived | None) -> FullText:
+def _text(version: Searchable, archived: warc.Archived | None, called: frozenset[str]) -> FullText:
     if archived is None:
         return FullText(noindex=bool(version.noindex))
-    return full_text(version.url, archived.body, archived.headers, ask=version.noindex is None)
+    return full_text(version.url, archived.body, archived.headers, called if version.noindex is None else None)
 
 
 def _put(writer: Writer, version: Searchable, text: FullText, indexed: int, shows_all: bool) -> None:
