@@ -1,0 +1,182 @@
+"""What server and clients say to each other, leases one way and reports the other, and what anybody may ask of a server."""
+
+from typing import Any, Literal, NamedTuple
+
+from msgspec import Struct
+
+from sanderling.model.states import Kind, Outcome
+
+# Raised whenever a message changes its meaning; both sides refuse a stranger.
+PROTOCOL = 2
+
+
+class Task(NamedTuple):
+    """One URL to visit."""
+
+    id: int
+    url: str
+    depth: int
+    attempts: int
+    hops: int  # redirects (or nested sitemaps) that led here
+    kind: int = Kind.PAGE
+    # What the last visit brought, for a page that is visited again.
+    etag: str = ""
+    modified: str = ""
+    digest: bytes = b""
+
+
+class Robots(Struct, frozen=True, array_like=True):
+    """What a host's robots.txt said, as it is cached: the text when there was one, and why it counts as it does."""
+
+    at: float
+    allowed: bool | None  # None: by the rules in `text`
+    text: str
+    reason: str
+
+
+class HostLease(Struct, frozen=True, array_like=True):
+    """Some tasks of one host, with the manners that apply to it."""
+
+    origin: str
+    connections: int
+    not_before: float
+    trusted: bool  # named by the user, so it may be at a private address
+    robots: Robots | None
+    tasks: list[Task]
+
+
+class Lease(Struct, frozen=True, tag=True):
+    """Server to client: fetch these. An empty one only says that the server is alive."""
+
+    hosts: list[HostLease]
+
+
+class Recall(Struct, frozen=True, tag=True):
+    """Server to client: give back what has not been begun; the next report names it."""
+
+
+class Stop(Struct, frozen=True, tag=True):
+    """Server to client: report what is finished, drop the rest and leave."""
+
+
+class Welcome(Struct, frozen=True, tag=True):
+    """Server to client, once: the settings of this crawl as JSON and where bodies go."""
+
+    settings: bytes
+    warc_folder: str
+    marker: str
+
+
+class Found(NamedTuple):
+    """A URL met for the first time by this client, with what a sitemap or feed says about it."""
+
+    id: int
+    url: str
+    anchor: str
+    kind: int = Kind.PAGE
+    modified: float = 0.0
+    priority: float = 0.0
+
+
+class Stored(NamedTuple):
+    """Where a response lies in a WARC file."""
+
+    warc: str
+    offset: int
+    length: int
+
+
+class Exchange(NamedTuple):
+    """One request and its answer, as they go into a WARC file."""
+
+    url: str
+    at: float
+    request: bytes
+    head: bytes  # status line and headers, each line ending in CRLF, with the empty line; empty for ftp and gopher
+    body: bytes
+    mime: str
+    address: str
+    truncated: bool
+    protocol: str  # "" for HTTP/1.x
+    notes: bytes  # WARC fields that describe the fetch
+    revisit: str = ""  # the content is as it was: "304" by the server's word, "same" by ours
+
+
+class Visit(Struct, frozen=True, array_like=True, kw_only=True):
+    """What came of one task."""
+
+    id: int
+    outcome: Outcome
+    status: int = 0
+    at: float = 0.0
+    seconds: float = 0.0
+    size: int = 0
+    reason: str = ""
+    mime: str = ""
+    charset: str = ""
+    language: str = ""
+    title: str = ""
+    etag: str = ""
+    modified: str = ""
+    digest: bytes = b""
+    text_digest: bytes = b""
+    simhash: int = 0  # of the text; near-duplicates differ in few bits
+    gist: int = 0  # hash of the text without digits: equal for pages that differ in numbers only
+    core: int = 0  # the same without the words of the URL: equal for pages that differ in their own names only
+    canonical: int = 0  # the identity that the page says it stands for, or that it moved to for good
+    truncated: bool = False
+    noindex: bool = False
+    permanent: bool = False  # a redirect that will not change
+    retry_after: float = 0.0
+    parameters: bytes = b""  # the change parameters, in the encoding of the change detector
+    links: bytes = b""  # packed 64-bit ids, each once
+    found: list[Found] = []
+    stored: Stored | None = None
+
+
+class HostNote(Struct, frozen=True, array_like=True):
+    """What a client learned about a host: its robots rules, when it may be asked again, how long a page takes."""
+
+    origin: str
+    robots: Robots | None
+    not_before: float
+    interval: float
+    sitemaps: list[str] = []
+    address: str = ""  # where it was found, when that matters
+
+
+class Hello(Struct, frozen=True, tag=True):
+    """Client to server, first of all."""
+
+    protocol: int
+    client: str
+    pid: int
+
+
+class Report(Struct, frozen=True, tag=True):
+    """Client to server: a batch of visits, committed whole. `number` makes a repeated report harmless."""
+
+    client: str
+    number: int
+    want: int
+    visits: list[Visit]
+    hosts: list[HostNote]
+    warcs: dict[str, int]  # how far each file of this client is on disk
+    returned: list[int] = []  # tasks that were recalled
+
+
+class Ask(Struct, frozen=True, tag=True):
+    """Anybody who may open the folder's socket to server: how is it going? Answered with an `Answer`."""
+
+
+class Command(Struct, frozen=True, tag=True):
+    """The same to server: do this. `changes` are settings by name; None brings one back to its default."""
+
+    action: Literal["pause", "resume", "stop", "change"]
+    changes: dict[str, Any] = {}
+
+
+ToServer = Hello | Report | Ask | Command
+
+
+ToClient = Welcome | Lease | Recall | Stop
