@@ -1,12 +1,14 @@
 """A running crawl is watched, paused, stopped and changed from outside."""
 
+import contextlib
 import json
 import subprocess
 import time
 import tomllib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any, Literal
 
 import pytest
 
@@ -16,86 +18,96 @@ from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring import remote
-from tests.conftest import FAST, Ran, command
+from tests.conftest import FAST, Ran, started
 from tests.servers import PageServer, links
+from tests.waiting import PATIENCE, until
 from tests.web.served import running
 
 
-@contextmanager
-def crawling(*arguments: object) -> Iterator["subprocess.Popen[str]"]:
-    process = subprocess.Popen(command("crawl", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        yield process
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.communicate()
+def crawling(*arguments: object) -> AbstractContextManager["subprocess.Popen[str]"]:
+    """A crawl with one client that waits for a web that holds its answers back."""
+    patient = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h", "--clients", 1)
+    return started("crawl", *arguments, *patient, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def wait_for(folder: Path, wanted: Callable[[Live], bool], seconds: float = 30) -> Live:
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        try:
-            live = remote.look(folder)
-        except remote.NotRunning:
-            live = None
-        if live is not None and wanted(live):
-            return live
-        time.sleep(0.05)
-    raise AssertionError(f"not within {seconds} s: {live}")
+def wait_for(folder: Path, wanted: Callable[[Live], bool]) -> Live:
+    def looked() -> Live | None:
+        with contextlib.suppress(remote.NotRunning):
+            live = remote.look(folder, PATIENCE)
+            return live if wanted(live) else None
+        return None
+
+    found = until(looked)
+    assert found is not None
+    return found
+
+
+def tell(
+    folder: Path, action: Literal["pause", "resume", "stop", "change"], changes: dict[str, Any] | None = None
+) -> Live:
+    return remote.command(folder, Command(action, changes or {}), PATIENCE)
 
 
 def test_pause_resume_stop(web: ServedWeb, tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    with crawling(web.url, "-d", folder, "--delay", "100ms", "--clients", 1) as process:
-        live = wait_for(folder, lambda live: live.counts.pages >= 2)
+    web.hold(after=10)
+    with crawling(web.url, "-d", folder, "--delay", "10ms") as process:
+        live = wait_for(folder, lambda live: live.counts.pages == 10)
         assert live.clients[0].pid and live.active[0].origin == web.url.rstrip("/") and not live.paused
         assert live.lists is not None and len(live.lists) == 3
-        assert remote.command(folder, Command("pause")).paused
+        assert tell(folder, "pause").paused
+        web.hold(after=20)  # what is on its way, and what is begun before the client hears of it
         paused = wait_for(folder, lambda live: live.leased == 0)
         time.sleep(0.5)
-        still = remote.look(folder)
-        assert still.counts.pages == paused.counts.pages < 120 and still.counts.queued > 0 and still.paused
-        assert not remote.command(folder, Command("resume")).paused
+        still = remote.look(folder, PATIENCE)
+        assert still.counts.pages == paused.counts.pages <= 30 and still.counts.queued > 0 and still.paused
+        assert not tell(folder, "resume").paused
+        web.release()
         wait_for(folder, lambda live: live.counts.pages > paused.counts.pages)
-        assert remote.command(folder, Command("stop")).stopping
-        assert process.wait(10) == 0
+        assert tell(folder, "stop").stopping
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
 
 
 def test_a_limit_that_is_changed_counts_and_is_kept(web: ServedWeb, tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    with crawling(web.url, "-d", folder, "--delay", "50ms", "--clients", 1, "--json") as process:
-        wait_for(folder, lambda live: live.counts.pages >= 1)
-        remote.command(folder, Command("pause"))
+    web.hold(after=10)
+    with crawling(web.url, "-d", folder, "--delay", "10ms", "--json") as process:
+        wait_for(folder, lambda live: live.counts.pages == 10)
+        tell(folder, "pause")
+        web.hold(after=20)
         pages = wait_for(folder, lambda live: live.leased == 0).counts.pages
         limit = pages + 20
-        live = remote.command(folder, Command("change", {"max_pages": limit, "max_time": "1h"}))
-        assert live.left == 20
-        remote.command(folder, Command("resume"))
-        out, _ = process.communicate(timeout=60)
-    assert json.loads(out)["pages"] == limit < 120
+        assert tell(folder, "change", {"max_pages": limit, "max_time": "1h"}).left == 20
+        web.release()
+        tell(folder, "resume")
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert json.loads(out)["pages"] == limit <= 50
     settings, _ = load(folder / "sanderling.toml")
     assert settings.max_pages == limit and settings.max_time == 3600.0
 
 
 def test_leases_beyond_a_lowered_limit_are_recalled(web: ServedWeb, tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    with crawling(web.url, "-d", folder, "--delay", "200ms", "--clients", 1, "--json") as process:
-        live = wait_for(folder, lambda live: live.leased >= 12)
-        limit = live.counts.pages + 6
-        live = remote.command(folder, Command("change", {"max_pages": limit}))
-        out, _ = process.communicate(timeout=60)
-    assert limit <= json.loads(out)["pages"] <= max(limit, live.counts.pages + 3)  # on their way, or not reported yet
+    web.hold(after=10)
+    with crawling(web.url, "-d", folder, "--delay", "10ms", "--json") as process:
+        wait_for(folder, lambda live: live.counts.pages == 10 and live.leased >= 12)
+        tell(folder, "change", {"max_pages": 16})
+        wait_for(folder, lambda live: live.leased <= 6)  # all that it has not begun is taken back
+        web.release()
+        out, _ = process.communicate(timeout=PATIENCE)
+    assert json.loads(out)["pages"] == 16
 
 
 def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
     folder = tmp_path / "c"
-    with crawling(web.url, "-d", folder, "--delay", "100ms", "--clients", 1):
+    web.hold(after=5)
+    with crawling(web.url, "-d", folder):
         wait_for(folder, lambda live: live.counts.pages >= 1)
         before = (folder / "sanderling.toml").read_text()
         for changes in ({"include": ["("]}, {"max_pages": -1}, {"user_agent": "x"}, {"scope": "all"}, {"nonsense": 1}):
             with pytest.raises(UsageError):
-                remote.command(folder, Command("change", changes))
+                tell(folder, "change", changes)
         ran = sanderling("control", folder, "change", "--exclude", "(")
         assert ran.code == 2 and "not a valid pattern" in ran.err
         assert (folder / "sanderling.toml").read_text() == before
@@ -161,11 +173,13 @@ def test_a_changed_scope_in_postgresql(
 
 def test_a_pattern_given_while_it_runs_counts_at_once(web: ServedWeb, tmp_path: Path) -> None:
     folder = tmp_path / "c"
-    with crawling(web.url, "-d", folder, "--delay", "100ms", "--clients", 1) as process:
+    web.hold(after=5)
+    with crawling(web.url, "-d", folder) as process:
         wait_for(folder, lambda live: live.counts.pages >= 1)
-        live = remote.command(folder, Command("change", {"exclude": ["."], "order": "breadth-first"}))
-        assert live.lists is None
-        assert process.wait(30) == 0
+        assert tell(folder, "change", {"exclude": ["."], "order": "breadth-first"}).lists is None
+        web.hold(after=50)  # far from all
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
     assert load(folder / "sanderling.toml")[0].exclude == (".",)
 
 

@@ -100,7 +100,7 @@ def test_a_soft_404_is_recognised(sanderling: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["trap-calendar/0", "trap-path/", "trap-query", "trap-session"])
 def test_every_trap_ends(sanderling: Run, tmp_path: Path, name: str) -> None:
     with FaultServer() as faults:
-        ran = sanderling("crawl", faults.url(name), "-d", tmp_path / "crawl", *FAST, "--max-time", "20s", "--json")
+        ran = sanderling("crawl", faults.url(name), "-d", tmp_path / "crawl", *FAST, "--max-time", "100s", "--json")
         assert ran.code == 0, ran.err
         assert ran.json["queued"] == 0
         assert ran.json["pages"] < 200

@@ -197,7 +197,7 @@ def test_any_bytes_have_parameters_and_a_verdict(body: bytes) -> None:
     compare(parameters(document), of(PAGE))
 
 
-@pytest.mark.timeout(20)
+@pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "body",
     [

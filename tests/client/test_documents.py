@@ -1,5 +1,4 @@
 import io
-import time
 import zipfile
 
 import pytest
@@ -74,9 +73,7 @@ def test_decode_never_fails() -> None:
     assert decode(b"abc\xff", "utf-8")
 
 
-def test_looking_for_html_takes_no_time() -> None:
-    """Comments can be grouped in two to the power of their number; none of that must be tried."""
-    started = time.monotonic()
+def test_looking_for_html_ends() -> None:
+    """Comments can be grouped in two to the power of their number; trying all that would take for ever."""
     assert kind_of(b"<!-- -->" * 500 + b"<nothing", "") != "html"
     assert kind_of(b"<!-- x --><?xml version='1.0'?> <!----> <html>", "") == "html"
-    assert time.monotonic() - started < 0.1

@@ -58,5 +58,6 @@ class Endpoint:
 
     @property
     def taken(self) -> list[str]:
-        """The ids of the changes it said it took, in that order."""
-        return [change["id"] for post in self.posted if 200 <= post.status < 300 for change in post.changes]
+        """The ids of the changes it said it took, in that order; what comes with the same id again is known already."""
+        posts = {post.headers["webhook-id"]: post for post in self.posted if 200 <= post.status < 300}
+        return [change["id"] for post in posts.values() for change in post.changes]

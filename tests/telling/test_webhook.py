@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from endpoint import Endpoint
+from servers import closed
 from versions import version
 
 from sanderling.errors import BadSetting
@@ -91,9 +92,8 @@ def test_redirects_are_not_followed() -> None:
 
 
 def test_what_cannot_be_reached_is_said() -> None:
-    with Endpoint() as endpoint:
-        pass
-    answer = post(endpoint.url, {}, b"x", agent="a", private=True)
+    with closed() as nobody:
+        answer = post(nobody, {}, b"x", agent="a", private=True)
     assert not answer.taken
     assert answer.complaint
 
