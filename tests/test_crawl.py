@@ -245,3 +245,11 @@ def test_two_crawls_do_not_disturb_each_other(sanderling, web: ServedWeb, tmp_pa
     for thread in threads:
         thread.join()
     assert urls(sanderling, tmp_path / "a") == urls(sanderling, tmp_path / "b") == web.direct.reachable(0)
+
+
+def test_a_crawl_that_brings_nothing_says_why(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    gone = sanderling("crawl", web.url + "nowhere", "-d", tmp_path / "gone")
+    assert f"{web.url}nowhere  answered 404" in gone.out and "next:" not in gone.out
+    with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nDisallow: /") as site:
+        forbidden = sanderling("crawl", site.url, "-d", tmp_path / "forbidden")
+    assert f"{site.url}  disallowed by robots.txt" in forbidden.out

@@ -164,9 +164,12 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
     lines = [
         f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}, {rate:,.0f}/s"
     ]
-    if counts.failed or counts.gone:
+    if not counts.pages:
+        lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
+    elif counts.failed or counts.gone:
+        state = "failed" if counts.failed else "gone"
         lines.append(
-            f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {folder.path} --state failed`"
+            f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {folder.path} --state {state}`"
         )
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
@@ -174,8 +177,9 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
         limited = settings.max_pages or settings.max_time or settings.max_bytes
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
-    lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")
-    lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")
+    if counts.pages:
+        lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")
+        lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from itertools import chain, islice
 from pathlib import Path
 
 import msgspec
@@ -29,6 +30,7 @@ from sanderling.model import (
     Live,
     Recall,
     Report,
+    State,
     Stop,
     Visit,
     Welcome,
@@ -63,6 +65,7 @@ AWAY_PAUSE = 0.3
 # Whoever asks within so many seconds gets the same answer, so that watching costs a crawl nothing however many watch.
 ANSWER_AGE = 0.1
 ACTIVE_HOSTS = 50
+DISAPPOINTMENTS = 5
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -172,6 +175,15 @@ class CrawlServer:
     def stopped(self) -> bool:
         """Whether somebody had enough of it."""
         return self._asked_to_stop() or self._control.told_to_stop
+
+    def first_disappointments(self) -> list[tuple[str, str]]:
+        """Some URLs that brought no page, and why."""
+        states = (State.FAILED, State.EXCLUDED, State.QUEUED)
+        rows = chain(self._store.pages(), *map(self._store.unanswered, states))
+        return [
+            (row.url, row.reason or (f"answered {row.status}" if row.status else "not visited yet"))
+            for row in islice(rows, DISAPPOINTMENTS)
+        ]
 
     def _goes_on(self) -> bool:
         if self._control.told_to_stop or self._control.time_is_up():
