@@ -2,10 +2,11 @@
 
     python -m bench change [--pages FOLDER] [--pairs N]
 
-FOLDER holds NAME.before.html and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit
-costs: parse the new version, compute its parameters, compare with the old ones. The rivals get what they need:
-lxml.html.diff and xmldiff both pages; changedetection.io's way (its libraries inscriptis and difflib, its order of
-steps) the text it stored of the old page. They live in an environment of their own, bench/.cache/change.
+First, what change parameters add to a visit (`bench.parameters`). Then pairs of versions: FOLDER holds NAME.before.html
+and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit costs: parse the new version,
+compute its parameters, compare with the old ones. The rivals get what they need: lxml.html.diff and xmldiff both pages;
+changedetection.io's way (its libraries inscriptis and difflib, its order of steps) the text it stored of the old page.
+They live in an environment of their own, bench/.cache/change.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from typing import Any
 ENVIRONMENT = Path(__file__).parent / ".cache" / "change"
 PACKAGES = ("lxml", "xmldiff", "inscriptis")
 SECONDS_A_PAIR = 20.0
+DOCUMENTATION = 320
 Pair = tuple[str, str]
 
 
@@ -158,6 +160,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     pairs = read_pairs(options.pages, options.pairs) if options.pages else generated_pairs(options.pairs)
+    from bench import parameters
+
+    if pages := parameters.documentation(DOCUMENTATION):
+        parameters.report(pages, "documentation pages")
+    else:
+        parameters.report([after.encode("utf-8", "replace") for _, after in pairs], "pages")
     whole, on_top = ours(pairs)
     size = sum(len(after) for _, after in pairs) / len(pairs) / 1000
     print(f"{len(pairs)} pairs, mean page {size:.0f} KB; CPU milliseconds a pair, and how often ours goes into it")
