@@ -139,9 +139,10 @@ def test_killing_everything_loses_nothing(tmp_path: Path, postgres: PostgresServ
     with SyntheticWeb(hosts=1, pages=1500, seed=3, latency=0.03).serve() as site:
         expected = site.direct.reachable(0)
         for _ in range(8):
-            site.hold(after=chance.randrange(50, 150))
+            site.hold(after=150)
+            enough = sum(site.requests.values()) + chance.randrange(30, 150)
             with start(folder, site, postgres, errors) as process:
-                until(lambda: site.held)
+                until(lambda enough=enough: sum(site.requests.values()) >= enough)
                 time.sleep(chance.random() * 0.4)
                 os.killpg(process.pid, signal.SIGKILL)
             until(lambda: not site.in_flight)

@@ -1,21 +1,15 @@
 """Processes that are sent out for a result."""
 
 import sys
-import time
 from pathlib import Path
+
+from waiting import until
 
 from sanderling.server.errand import Errand
 
 
 def python(code: str) -> list[str]:
     return [sys.executable, "-c", code]
-
-
-def wait(errand: Errand) -> None:
-    deadline = time.monotonic() + 60
-    while not errand.back():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_brings_a_result_as_often_as_it_is_begun(tmp_path: Path) -> None:
@@ -25,7 +19,7 @@ def test_brings_a_result_as_often_as_it_is_begun(tmp_path: Path) -> None:
     for _ in range(2):
         errand.begin()
         assert errand.out
-        wait(errand)
+        until(errand.back)
         assert not errand.out and not errand.complaint
         found.add(errand.result.read_text())
     assert len(found) == 2
@@ -34,11 +28,11 @@ def test_brings_a_result_as_often_as_it_is_begun(tmp_path: Path) -> None:
 def test_says_why_it_brings_nothing(tmp_path: Path) -> None:
     errand = Errand(python("import sys; sys.exit('first\\nno memory left')"), tmp_path / "result")
     errand.begin()
-    wait(errand)
+    until(errand.back)
     assert errand.complaint == "no memory left"
     silent = Errand(python("import os; os._exit(3)"), tmp_path / "result")
     silent.begin()
-    wait(silent)
+    until(silent.back)
     assert silent.complaint == "code 3"
 
 

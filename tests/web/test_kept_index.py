@@ -1,7 +1,6 @@
 """The server keeps search indexes open, and notices what happens to them."""
 
 import shutil
-import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 import tantivy
 from search_library import Library
+from waiting import until
 
 from sanderling.cli import main
 from sanderling.search import place
@@ -67,7 +67,4 @@ def test_what_nobody_searches_is_let_go(indexes: Indexes, library: Library) -> N
     assert found(indexes, library) == ["1"]
     assert mapped(library)
     indexes.close_idle(0)
-    deadline = time.monotonic() + 20
-    while mapped(library):  # who wrote the index may be about to let go, too
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    until(lambda: not mapped(library))  # who wrote the index may be about to let go, too
