@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import change, dashboard, race, revisit, search, slow_hosts, store, truth, web
+from bench import beside, change, dashboard, race, revisit, search, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -23,6 +23,7 @@ examples:
   python -m bench change                   change detection beside other ways to compare two pages
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
+  python -m bench beside                   does keeping the index up slow a crawl down?
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -68,6 +69,7 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser("dashboard", help="how long pages of the dashboard take on a million URLs")
     )
     search.add_arguments(commands.add_parser("search", help="what indexing a page and a search cost"))
+    beside.add_arguments(commands.add_parser("beside", help="what keeping the index up costs a crawl"))
     change.add_arguments(commands.add_parser("change", help="change detection beside other ways to compare pages"))
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
@@ -98,6 +100,8 @@ def main() -> int:
             return dashboard.run(chosen)
         if chosen.command == "search":
             return search.run(chosen)
+        if chosen.command == "beside":
+            return beside.run(chosen)
         if chosen.command == "change":
             return change.run(chosen)
         if chosen.command == "store":

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.error import URLError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 from bench.measure import TICK, descendants
@@ -67,7 +68,7 @@ http {{
   uwsgi_temp_path {prefix}/uwsgi;
   scgi_temp_path {prefix}/scgi;
   server {{
-    listen 127.0.0.1:{port} backlog=4096;
+    {listens}
     root {root};
     index index.html;
     autoindex off;
@@ -82,10 +83,16 @@ class Web:
     root: Path
     port: int
     nginx: int = 0
+    addresses: int = 1
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/"
+
+    @property
+    def urls(self) -> list[str]:
+        """The same pages at every address."""
+        return [f"http://127.0.0.{number}:{self.port}/" for number in range(1, self.addresses + 1)]
 
     def requests(self) -> int:
         """Requests nginx has answered since it started, this one not counted."""
@@ -118,13 +125,14 @@ def versions() -> dict[str, str | None]:
 
 
 @contextmanager
-def serve(port: int = 0) -> Iterator[Web]:
-    web = Web(build(), free_port(port))
+def serve(port: int = 0, addresses: int = 1) -> Iterator[Web]:
+    web = Web(build(), free_port(port), addresses=addresses)
     with tempfile.TemporaryDirectory(prefix="nginx-", dir=CACHE) as prefix:
         configuration = Path(prefix, "nginx.conf")
         # The site lies in the user's own folder, which nginx's default user may not be able to enter.
         user = f"user {getpass.getuser()};" if getpass.getuser() == "root" else ""
-        configuration.write_text(CONFIGURATION.format(user=user, prefix=prefix, root=web.root, port=web.port))
+        listens = "\n    ".join(f"listen {urlsplit(url).netloc} backlog=4096;" for url in web.urls)
+        configuration.write_text(CONFIGURATION.format(user=user, prefix=prefix, root=web.root, listens=listens))
         nginx = subprocess.Popen(
             ["/usr/sbin/nginx", "-p", prefix, "-c", str(configuration)],
             stdout=subprocess.DEVNULL,

@@ -184,6 +184,30 @@ def test_cookies_when_asked_for(sanderling, tmp_path: Path) -> None:  # type: ig
 # ---- retries
 
 
+def test_what_failed_is_tried_again_when_asked(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder, flags = tmp_path / "c", ("--delay", 0, "--retries", 0, "--clients", 1)
+    table: dict[str, Any] = {
+        "/": lambda n: Answer(b"", status=500) if n == 1 else links("/flaky", "/closed"),
+        "/flaky": lambda n: Answer(b"", status=503) if n == 1 else b"at last",
+        "/closed": Answer(b"", status=403),
+    }
+    with PageServer(table) as server:
+        ran = sanderling("crawl", server.origin, "-d", folder, *flags)
+        assert "1 failed" in ran.out and "--retry-failed" in ran.out
+        sanderling("crawl", "-d", folder, *flags)  # the seed is tried again in any case
+        assert {path: row["state"] for path, row in listed(sanderling, folder).items()} == {
+            "/": "fetched", "/flaky": "failed", "/closed": "failed",
+        }  # fmt: skip
+        sanderling("crawl", "-d", folder, *flags)
+        assert server.requests["/flaky"] == 1
+        ran = sanderling("crawl", "-d", folder, "--retry-failed", "--json", *flags)
+        assert (ran.lines[-1]["failed"], ran.lines[-1]["pages"]) == (1, 2)
+        assert server.requests["/"] == server.requests["/flaky"] == server.requests["/closed"] == 2
+    pages = listed(sanderling, folder)
+    assert pages["/flaky"]["state"] == "fetched"
+    assert (pages["/closed"]["state"], pages["/closed"]["reason"]) == ("failed", "answered 403")
+
+
 def test_retries_with_back_off(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     def until(times: int, status: int, *headers: tuple[str, str]) -> Any:
         return lambda n: Answer(b"", status=status, headers=headers) if n <= times else b"at last"

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
 import turbohtml
+from servers import Answer, PageServer
 
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.waiting import until
@@ -101,6 +103,16 @@ def test_pause_resume_and_stop(server: Served, site: ServedWeb) -> None:
         data={**filled(tree(server, "/crawls/slow"), "/crawls/slow/control"), "action": "pause"},
     )  # fmt: skip
     assert refused.status_code == 409 and "no crawl is running" in refused.text
+
+
+def test_a_seed_that_cannot_be_reached_is_tried_again(server: Served) -> None:
+    table: dict[str, Any] = {"/": lambda n: Answer(b"", status=500) if n == 1 else b"<title>Here</title> at last"}
+    with PageServer(table) as site:
+        send(server, "/new", "/new", seeds=site.origin, name="away", retries="0", delay="0")
+        assert "Try again" in wait_for(server, "away", "No page could be fetched")
+        check(tree(server, "/crawls/away"), "nothing fetched")
+        assert send(server, "/crawls/away", "/crawls/away/control", action="retry").status_code == 303
+        wait_for(server, "away", "Nothing is left to visit")
 
 
 def test_mistakes_stand_beside_their_fields(server: Served, home: Path) -> None:

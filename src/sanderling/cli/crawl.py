@@ -51,6 +51,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--again", action="store_true", help="visit every known page once more; fetch only what changed"
     )
+    parser.add_argument("--retry-failed", action="store_true", help="try everything once more that failed")
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_settings(parser)
     parser.set_defaults(run=run)
@@ -93,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
             _check_resolvable([canonical_seed(url) for url in options.url])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
-    with serving(folder, settings, seeds, options.again) as server:
+    with serving(folder, settings, seeds, options.again, retry=options.retry_failed) as server:
         for line in server.repaired:
             _say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
@@ -123,9 +124,9 @@ def what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
 
 @contextmanager
 def serving(
-    folder: Folder, settings: Settings, seeds: list[str], again: bool, terms: Terms | None = None
+    folder: Folder, settings: Settings, seeds: list[str], again: bool, terms: Terms | None = None, retry: bool = False
 ) -> Iterator[CrawlServer]:
-    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1, again, terms)
+    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1, again, terms, retry)
     try:
         yield server
     finally:
@@ -171,6 +172,8 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
         lines.append(
             f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {folder.path} --state {state}`"
         )
+    if counts.failed:
+        lines.append(f"`sanderling crawl -d {folder.path} --retry-failed` tries these again")
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:

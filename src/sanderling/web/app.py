@@ -18,6 +18,7 @@ from sanderling.web.pages.mishaps import error_page
 from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard
 from sanderling.web.shelf import IDLE_SECONDS, Shelf
+from sanderling.web.tallies import Tallies
 
 # Threads that read stores for requests, each with a connection of its own while it works.
 READERS = 8
@@ -48,6 +49,7 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.state.runner = runner
     app.state.indexes = indexes
     app.state.estimates = Estimates()
+    app.state.tallies = Tallies()
     app.state.listeners = events.Listeners()
     problems.install(app, error_page)
     for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search, freshness):

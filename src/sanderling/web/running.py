@@ -28,7 +28,8 @@ from sanderling.wiring import remote
 from sanderling.wiring.budget import read_budget
 from sanderling.wiring.control import amend_file, checked
 
-Mode = Literal["crawl", "again", "refresh"]
+Mode = Literal["crawl", "again", "retry", "refresh"]
+_FLAGS: dict[Mode, list[str]] = {"crawl": [], "again": ["--again"], "retry": ["--retry-failed"]}
 
 # What the processes that were started here said.
 LOG = "sanderling.log"
@@ -139,7 +140,7 @@ class Runner:
 
 def _command(folder: Folder, mode: Mode, budget: str, forever: bool) -> list[str]:
     if mode != "refresh":
-        return ["crawl", "-d", str(folder.path), *["--again"] * (mode == "again")]
+        return ["crawl", "-d", str(folder.path), *_FLAGS[mode]]
     if budget:
         read_budget(budget)
     return ["refresh", str(folder.path), *([f"--budget={budget}"] if budget else []), *["--forever"] * forever]

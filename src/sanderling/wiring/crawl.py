@@ -90,9 +90,10 @@ class CrawlServer:
 
     def __init__(
         self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False,
-        terms: Terms | None = None,
+        terms: Terms | None = None, retry: bool = False,
     ) -> None:  # fmt: skip
-        """`again` visits every known page once more, `terms` those that deserve it; both ask only for what has changed."""
+        """`again` visits every known page once more, `terms` those that deserve it; both ask only for what has changed.
+        `retry` tries what failed once more."""
         self._folder = folder
         self._stopping = False
         self._asked_to_stop: Callable[[], bool] = lambda: False
@@ -121,6 +122,8 @@ class CrawlServer:
         self._crew = Crew(crew_size, self._run_folder / "socket")
         self._logbook = Logbook(self._store)
         self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
+        if retry:
+            self._store.retry_failed(self._store.counts())
         self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher)
         self._weighing = Weighing(self._store, folder.path, self._run_folder / "weights")
         self._undo.callback(self._weighing.close)

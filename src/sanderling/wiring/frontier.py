@@ -62,6 +62,7 @@ class Frontier:
         self.collecting = self._new_collecting(settings)
         self._due_until = 0.0  # visits that are due by then have been handed to the allocator
         self._next_due: float | None = None
+        self._retry_seeds()
         self._load_queue()
         self._plant_seeds()
         self.judging = Judging(store, self.allocator.is_leased)
@@ -350,6 +351,15 @@ class Frontier:
         host = host or self.allocator.site(id) or self._store.host(id)
         if host is not None:
             self.allocator.add(host, count, host.origin in self._trusted)
+
+    def _retry_seeds(self) -> None:
+        """Who begins a crawl anew wants to know whether its seeds can be reached now."""
+        known = self._store.known([identity(url) for url in self._seeds])
+        failed = [Reworked(id, State.QUEUED, "") for id, (_, state) in known.items() if state == State.FAILED]
+        if failed:
+            self.counts.failed -= len(failed)
+            self.counts.queued += len(failed)
+            self._store.rework(failed, [], [], self.counts)
 
     def _load_queue(self) -> None:
         for host, queued in self._store.waiting():

@@ -39,7 +39,7 @@ _SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due
 _ALIASES = "UPDATE urls SET alias = v.alias FROM unnest(%b::int8[], %b::int8[]) AS v (id, alias) WHERE urls.id = v.id"
 _DATED = """UPDATE urls SET modified = v.modified, priority = v.priority
     FROM unnest(%b::int8[], %b::float8[], %b::float8[]) AS v (id, modified, priority) WHERE urls.id = v.id"""
-_REWORK = """UPDATE urls SET state = v.state, due = 0, reason = v.reason, alias = v.alias
+_REWORK = """UPDATE urls SET state = v.state, due = 0, attempts = 0, reason = v.reason, alias = v.alias
     FROM unnest(%b::int8[], %b::int4[], %b::text[], %b::int8[]) AS v (id, state, reason, alias) WHERE urls.id = v.id"""
 _NEW_PAGES = _insert(
     "pages AS p",
@@ -134,6 +134,16 @@ class Writing(Database):
             (UPDATE urls SET due = 0 WHERE state = 1 AND due > 0 AND due <= %s RETURNING host)
             SELECT host, count(*) FROM woken GROUP BY host"""
         return self._session.write(lambda db: [(host, count) for host, count in db.execute(query, (now,))])
+
+    def retry_failed(self, counts: Counts) -> None:
+        def work(db: Connection) -> int:
+            count = db.execute(rows.RETRY_FAILED).rowcount
+            fewer = msgspec.structs.replace(counts, failed=counts.failed - count, queued=counts.queued + count)
+            _put_counts(db, fewer)
+            return count
+
+        count = self._session.write(work)
+        counts.failed, counts.queued = counts.failed - count, counts.queued + count
 
     def revisit_all(self, now: float) -> None:
         query = "UPDATE urls SET due = %s, attempts = 0 WHERE state IN (3, 5) AND kind = 0"

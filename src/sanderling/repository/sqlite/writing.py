@@ -27,7 +27,7 @@ _VERSION = insert("versions", rows.VERSION_COLUMNS)
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
     not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
-_REWORK = "UPDATE urls SET state = ?2, due = 0, reason = ?3, alias = ?4 WHERE number = ?1"
+_REWORK = "UPDATE urls SET state = ?2, due = 0, attempts = 0, reason = ?3, alias = ?4 WHERE number = ?1"
 
 
 class Writing(Database):
@@ -138,6 +138,12 @@ class Writing(Database):
             woken = self._db.execute(f"SELECT host, count(*) FROM urls WHERE {due} GROUP BY host", (now,)).fetchall()
             self._db.execute(f"UPDATE urls SET due = 0 WHERE {due}", (now,))
         return woken
+
+    def retry_failed(self, counts: Counts) -> None:
+        with self._transaction():
+            count = self._db.execute(rows.RETRY_FAILED).rowcount
+            counts.failed, counts.queued = counts.failed - count, counts.queued + count
+            self._put_counts(counts)
 
     def revisit_all(self, now: float) -> None:
         with self._transaction():

@@ -63,7 +63,8 @@ class SettingList(Struct, frozen=True):
 
 @router.post("/crawls/{crawl}/start", **gives(Crawl))
 def start(crawl: str, asked: Start, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    """Resume a crawl, visit every known page once more (`again`), or those that deserve it (`refresh`)."""
+    """Resume a crawl, also with what failed (`retry`), visit every known page once more (`again`), or those that deserve
+    it (`refresh`)."""
     runner.start(shelf.folder(crawl), asked.mode, asked.budget, asked.forever)
     return read_crawl(crawl, shelf)
 

@@ -33,8 +33,8 @@ async def control(request: Request, crawl: str, shelf: GivenShelf, runner: Given
 
 
 def _follow(runner: Runner, folder: Folder, action: str, budget: str) -> None:
-    if action in ("crawl", "again", "refresh"):
-        runner.start(folder, action, budget.strip())  # type: ignore[arg-type]  # it is one of the three
+    if action in ("crawl", "again", "retry", "refresh"):
+        runner.start(folder, action, budget.strip())  # type: ignore[arg-type]  # it is one of the four
     elif action in ("pause", "resume", "stop"):
         remote.command(folder.path, Command(action))  # type: ignore[arg-type]  # it is one of the three
     else:

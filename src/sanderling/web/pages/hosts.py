@@ -15,20 +15,20 @@ from sanderling.web.api.given import GivenShelf, host_named
 from sanderling.web.estimates import Doubt, Estimates
 from sanderling.web.pages.asking import further, start
 from sanderling.web.pages.rendering import ago, show
+from sanderling.web.tallies import Tallies
 from sanderling.wiring.archive import settings_for
 
 router = APIRouter()
 
 _MOST = 20
-# Counting what each host has looks at every URL: only where that is a matter of milliseconds.
-_COUNTED = 20_000
 
 
 @router.get("/crawls/{crawl}/hosts")
 def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = None, host: str = "") -> HTMLResponse:
+    tallies: Tallies = request.app.state.tallies
     with shelf.reading(crawl) as (folder, store):
         settings, _ = settings_for(folder, {})
-        states = store.host_states() if store.counts().known <= _COUNTED else {}
+        tally = tallies.of(folder, store)
         wanted = host_named(host)
         if wanted is None:
             seeds = list(dict.fromkeys(identity(origin(seed)) for seed in store.seeds()))[:_MOST]
@@ -41,10 +41,10 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     estimate = estimates.of(folder).estimate
     doubts = estimate.doubts if estimate else []
     found = [*filter(None, first), *sorted(others, key=lambda each: each.origin)]
-    shown = [_facts(each, states.get(each.id, {}), settings, doubts) for each in found]
+    shown = [_facts(each, tally.states.get(each.id, {}), settings, doubts) for each in found]
     return show(
         request, "hosts.html", crawl=crawl, tab="Hosts", hosts=shown, manners=_manners(settings),
-        asked=host.strip(), many=bool(part.next or after or host), first=start(request, "after"),
+        asked=host.strip(), counted_at=tally.at, old=tally.at and time.time() - tally.at > 1, many=bool(part.next or after or host), first=start(request, "after"),
         next=further(request, "after", part.next),
     )  # fmt: skip
 
