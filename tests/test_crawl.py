@@ -253,3 +253,16 @@ def test_a_crawl_that_brings_nothing_says_why(sanderling, web: ServedWeb, tmp_pa
     with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nDisallow: /") as site:
         forbidden = sanderling("crawl", site.url, "-d", tmp_path / "forbidden")
     assert f"{site.url}  disallowed by robots.txt" in forbidden.out
+
+
+def test_counts_that_are_none_are_wrong_usage(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "c"
+    sanderling("crawl", web.url, "-d", folder, "--max-pages", 5)
+    assert len(sanderling("pages", folder, "--limit", 3).out.splitlines()) == 3
+    for command in ("pages", "changes", "feed"):
+        for wrong in ("-1", "1.5", "many", "9" * 20):
+            ran = sanderling(command, folder, f"--limit={wrong}")
+            assert ran.code == 2 and f"invalid count value: '{wrong}'" in ran.err
+    assert sanderling("feed", folder, "-o", tmp_path).code == 2
+    help = sanderling()
+    assert help.code == 2 and "sanderling crawl https://example.org/" in help.err

@@ -53,3 +53,11 @@ def test_an_unknown_key_is_an_error(tmp_path: Path) -> None:
     path.write_text("seeds = [")
     with pytest.raises(BadSetting, match="not valid TOML"):
         load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("clients", 1001), ("connections", "20000"), ("max_pages", 10**20), ("max_body", 10**20)]
+)
+def test_more_than_any_machine_has_is_refused(name: str, value: object) -> None:
+    with pytest.raises(BadSetting, match=f"{name} = .* is more than"):
+        read_value(name, value)

@@ -166,10 +166,16 @@ def read_value(name: str, value: Any) -> Any:
     found = _in_unit(name, unit, value)
     if name in _POSITIVE and not found:
         raise BadSetting(f"{name} = {value!r} has to be more than 0")
+    if unit in ("count", "size") and found > (most := _MOST.get(name, LARGEST)):
+        raise BadSetting(f"{name} = {value!r} is more than {most:,}")
     if name == "proxy" and found and not re.match(r"(https?|socks5h?)://[^/?#]", found):
         raise BadSetting(f"{name} = {value!r} is not an http://, https://, socks5:// or socks5h:// address")
     return found
 
+
+# More would only exhaust the machine; other whole numbers have to fit into a message.
+_MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000}
+LARGEST = 2**63 - 1
 
 # Nothing could ever be fetched with a 0 here.
 _POSITIVE = {

@@ -47,7 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # numpy's threads wait by spinning, and what is multiplied here is too small for them; processes that are started inherit it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = parser(given[0] if given else "").parse_args(given)
+    if not given:
+        parser().print_help(sys.stderr)
+        return 2
+    options = parser(given[0]).parse_args(given)
     try:
         code: int = options.run(options)
         sys.stdout.flush()

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sanderling.cli.folders import add_folder, reading, waiting
-from sanderling.cli.screen import harmless
+from sanderling.cli.screen import count, harmless
 from sanderling.cli.selecting import add_filters, wanted
 from sanderling.cli.versions import said, when
 from sanderling.model import VersionRow
@@ -32,7 +32,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser)
-    parser.add_argument("--limit", type=int, metavar="N", help="at most so many")
+    parser.add_argument("--limit", type=count, metavar="N", help="at most so many")
     parser.add_argument("--follow", action="store_true", help="go on with what a running crawl finds, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
     parser.set_defaults(run=run)

@@ -5,7 +5,7 @@ import json
 import sys
 
 from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless
+from sanderling.cli.screen import count, harmless
 from sanderling.cli.selecting import add_filters, wanted
 from sanderling.cli.versions import when
 from sanderling.telling.digest import MOST_PAGES, as_markdown, as_tables, as_text, digest
@@ -19,7 +19,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_folder(parser)
     add_filters(parser, since="7d")
     parser.add_argument(
-        "--most", type=int, metavar="N", default=MOST_PAGES, help=f"pages of each sort a site (default: {MOST_PAGES})"
+        "--most", type=count, metavar="N", default=MOST_PAGES, help=f"pages of each sort a site (default: {MOST_PAGES})"
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object, with every page")

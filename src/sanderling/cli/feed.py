@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.screen import count
 from sanderling.cli.selecting import add_filters, wanted
+from sanderling.errors import UsageError
 from sanderling.telling.atom import MOST_ENTRIES
 from sanderling.wiring.telling import feed
 
@@ -24,7 +26,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_folder(parser)
     add_filters(parser)
     parser.add_argument(
-        "--limit", type=int, metavar="N", default=MOST_ENTRIES, help=f"at most so many (default: {MOST_ENTRIES})"
+        "--limit", type=count, metavar="N", default=MOST_ENTRIES, help=f"at most so many (default: {MOST_ENTRIES})"
     )
     parser.add_argument("--address", metavar="URL", help="where readers will fetch the feed")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="where to (default: standard output)")
@@ -37,6 +39,8 @@ def run(options: argparse.Namespace) -> int:
     if options.output is None:
         sys.stdout.buffer.write(made)
         return 0
+    if options.output.is_dir():
+        raise UsageError(f"{options.output} is a folder, not a file")
     part = options.output.with_name(options.output.name + ".part")
     part.write_bytes(made)
     part.replace(options.output)

@@ -3,13 +3,13 @@
 import argparse
 import sys
 import time
-from itertools import chain
+from itertools import chain, islice
 
 import msgspec
 
 from sanderling.cli.duplicates import named_groups
 from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless, size
+from sanderling.cli.screen import count, harmless, size
 from sanderling.model import State
 
 
@@ -21,6 +21,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.add_argument("--limit", type=count, metavar="N", help="at most so many")
     parser.add_argument(
         "--state", choices=["fetched", "failed", "gone", "queued", "excluded"], help="only URLs in this state"
     )
@@ -37,9 +38,9 @@ def run(options: argparse.Namespace) -> int:
         near = {url: group[0] for group in named_groups(store) for url in group[1:]} if options.near else {}
         answered = () if options.held else store.pages()
         state = State.KNOWN if options.held else State[(options.state or "failed").upper()]
-        for page in chain(answered, store.unanswered(state)):
-            if options.state and page.state != options.state:
-                continue
+        listed = chain(answered, store.unanswered(state))
+        chosen = (page for page in listed if not options.state or page.state == options.state)
+        for page in islice(chosen, options.limit):
             if options.json:
                 if page.url in near:
                     page = msgspec.structs.replace(page, near=near[page.url])

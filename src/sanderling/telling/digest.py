@@ -76,7 +76,8 @@ def as_text(sites: list[Site], most: int = MOST_PAGES) -> Iterator[str]:
         for group in GROUPS:
             for page in site.pages(group)[:most]:
                 yield f"  {group:8} {page.last.url}"
-                yield f"           {_said(page)}"
+                if said := _said(page) if page.last.summary != group else page.last.title:
+                    yield f"           {said}"
             if len(site.pages(group)) > most:
                 yield f"  ... and {len(site.pages(group)) - most:,} more {group}"
         yield ""
