@@ -131,6 +131,36 @@ def test_reading_versions(sanderling: Callable, tmp_path: Path) -> None:  # type
             assert ran.err.count("\n") == 1
 
 
+def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+    folder = tmp_path / "crawl"
+    versions: dict[str, tuple[bytes | Answer, bytes | Answer]] = {
+        "/look": (b"<p class=calm>a", b"<p class=loud>a"),
+        "/image": (b"<p>a<img src=/old.png>", b"<p>a<img src=/new.png>"),
+        "/closing": (b"<div>a</div><section>b</section>", b"<div>a<section>b</section></div>"),
+        "/lines": (Answer(b"one\ntwo\nthree", "text/plain"), Answer(b"one\n2\nthree", "text/plain")),
+        "/bytes": (Answer(b"\0\1\2", "application/x-thing"), Answer(b"\0\3", "application/x-thing")),
+        "/still": (b"<p>a", b"<p>a"),
+        "/leaves": (b"<p>a", Answer(b"", status=410)),
+    }
+    table = {path: lambda n, both=both: both[min(n, 2) - 1] for path, both in versions.items()}
+    with PageServer({"/": links(*versions), **table}) as server:
+        sanderling("crawl", server.origin, "-d", folder, *FAST)
+        sanderling("crawl", "-d", folder, "--again")
+        told = {path: sanderling("diff", folder, server.origin + path).out.splitlines()[2:] for path in versions}
+        assert told["/look"] == ["    the page's look changed (p.calm -> p.loud)"]
+        assert told["/image"] == ["    images changed (old.png -> new.png)"]
+        assert "section inserted" in told["/closing"][0]
+        assert told["/lines"][1:] == ["    one", "  - two", "  + 2", "    three"]
+        assert told["/bytes"] == ["    another file without text: 3 bytes, now 2"]
+        assert told["/leaves"] == ["    gone (410)", "  - a"]
+        once = sanderling("diff", folder, server.origin + "/still")
+        assert (once.code, once.err.count("\n")) == (2, 1)
+        assert "only one version" in once.err
+        history = sanderling("history", folder, server.origin + "/leaves").out
+        assert history.split("\n")[0].endswith("  new")
+        assert history.split("\n")[1].endswith("  gone (410)")
+
+
 def test_what_the_web_says_is_escaped(tmp_path: Path) -> None:
     from sanderling.change.comparison import pieces
     from sanderling.cli.diff import as_html, as_text

@@ -23,6 +23,15 @@ def test_what_left_stands_where_it_was() -> None:
     assert pieces([], ["a"]) == [Piece("added", "", "a")]
 
 
+def test_what_moved_stands_in_both_places_for_those_who_ask() -> None:
+    assert pieces(["a", "b", "c"], ["c", "a", "b"], places=True) == [
+        Piece("moved", "", "c"),
+        Piece("same", "a", "a"),
+        Piece("same", "b", "b"),
+        Piece("moved", "c", ""),
+    ]
+
+
 def test_words() -> None:
     left, right = words("the price is 19.99 today", "the price is 24.99 now today")
     assert left == [(False, "the price is"), (True, "19.99"), (False, "today")]

@@ -29,8 +29,11 @@ class Origin(NamedTuple):
     edited: int
 
 
-def pieces(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
-    """Both versions in the order of the new one; what left stands where it was."""
+def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> list[Piece]:
+    """Both versions in the order of the new one; what left stands where it was.
+
+    What moved stands where it is now; with `places`, its old side stands where it was, in a piece of its own.
+    """
     alignment = align([*map(block, old)], [*map(block, new)])
     came_from: dict[int, tuple[PieceKind, int]] = {}
     for kind, pairs in (
@@ -39,15 +42,22 @@ def pieces(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
         ("moved", alignment.moved),
     ):
         came_from |= {after: (kind, before) for before, after in pairs}  # type: ignore[misc]
-    removed = sorted(alignment.removed)
+    moved = {before for before, _ in alignment.moved} if places else set()
+    left = sorted([*alignment.removed, *moved])
     shown: list[Piece] = []
+
+    def leave(at: int) -> None:
+        shown.append(Piece("moved" if at in moved else "removed", old[at], ""))
+
     for at, text in enumerate(new):
         kind, before = came_from.get(at, ("added", -1))
         if kind in ("same", "edited"):
-            while removed and removed[0] < before:
-                shown.append(Piece("removed", old[removed.pop(0)], ""))
-        shown.append(Piece(kind, old[before] if before >= 0 else "", text))
-    return shown + [Piece("removed", old[at], "") for at in removed]
+            while left and left[0] < before:
+                leave(left.pop(0))
+        shown.append(Piece(kind, old[before] if before >= 0 and before not in moved else "", text))
+    for at in left:
+        leave(at)
+    return shown
 
 
 def words(old: str, new: str) -> tuple[Words, Words]:

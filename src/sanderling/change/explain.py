@@ -11,9 +11,10 @@ from turbohtml import Document
 
 from sanderling.visible import visible_text
 
-from . import facts, structure, text
+from . import facts, image, structure, text
 from .blocks import Alignment, align
 from .page import block, parameters
+from .text import collapse
 from .verdict import Degree, Edit, Kind, Verdict, compare, degree, summary
 
 # Word by word only where a person could follow; beyond, paragraphs speak for themselves.
@@ -21,6 +22,7 @@ MAX_EDITED: Final = 50
 MAX_WORDS: Final = 600
 MAX_EDITS: Final = 12
 _SHOWN: Final = 40
+_NAMED: Final = 3
 _SHINGLE: Final = 4
 
 
@@ -51,7 +53,12 @@ def explain(old: Document, new: Document) -> Verdict:
             inserted=tuple(node.name for node in found.inserted[: structure.MAX_NAMES]),
             deleted=tuple(node.name for node in found.deleted[: structure.MAX_NAMES]),
         )
-    return msgspec.structs.replace(verdict, summary=summary(verdict, {Kind.STRUCTURE: _nodes(verdict)}))
+    details = {
+        Kind.STRUCTURE: _nodes(verdict),
+        Kind.PRESENTATION: _exchanged(_looks(old), _looks(new)) if Kind.PRESENTATION in verdict.kinds else "",
+        Kind.IMAGE: _exchanged(_images(old), _images(new)) if Kind.IMAGE in verdict.kinds else "",
+    }
+    return msgspec.structs.replace(verdict, summary=summary(verdict, details))
 
 
 def hrefs(document: Document) -> bytes:
@@ -62,7 +69,7 @@ def hrefs(document: Document) -> bytes:
 def paragraphs(document: Document) -> list[str]:
     """The paragraphs that the parameters of a page count, title first, as text."""
     title = document.find("title")
-    head = [text.collapse(title.text)] if title is not None else []
+    head = [collapse(title.text)] if title is not None else []
     return [*filter(None, head), *text.paragraphs(visible_text(document))]
 
 
@@ -104,6 +111,33 @@ def word_edits(before: str, after: str) -> list[Edit]:
 
 def _short(words: str) -> str:
     return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
+
+
+def _looks(document: Document) -> list[str]:
+    """The elements of a page as their looks name them: "p.note", "h1[color: red]"."""
+    found = []
+    for element in document.iter_elements():
+        style = element.attr("style")
+        classes = ".".join(["", *(element.attr("class") or "").split()])
+        found.append(f"{element.tag}{classes}{f'[{collapse(style)}]' if style else ''}")
+    return found
+
+
+def _images(document: Document) -> list[str]:
+    """The names of the pictures of a page; a drawing has none."""
+    references = [(tag, image.reference(each, tag)) for each in document.iter_elements(image.TAGS) if (tag := each.tag)]
+    return ["a drawing" if tag == "svg" else name.partition("?")[0].rpartition("/")[2] for tag, name in references]
+
+
+def _exchanged(before: list[str], after: list[str]) -> str:
+    """The first names that left, and those that came for them."""
+    alignment = align(before, after)
+    left = [*(before[one] for one, _ in alignment.edited), *(before[at] for at in alignment.removed)]
+    came = [*(after[other] for _, other in alignment.edited), *(after[at] for at in alignment.added)]
+    shown = [", ".join([_short(name) for name in dict.fromkeys(names)][:_NAMED]) for names in (left, came)]
+    return (
+        " -> ".join(shown) if all(shown) else f"{shown[0]} left" if shown[0] else f"{shown[1]} came" if shown[1] else ""
+    )
 
 
 def _nodes(verdict: Verdict) -> str:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from html import escape
 
-from sanderling.change import explain
+from sanderling.change import Verdict, explain
 from sanderling.change.comparison import Piece, Words, pieces, words
 from sanderling.cli.folders import reading
 from sanderling.cli.screen import harmless
@@ -37,21 +37,26 @@ def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
         versions = versions_of(store, options.url)
         older, newer = _chosen(versions, options.a, options.b)
+        both = versions[older - 1], versions[newer - 1]
+        verdict = _verdict(folder, *both)
         if options.kinds:
-            sys.stdout.write(_kinds(folder, versions[older - 1], versions[newer - 1]))
+            sys.stdout.write(_kinds(verdict))
             return 0
-        shown = pieces(paragraphs_of(folder, versions[older - 1]), paragraphs_of(folder, versions[newer - 1]))
+        shown = pieces(*(paragraphs_of(folder, each) for each in both), places=True)
     titles = [f"version {n}, {when(versions[n - 1].at)}" for n in (older, newer)]
+    told = verdict.summary if verdict else _summary(both)
     if options.html:
-        sys.stdout.write(as_html(versions[0].url, titles, shown))
+        sys.stdout.write(as_html(versions[0].url, titles, shown, told))
     else:
         colour = options.color == "always" or (options.color == "auto" and sys.stdout.isatty())
-        sys.stdout.write(as_text(titles, shown, colour))
+        sys.stdout.write(as_text(titles, shown, colour, told))
     return 0
 
 
 def _chosen(versions: list[VersionRow], a: int | None, b: int | None) -> tuple[int, int]:
     count = len(versions)
+    if count == 1 and a is None:
+        raise UsageError("this page has only one version so far: there is nothing to compare it with")
     newer = b or count
     older = a or max(1, newer - 1)
     for number in (older, newer):
@@ -60,14 +65,29 @@ def _chosen(versions: list[VersionRow], a: int | None, b: int | None) -> tuple[i
     return older, newer
 
 
-def _kinds(folder: Folder, older: VersionRow, newer: VersionRow) -> str:
+def _verdict(folder: Folder, older: VersionRow, newer: VersionRow) -> Verdict | None:
+    """What changed between two documents; nothing where one of them is none."""
     documents = [
         None if each.kinds & ChangeKind.GONE else document_in(warc.read(folder.warcs, each.stored))
         for each in (older, newer)
     ]
     if documents[0] is None or documents[1] is None:
+        return None
+    return explain(documents[0], documents[1])
+
+
+def _summary(both: tuple[VersionRow, VersionRow]) -> str:
+    """What to say of versions that are no two documents."""
+    for number, each in enumerate(both):
+        if each.kinds & ChangeKind.GONE:
+            return each.summary if number else f"back (before: {each.summary})"
+    same = both[0].digest == both[1].digest
+    return "the same file" if same else f"another file without text: {both[0].size:,} bytes, now {both[1].size:,}"
+
+
+def _kinds(verdict: Verdict | None) -> str:
+    if verdict is None:
         return "not comparable: one of the versions has no text\n"
-    verdict = explain(documents[0], documents[1])
     lines = [
         ("kinds", ", ".join(verdict.kinds) or "none"),
         ("significance", f"{verdict.significance:.3f}"),
@@ -81,10 +101,11 @@ def _kinds(folder: Folder, older: VersionRow, newer: VersionRow) -> str:
     return "".join(f"{name:14}{harmless(value)}\n" for name, value in lines if value)
 
 
-def as_text(titles: list[str], shown: list[Piece], colour: bool) -> str:
-    """Changed paragraphs with a line before and after each; what stayed in between is counted."""
+def as_text(titles: list[str], shown: list[Piece], colour: bool, told: str = "") -> str:
+    """Changed paragraphs with a line before and after each, below what is told of them; what stayed is counted."""
     red, green, blue, plain = (_RED, _GREEN, _BLUE, _PLAIN) if colour else ("", "", "", "")
     lines = [f"{red}--- {titles[0]}{plain}", f"{green}+++ {titles[1]}{plain}"]
+    lines += [f"{blue}    {harmless(told)}{plain}"] if told else []
     near = {at + step for at, piece in enumerate(shown) if piece.kind != "same" for step in (-1, 0, 1)}
     skipped = 0
     for at, piece in enumerate(shown):
@@ -97,14 +118,14 @@ def as_text(titles: list[str], shown: list[Piece], colour: bool) -> str:
         if piece.kind == "same":
             lines.append(f"    {harmless(piece.new)}")
         elif piece.kind == "moved":
-            lines.append(f"{blue}  > {harmless(piece.new)}{plain}")
+            lines.append(f"{blue}  {f'> {harmless(piece.new)}' if piece.new else f'< {harmless(piece.old)}'}{plain}")
         else:
             before, after = (
                 words(piece.old, piece.new) if piece.kind == "edited" else ([(False, piece.old)], [(False, piece.new)])
             )
             lines += [f"{red}  - {_marked(before, red, colour)}{plain}"] if piece.old else []
             lines += [f"{green}  + {_marked(after, green, colour)}{plain}"] if piece.new else []
-    if not near:
+    if not near and not told:
         lines.append("    the text is the same")
     return "\n".join(lines) + "\n"
 
@@ -115,8 +136,8 @@ def _marked(pieces: Words, ink: str, colour: bool) -> str:
     return " ".join(f"{_BOLD}{harmless(text)}{_PLAIN}{ink}" if changed else harmless(text) for changed, text in pieces)
 
 
-def as_html(url: str, titles: list[str], shown: list[Piece]) -> str:
-    """A page of its own, without scripts: the older version left, the newer right, moved paragraphs marked."""
+def as_html(url: str, titles: list[str], shown: list[Piece], told: str = "") -> str:
+    """A page of its own, without scripts: the older version left, the newer right, moved paragraphs marked in both."""
     rows = []
     for piece in shown:
         if piece.kind == "edited":
@@ -125,7 +146,7 @@ def as_html(url: str, titles: list[str], shown: list[Piece]) -> str:
             left, right = escape(piece.old), escape(piece.new)
         rows.append(f'<tr class="{piece.kind}"><td>{left}</td><td>{right}</td></tr>')
     head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    return _PAGE.format(url=escape(url), head=head, rows="\n".join(rows))
+    return _PAGE.format(url=escape(url), told=f"<p>{escape(told)}</p>" if told else "", head=head, rows="\n".join(rows))
 
 
 def _span(changed: bool, text: str) -> str:
@@ -142,12 +163,13 @@ table {{ border-collapse: collapse; width: 100%; table-layout: fixed }}
 td, th {{ padding: .25rem .6rem; vertical-align: top; text-align: left; overflow-wrap: anywhere }}
 .removed td:first-child, .edited td:first-child {{ background: #f002 }}
 .added td:last-child, .edited td:last-child {{ background: #0a02 }}
-.moved td {{ background: #06f2; font-style: italic }}
+.moved td:not(:empty) {{ background: #06f2; font-style: italic }}
 .same {{ opacity: .75 }}
 mark {{ background: #fc08; color: inherit }}
 </style></head><body>
 <h1>{url}</h1>
-<p>Red left, green came, <mark>marked words</mark> were edited, blue moved.</p>
+{told}
+<p>Red left, green came, <mark>marked words</mark> were edited, blue moved: left where it was, right where it is now.</p>
 <table><thead><tr>{head}</tr></thead><tbody>
 {rows}
 </tbody></table></body></html>

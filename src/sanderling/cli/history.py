@@ -7,6 +7,7 @@ import sys
 from sanderling.cli.folders import reading
 from sanderling.cli.screen import harmless, size
 from sanderling.cli.versions import add_page, said, versions_of, when
+from sanderling.model import VersionRow
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -30,7 +31,14 @@ def run(options: argparse.Namespace) -> int:
             }  # fmt: skip
             sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
         else:
-            note = "" if version.news else "  (no news: it changes on most visits)"
-            line = f"{number:3}  {when(version.at)}  {version.status}  {size(version.size):>10}  {said(version)}"
-            sys.stdout.write(f"{line}: {harmless(version.summary)}{note}\n")
+            line = f"{number:3}  {when(version.at)}  {version.status}  {size(version.size):>10}  {_told(version)}"
+            sys.stdout.write(f"{line}{'' if version.news else '  (no news)'}\n")
     return 0
+
+
+def _told(version: VersionRow) -> str:
+    """The kinds of a change and what it was, which for some is the same."""
+    kinds, summary = said(version), harmless(version.summary)
+    if summary.startswith(kinds):
+        return summary
+    return f"{kinds}: {summary}" if version.kinds else summary

@@ -367,8 +367,8 @@ def _retry_after(value: str) -> float:
 
 
 def _as_document(text: str) -> turbohtml.Document:
-    """Plain text as a page of it: the tag says that whatever follows is no markup."""
-    return turbohtml.parse("<plaintext>" + text, positions=False)
+    """Plain text as a page of it, its lines kept: each is a paragraph."""
+    return turbohtml.parse("<pre>\n" + turbohtml.escape(text, quote=False), positions=False)
 
 
 def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:

@@ -118,13 +118,16 @@ def diff(
             if not 1 <= place <= count:
                 raise NotFound(f"there is no version {place}: this page has {count}")
         rows = [views.versions(store, id, place, place)[0] for place in (older, newer)]
-        shown = pieces(*(paragraphs_of(folder, row) for row in rows))
+        shown = pieces(*(paragraphs_of(folder, row) for row in rows), places=format != "json")
+    told = rows[1].summary if newer == older + 1 else ""
     titles = [f"version {place}, {when(row.at)}" for place, row in zip((older, newer), rows, strict=True)]
     if format == "html":
         headers = {"Content-Security-Policy": _STANDALONE}
-        return Response(as_html(rows[0].url, titles, shown), media_type="text/html; charset=utf-8", headers=headers)
+        return Response(
+            as_html(rows[0].url, titles, shown, told), media_type="text/html; charset=utf-8", headers=headers
+        )
     if format == "text":
-        return Response(as_text(titles, shown, colour=False), media_type="text/plain; charset=utf-8")
+        return Response(as_text(titles, shown, colour=False, told=told), media_type="text/plain; charset=utf-8")
     versions = [version_of(request, crawl, row, place) for row, place in zip(rows, (older, newer), strict=True)]
     return said(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
 
