@@ -36,6 +36,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
         versions = versions_of(store, options.url)
+        if len(versions) == 1 and options.a is None:
+            sys.stdout.write(f"one version so far, {when(versions[0].at)}: there is nothing to compare it with\n")
+            return 0
         older, newer = _chosen(versions, options.a, options.b)
         both = versions[older - 1], versions[newer - 1]
         verdict = _verdict(folder, *both)
@@ -55,8 +58,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _chosen(versions: list[VersionRow], a: int | None, b: int | None) -> tuple[int, int]:
     count = len(versions)
-    if count == 1 and a is None:
-        raise UsageError("this page has only one version so far: there is nothing to compare it with")
     newer = b or count
     older = a or max(1, newer - 1)
     for number in (older, newer):
