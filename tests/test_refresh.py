@@ -34,7 +34,7 @@ def test_a_budget_is_spent_on_what_changes(sanderling: Sanderling, tmp_path: Pat
     with SyntheticWeb(pages=150, seed=11, change_rate=0.1, rate_spread=1.5, vanish=0.0).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
         visits = changed = 0
-        for day in range(1, 13):
+        for day in range(1, 10):
             site.clock.now = day * DAY
             site.requests.clear()
             ran = sanderling("refresh", folder, "--budget", 30, "--json", env=later(day))
@@ -43,13 +43,13 @@ def test_a_budget_is_spent_on_what_changes(sanderling: Sanderling, tmp_path: Pat
             visits += ran.json["visits"]
             changed += ran.json["changed"]
             assert ran.json["freshness"] > ran.json["freshness_before"]
-        assert visits > 300
+        assert visits > 225
         # At the same budget a visit to everybody in turn finds 0.1 * 5 changes in 5 days, many of them two at once.
         rows = sanderling("pages", folder, "--json").lines
         often = sorted(rows, key=lambda row: -row["changes"])[:15]
         mean = visits / len(rows)
         assert sum(row["visits"] - 1 for row in often) / len(often) > 1.3 * mean
-        assert changed > 40
+        assert changed > 30
 
 
 def test_everything_is_the_same_as_again(sanderling: Sanderling, tmp_path: Path) -> None:
