@@ -6,10 +6,10 @@ DIR    ?= crawls/$(shell printf '%s' '$(URL)' | sed -e 's,^[a-z]*://,,' -e 's,[^
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test check bench lock clean
+.PHONY: help crawl test check bench screenshots lock clean
 
 help: ## show this help
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 10
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
 
 crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]
 	@test -n "$(URL)" || { echo 'usage: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]' >&2; exit 2; }
@@ -27,6 +27,9 @@ check: $(VENV)/.dev ## format, lint, types and import rules
 
 bench: $(VENV)/.dev ## race against other crawlers (installs nginx, wget2 and documentation packages; needs root)
 	$(BIN)/python -m bench $(ARGS)
+
+screenshots: $(VENV)/.dev ## take the pictures in the docs anew (needs Chromium)
+	$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 lock: $(VENV)/.dev ## renew the pinned dependencies after a change of pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
