@@ -29,9 +29,37 @@ _SPREAD, _CENTRE = 2.2, np.log(0.01)
 COMMON: Floats = np.exp(-((LOG_RATES - _CENTRE) ** 2) / (2 * _SPREAD**2))
 COMMON /= COMMON.sum()
 
+# A rate at which most visits find a change is believed in only as far as visits come often enough to tell: what is taken
+# for hopeless is starved. `common` takes from rates the more, the more changes they put between two visits. Without it a
+# site that is visited seldom stayed up to 0.009 below uniform, with it above (means of three synthetic sites of each of
+# eleven kinds).
+_TELLING = 2.0
+
+
+def common(period: float = 0.0) -> Floats:
+    """What is believed before anything was seen, when a page is visited once in `period`."""
+    likely: Floats = COMMON / (1 + RATES * period / _TELLING)
+    return np.asarray(likely / likely.sum())
+
+
 # Pages' worth of belief that a level of the prior takes from the level above it. On synthetic sites whose rates go by
 # folder 3 kept up to 0.007 more fresh than 8 or 20; elsewhere they were alike.
 CONCENTRATION = 3.0
+
+# Of what is usual in a crawl and of beliefs in turn, over some of its pages. On a site with habits of its own (2,000 pages
+# that change alike, 30 days at a tenth a day, `lab/keeping.py`) the believed freshness was 5 points too high without
+# them, and 0.9 with them; that kept it 0.7 points fresher, too.
+_FIRST_SWEEPS = 30
+_SAMPLE = 20_000
+# Distributions of pages that are nearly alike, around each rate; and the logarithm of how likely each of them, and last
+# the mixture, is before anything was seen.
+_CENTRES = np.linspace(LOG_RATES[0], LOG_RATES[-1], 4 * CLASSES)
+_WIDTHS = (0.25, 0.5, 1.0)
+_ALIKE: Floats = np.vstack([np.exp(-((LOG_RATES - c) ** 2) / (2 * width**2)) for width in _WIDTHS for c in _CENTRES])
+_ALIKE /= _ALIKE.sum(axis=1, keepdims=True)
+_BEFORE: Floats = np.append(
+    np.tile(-((_CENTRES - _CENTRE) ** 2) / (2 * _SPREAD**2), len(_WIDTHS)) - np.log(len(_CENTRES)), 0.0
+)
 
 _QUANTUM = 1 / 8  # nats in one step of packed evidence
 
@@ -64,23 +92,41 @@ def posterior(prior: Floats, evidence: Floats) -> Floats:
     return weight / total
 
 
-def learn_prior(
-    believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], concentration: float = CONCENTRATION
-) -> Floats:
+def learn_prior(believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], first: Floats = COMMON) -> Floats:
     """A prior for every page from all others: `levels` are group numbers from the coarsest to the finest.
 
-    `trust` in 0..1 says how much a page's belief counts: nothing before its first visit, less when it is old.
+    `first` is what was believed before anything was seen. `trust` in 0..1 says how much a page's belief counts: nothing before its first visit, less when it is old.
     A page is left out of its own prior, or its evidence would count twice.
     """
     counted = believed * trust[:, None]
     whole = counted.sum(axis=0)
-    prior: Floats = np.broadcast_to((whole + concentration * COMMON) / (whole.sum() + concentration), believed.shape)
+    strength = CONCENTRATION
+    prior: Floats = np.broadcast_to((whole + strength * first) / (whole.sum() + strength), believed.shape)
     for group in levels:
         sums = np.stack([np.bincount(group, counted[:, k]) for k in range(CLASSES)], axis=1)
         others = sums[group] - counted
         mass = others.sum(axis=1, keepdims=True)
-        prior = (others + concentration * prior) / (mass + concentration)
+        prior = (others + strength * prior) / (mass + strength)
     return prior
+
+
+def usual(said: Floats, trust: Floats, first: Floats) -> Floats:
+    """What a page of this crawl does, as far as the evidence of its pages says; beginning from `first`.
+
+    Few visits a page cannot tell pages that differ from pages that are alike: a mixture of all rates explains both. So
+    distributions of pages that are nearly alike compete with the mixture, by how well each explains what was seen.
+    """
+    some = slice(None, None, -(-len(said) // _SAMPLE))
+    likely, trust = np.exp(said[some]), trust[some]
+    mixed = first
+    for _ in range(_FIRST_SWEEPS):
+        weight = likely * mixed
+        counted = trust @ (weight / weight.sum(axis=1, keepdims=True))
+        mixed = (counted + CONCENTRATION * first) / (trust.sum() + CONCENTRATION)
+    shapes = np.vstack([_ALIKE, mixed])
+    score = trust @ np.log(np.maximum(likely @ shapes.T, 1e-300)) + _BEFORE
+    chosen = np.exp(score - score.max())
+    return np.asarray(chosen @ shapes / chosen.sum())
 
 
 def mean_and_spread(believed: Floats) -> tuple[Floats, Floats]:

@@ -31,11 +31,8 @@ COLUMNS = np.dtype(
 
 # A page that is gone, or leads elsewhere, is still looked at now and then.
 ABSENT = 0.1
-# Of prior and beliefs in turn: so many over all pages, after so many over some of them for what is usual in the whole
-# crawl. On a site with habits of its own (2,000 pages that change alike, 30 days at a tenth a day, `lab/keeping.py`) the
-# believed freshness was 5 points too high without them, and 0.9 with them; that kept it 0.7 points fresher, too.
-_SWEEPS, _FIRST_SWEEPS = 2, 30
-_SAMPLE = 20_000
+# Of prior and beliefs in turn, over all pages.
+_SWEEPS = 2
 _CHUNK = 65_536
 
 
@@ -58,7 +55,7 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
     observed = np.flatnonzero(counted.any(axis=1))
     faded = np.exp(-np.maximum(now - pages["at"][observed], 0.0) / MEMORY)
     said = likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
-    own, groups = _posteriors(said, faded, [level[observed] for level in levels], above)
+    own, groups = _posteriors(said, faded, [level[observed] for level in levels], above, belief.common(_period(pages)))
     log_rate, spread = belief.mean_and_spread(groups)
     folder = levels[-1]
     log_rate, spread, rate = log_rate[folder], spread[folder], belief.expected_rate(groups)[folder]
@@ -102,16 +99,24 @@ def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
     return levels, above
 
 
-def _posteriors(said: Floats, faded: Floats, levels: list[Groups], above: list[Groups]) -> tuple[Floats, Floats]:
+def _period(pages: NDArray[np.void]) -> float:
+    """The usual time between two visits of a page."""
+    again = pages["since"] > 0
+    return max(float(np.median(pages["at"][again] - pages["since"][again])), 0.0) if again.any() else 0.0
+
+
+def _posteriors(
+    said: Floats, faded: Floats, levels: list[Groups], above: list[Groups], first: Floats
+) -> tuple[Floats, Floats]:
     """What is believed of each observed page, and of a page of each of the finest groups that is not observed."""
-    believed = belief.posterior(_usual(said, faded), said) if len(said) else said
+    believed = belief.posterior(belief.usual(said, faded, first), said) if len(said) else said
     for _ in range(_SWEEPS if len(said) else 0):
-        prior = belief.learn_prior(believed, faded, levels)
+        prior = belief.learn_prior(believed, faded, levels, first)
         believed = belief.posterior(prior, said)
     counted = believed * faded[:, None]
     whole = counted.sum(axis=0)
     strength = belief.CONCENTRATION
-    groups: Floats = ((whole + strength * belief.COMMON) / (whole.sum() + strength))[None, :]
+    groups: Floats = ((whole + strength * first) / (whole.sum() + strength))[None, :]
     for level, parents in zip(levels, above, strict=True):
         sums = np.stack([np.bincount(level, counted[:, k], len(parents)) for k in range(belief.CLASSES)], axis=1)
         mass = sums.sum(axis=1, keepdims=True)
@@ -129,18 +134,6 @@ def _silence(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) ->
     recall = {host: hosts[host].sitemap.recall for host in told}
     quiet[silent] = [recall[host] for host in pages["host"][silent].tolist()]
     return quiet * np.maximum(now - pages["at"], 0.0)
-
-
-def _usual(said: Floats, faded: Floats) -> Floats:
-    """What a page of this crawl does, as far as a sample of the observed ones says."""
-    some = slice(None, None, -(-len(said) // _SAMPLE))
-    likely, trust = np.exp(said[some]), faded[some]
-    usual = belief.COMMON
-    for _ in range(_FIRST_SWEEPS):
-        weight = likely * usual
-        counted = trust @ (weight / weight.sum(axis=1, keepdims=True))
-        usual = (counted + belief.CONCENTRATION * belief.COMMON) / (trust.sum() + belief.CONCENTRATION)
-    return usual
 
 
 def _felt(pages: NDArray[np.void], levels: list[Groups], rate: Floats, now: float) -> Floats:

@@ -47,6 +47,7 @@ class Memory:
 
     def __init__(self, period: float, start: float) -> None:
         self.memory = max(MEMORY, _VISITS_REMEMBERED * period)
+        self._first = belief.common(period)
         self.host, self.pattern, self.folder = _Groups(), _Groups(), _Groups()
         self.last: Floats = np.zeros(0)
         self.visited: NDArray[np.bool_] = np.zeros(0, bool)
@@ -149,7 +150,7 @@ class Memory:
         trust: Floats = np.where(self.visited, faded, 0.0)
         levels = [self.host.of_page, self.pattern.of_page, self.folder.of_page]
         for _ in range(sweeps):
-            self.prior = belief.learn_prior(self.believed, trust, levels)
+            self.prior = belief.learn_prior(self.believed, trust, levels, self._first)
             self._believe(slice(0, len(self)))
         if len(self.mix):
             self._usual_mix = (self.mix.mean(axis=0) + 0.02) / (1 + 0.02 * _CLOCKS)

@@ -5,6 +5,7 @@ digits, identifiers and slugs generalised, so that /2024/05/some-title and /2023
 """
 
 import re
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 _IDENTIFIER = re.compile(
@@ -32,7 +33,14 @@ def url_pattern(url: str) -> str:
 
 def url_groups(url: str) -> tuple[str, str]:
     """Folder and pattern at once, for many URLs."""
-    host, folders, page = _parts(url)
+    return groups_of(*cut(url))
+
+
+def groups_of(place: str, page: str) -> tuple[str, str]:
+    """Folder and pattern of what `cut` gives."""
+    host, _, path = place.partition("/")
+    folders = [folder for folder in path.split("/") if folder][:_DEEPEST]
+    host = host.lower()
     return "/".join([host, *folders, page]), "/".join([host, *map(_shape, folders), page])
 
 
@@ -40,30 +48,37 @@ def url_host(url: str) -> str:
     return urlsplit(url).netloc.lower()
 
 
-def _parts(url: str) -> tuple[str, list[str], str]:
+def cut(url: str) -> tuple[str, str]:
+    """Host with folders as they are, and the kind of page: both are the same for many URLs."""
     # Plain cuts: a million URLs are looked at whenever a refresh is planned, and they are in their one form already.
     _, scheme, rest = url.partition("://")
     before, _, query = (rest if scheme else f"/{url}").partition("#")[0].partition("?")
-    host, _, path = before.partition("/")
-    *folders, name = path.split("/")
+    place, slash, name = before.rpartition("/")
+    if not slash:
+        place, name = name, ""
     stem, dot, extension = name.rpartition(".")
     if not dot:
         stem, extension = name, ""
     page = _kind(stem) + (f".{extension.lower()}" if extension else "")
+    if not query:
+        return place, page
     # The names of a query's fields are structure, their values are content.
     fields = "&".join(sorted({field.split("=", 1)[0] for field in query.split("&") if field}))
-    return host.lower(), [f for f in folders if f][:_DEEPEST], f"{page}?{fields}" if fields else page
+    return place, f"{page}?{fields}" if fields else page
 
 
 def _kind(stem: str) -> str:
     if _LISTING.fullmatch(stem):
         return "index"
+    if stem.isalpha():
+        return "page"
     if _IDENTIFIER.fullmatch(stem) and not stem.isdigit():
         return "@"
     numbered = _NUMBERED.fullmatch(stem)
     return f"{numbered[1]}0" if numbered else "page"
 
 
+@lru_cache(4096)
 def _shape(folder: str) -> str:
     """Digits become 0, identifiers @, slugs of three words or more *."""
     if folder.isdigit():

@@ -12,12 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.budget import LONGEST, plan_believed
 from sanderling.freshness.collection import Believed
-from sanderling.freshness.worth import Objective, worth
+from sanderling.freshness.worth import OFF, Objective, rough, worth
 
 Floats = NDArray[np.float64]
 
 # The deepest level that "top-levels" visits.
 TOP_LEVELS = 2
+# Of so many pages most are left out at a glance before it is asked what a visit to each is worth.
+_MANY = 50_000
 # A page that did not answer is left alone for so long, and twice as long each time, in days.
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
 
@@ -27,26 +29,50 @@ class Schedule(NamedTuple):
     wait: Floats  # between two visits
 
 
-def scores(
+def choose(
+    policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float
+) -> NDArray[np.intp]:  # fmt: skip
+    """The most deserving pages that the budget allows, the very best first."""
+    if policy != "optimal" or len(pages) <= _MANY:
+        score = _scores(policy, objective, pages, known, cost, now)
+        return affordable(np.where(ready(pages, now) <= now, score, -np.inf), cost, budget)
+    some = _promising(objective, pages, known, cost, budget, now)
+    worths = known.weight[some] * worth(known.exposure[some], known.log_rate[some], known.spread[some], objective)
+    return np.asarray(some[affordable(worths / cost[some], cost[some], budget)])
+
+
+def _promising(
+    objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float
+) -> NDArray[np.intp]:
+    """Pages among which the most deserving ones are for certain."""
+    key = rough(known.exposure, known.log_rate, known.spread, objective)
+    with np.errstate(divide="ignore"):
+        key += np.log((known.weight / cost).astype(np.float32))
+    failed = np.flatnonzero(pages["failures"])
+    key[failed[ready(pages[failed], now) > now]] = -np.inf
+    most = int(budget / max(float(cost.min()), 1e-9))
+    least = -np.inf if most >= len(key) else np.partition(key, len(key) - most - 1)[len(key) - most - 1] - 2 * OFF
+    return np.flatnonzero((key >= least) & (key > -np.inf))
+
+
+def _scores(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, now: float
 ) -> Floats:
     """How much each page deserves a visit now; -inf for not at all."""
     elapsed = now - pages["at"]
     if policy == "optimal":
-        score = known.weight * worth(known.exposure, known.log_rate, known.spread, objective) / cost
-    elif policy == "proportional":
-        score = np.exp(known.log_rate) * known.weight * elapsed
-    elif policy == "nutch":
-        score = elapsed - _nutch(pages)
-    elif policy == "top-levels":
-        score = np.where(pages["depth"] <= TOP_LEVELS, elapsed, -np.inf)
-    else:
-        score = elapsed
-    return np.where(ready(pages, now) <= now, score, -np.inf)
+        return np.asarray(known.weight * worth(known.exposure, known.log_rate, known.spread, objective) / cost)
+    if policy == "proportional":
+        return np.asarray(np.exp(known.log_rate) * known.weight * elapsed)
+    if policy == "nutch":
+        return np.asarray(elapsed - _nutch(pages))
+    if policy == "top-levels":
+        return np.where(pages["depth"] <= TOP_LEVELS, elapsed, -np.inf)
+    return np.asarray(elapsed)
 
 
-def choose(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
-    """The most deserving pages that the budget allows, the very best first."""
+def affordable(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
+    """The best by score that the budget allows, the very best first; none of those whose score is -inf."""
     candidates = np.flatnonzero(score > -np.inf)
     most = min(len(candidates), int(budget / max(float(cost[candidates].min()), 1e-9)) if len(candidates) else 0)
     if most < len(candidates):

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from sanderling.freshness.curves import gain
 
 Floats = NDArray[np.float64]
+Singles = NDArray[np.float32]
 
 
 class Objective(StrEnum):
@@ -56,6 +57,14 @@ def _table(power: int) -> Floats:
 
 
 _TABLES = {objective: _table(objective.power).ravel() for objective in Objective}
+_ROUGH = {objective: table.astype(np.float32) for objective, table in _TABLES.items()}
+
+
+# The most that `rough` is off: half a step of the table in both directions.
+OFF = max(
+    sum(float(np.abs(np.diff(table.reshape(len(_SPREADS), -1), axis=axis)).max()) / 2 for axis in (0, 1))
+    for table in _TABLES.values()
+)
 
 
 def worth(
@@ -71,6 +80,31 @@ def worth(
     wide = np.sqrt(np.asarray(spread, np.float64) ** 2 + drift * age)
     log_worth = _look_up(_TABLES[objective], np.log(age) + log_rate, wide)
     return np.asarray(np.exp(log_worth - objective.power * log_rate))
+
+
+def rough(age: Floats, log_rate: Floats, spread: Floats, objective: Objective = Objective.FRESHNESS) -> Singles:
+    """The logarithm of the worth to within `OFF`, at a fraction of its price: to leave out most of a million pages."""
+    since, rate, u = (np.asarray(column, np.float32) for column in (age, log_rate, spread))
+    since = np.maximum(since, np.float32(1e-9))
+    u = u * u
+    u += np.float32(DRIFT) * since
+    np.sqrt(u, out=u)
+    np.minimum(u, np.float32(_WIDEST), out=u)
+    u *= np.float32(_PER_SPREAD)
+    u += np.float32(0.5)
+    v = np.log(since, out=since)
+    v += rate
+    v -= np.float32(_LOG_X[0])
+    v *= np.float32(_PER_LOG_X)
+    np.clip(v, 0.0, len(_LOG_X) - 1.001, out=v)
+    v += np.float32(0.5)
+    at = u.astype(np.int32)
+    at *= len(_LOG_X)
+    at += v.astype(np.int32)
+    found = _ROUGH[objective].take(at, mode="clip")
+    if objective.power:
+        found -= rate
+    return found
 
 
 def _look_up(table: Floats, log_x: Floats, spread: Floats) -> Floats:

@@ -116,8 +116,8 @@ def planned(site: Truth, policy: str, budget: float) -> Result:
     log = Log(site, cost)
     for day in range(1, round(site.days) + 1):
         known = believe(pages, {}, float(day))
-        score = planning.scores(policy, Objective.FRESHNESS, pages, known, cost, float(day))
-        chosen = planning.choose(score, cost, budget * len(pages))
+        amount = budget * len(pages)
+        chosen = planning.choose(policy, Objective.FRESHNESS, pages, known, cost, amount, float(day))
         changed = site.stale(pages["at"], float(day))
         for page in chosen:
             _visit(pages, int(page), bool(changed[page]), float(day))

@@ -4,8 +4,7 @@ What it leaves for the server is short: the visits of the near future, in order.
 """
 
 import time
-from collections.abc import Iterator
-from typing import Any
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -16,7 +15,7 @@ from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.freshness.budget import expected_cost
 from sanderling.freshness.collection import COLUMNS, Believed, believe
 from sanderling.freshness.evidence import NONE, SIZE
-from sanderling.freshness.pattern import url_groups
+from sanderling.freshness.pattern import cut, groups_of
 from sanderling.freshness.worth import Objective
 from sanderling.model import Kind, State, Subject, Turn
 from sanderling.repository.store import Store
@@ -33,6 +32,14 @@ HORIZON = 0.25
 _FEWEST = 1000
 # A page's date of the last visit may lie in the future when a clock jumped back: then it counts as visited yesterday.
 _SKEW = 0.05
+# Rows in hand while a crawl is read, before they become columns.
+_AT_ONCE = 10_000
+# Folders remembered meanwhile, 15 MB of them.
+_FOLDERS = 65_536
+_TAKEN = (
+    "id", "host", "depth", "announced", "at", "since", "kinds", "size", "importance", "interval", "tried", "failures",
+    "not_modified", "same",
+)  # fmt: skip
 
 
 class Collection(msgspec.Struct, frozen=True):
@@ -46,23 +53,54 @@ class Collection(msgspec.Struct, frozen=True):
 def read(store: Store, now: float) -> Collection:
     """`now` in days."""
     hosts = {host: trust.unpack(packed) for host, packed in store.trust().items()}
-    kinds: list[int] = []
-    rows = np.fromiter(_rows(store.subjects(), kinds), COLUMNS)
-    rows["at"] = np.where(rows["at"] > now + _SKEW, now - 1.0, rows["at"])
-    is_page = np.array(kinds, np.int8) == Kind.PAGE
-    return Collection(rows[is_page], rows[~is_page], hosts)
+    grouped = _Groups()
+    pages, sitemaps = np.zeros(0, COLUMNS), np.zeros(0, COLUMNS)
+    subjects = store.subjects()
+    while some := list(islice(subjects, _AT_ONCE)):
+        read = Subject._make(zip(*some, strict=True))
+        rows = _columns(read, grouped)
+        rows["at"] = np.where(rows["at"] > now + _SKEW, now - 1.0, rows["at"])
+        is_page = np.array(read.kind) == Kind.PAGE
+        _append(pages, rows[is_page])
+        _append(sitemaps, rows[~is_page])
+    return Collection(pages, sitemaps, hosts)
 
 
-def _rows(subjects: Iterator[Subject], kinds: list[int]) -> Iterator[tuple[Any, ...]]:
-    for s in subjects:
-        kinds.append(s.kind)
-        there = s.state == State.FETCHED and 200 <= s.status < 300
-        packed = s.evidence if s.evidence is not None and len(s.evidence) == SIZE else NONE
-        folder, pattern = url_groups(s.url)
-        yield (
-            s.id, s.host, identity(pattern), identity(folder), s.depth, there, s.announced / DAY,
-            s.at / DAY, s.since / DAY, s.kinds, s.size, s.importance, s.interval, s.tried / DAY, s.failures, s.not_modified, s.same, packed,
-        )  # fmt: skip
+def _append(rows: NDArray[np.void], more: NDArray[np.void]) -> None:
+    """In place: there is no room for everything twice."""
+    rows.resize(len(rows) + len(more), refcheck=False)
+    rows[len(rows) - len(more) :] = more
+
+
+def _columns(read: Subject, grouped: "_Groups") -> NDArray[np.void]:
+    """Of some rows, each field of which is a column of them."""
+    rows = np.zeros(len(read.id), COLUMNS)  # type: ignore[arg-type]
+    for name in _TAKEN:
+        rows[name] = getattr(read, name)
+    for name in ("announced", "at", "since", "tried"):
+        rows[name] /= DAY
+    status = np.array(read.status)
+    rows["there"] = (np.array(read.state) == State.FETCHED) & (status >= 200) & (status < 300)
+    rows["folder"], rows["pattern"] = zip(*map(grouped, read.url), strict=True)
+    rows["evidence"] = [said if said is not None and len(said) == SIZE else NONE for said in read.evidence]  # type: ignore[union-attr, arg-type]
+    return rows
+
+
+class _Groups:
+    """Numbers for the folder and the pattern of a URL; URLs come in the order they were found, and neighbours are alike."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], tuple[int, int]] = {}
+
+    def __call__(self, url: str) -> tuple[int, int]:
+        place = cut(url)
+        found = self._known.get(place)
+        if found is None:
+            if len(self._known) >= _FOLDERS:
+                self._known.clear()
+            folder, pattern = groups_of(*place)
+            found = self._known[place] = identity(folder), identity(pattern)
+        return found
 
 
 def plan(collection: Collection, terms: Terms, settings: Settings, intervals: dict[int, float], now: float) -> Plan:
@@ -82,8 +120,8 @@ def plan(collection: Collection, terms: Terms, settings: Settings, intervals: di
         # More than this the budget cannot reach before the next plan.
         chosen = chosen[np.cumsum(cost[chosen]) <= _FEWEST * cost[chosen].mean() + 2 * HORIZON * budget.a_day]
     else:
-        score = planning.scores(terms.policy, Objective(terms.objective), pages, known, cost, now)
-        chosen = planning.choose(score, cost, budget.amount)
+        objective = Objective(terms.objective)
+        chosen = planning.choose(terms.policy, objective, pages, known, cost, budget.amount, now)
         due, wait = np.full(len(pages), now), np.full(len(pages), np.inf)
     turns = _sitemaps(collection.sitemaps, terms, now) if terms.sitemaps and terms.forever else []
     turns += _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
