@@ -79,6 +79,7 @@ def test_whatever_is_typed_has_an_answer(birds: Library, capsys: pytest.CaptureF
         ("colour:red", "there is no field 'colour'"),
         ("h*", "too short"),
         ("heron +++", "has no letters or digits"),
+        ("a" * 100, "more than 64 letters"),
     ],
 )
 def test_how_a_question_was_bent_is_told(

@@ -30,6 +30,14 @@ def test_a_name_that_is_not_ours_is_refused(served: Served) -> None:
         assert served.http.get("/api/v1/crawls", headers={"host": host}).status_code == 200
 
 
+def test_what_can_be_read_can_be_asked_about(served: Served) -> None:
+    for path in ("/", "/crawls/small", "/api/v1/crawls", "/static/sanderling.css", "/nothing"):
+        got, asked = served.http.get(path), served.http.head(path)
+        assert (asked.status_code, asked.content) == (got.status_code, b"")
+        assert asked.headers.keys() >= got.headers.keys() - {"set-cookie"}
+    assert served.http.head("/api/v1/crawls/small/pause").status_code == 405
+
+
 def test_a_further_name(crawled: Path) -> None:
     with running(crawled, "--name", "Crawls.example") as server:
         assert server.http.get("/api/v1/crawls", headers={"host": "crawls.example:443"}).status_code == 200

@@ -11,7 +11,7 @@ from sanderling.model import ChangeKind
 from sanderling.search.asking import Query
 from sanderling.search.forms import forms
 from sanderling.search.parsing import All, Any, Node, Not, Phrase, Word
-from sanderling.search.schema import SCHEMA, SIGNS, UNSPACED, WEIGHTS
+from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
 
 # How much of what a word is worth in other fields adds to what it is worth in its best one.
 _TIE = 0.3
@@ -102,7 +102,9 @@ class Matcher:
             return _term(_RAW[phrase.field], phrase.text.strip().lower())
         tokens = SIGNS.analyze(phrase.text)
         if not tokens:
-            if phrase.text.strip("*"):
+            if any(map(str.isalnum, phrase.text)):
+                self.notes.append(f"words of more than {LONGEST_WORD} letters are not looked for")
+            elif phrase.text.strip("*"):
                 self.notes.append(f"{phrase.text[:40]!r} has no letters or digits to look for")
             return None
         self.wanted.words.update(tokens)

@@ -20,7 +20,7 @@ UNSPACED = re.compile(
 )
 
 # Longer ones are no words.
-_LONGEST_WORD = 64
+LONGEST_WORD = 64
 
 # Where a word is looked for, and what it counts there.
 WEIGHTS = {"title": 3.0, "headings": 1.5, "text": 1.0, "signs": 1.0, "url": 1.0}
@@ -29,7 +29,7 @@ NEVER = 1e15  # the end of what has not ended
 
 def _analyzer(tokenizer: Tokenizer) -> tantivy.TextAnalyzer:
     builder = tantivy.TextAnalyzerBuilder(tokenizer)
-    for each in (Filter.remove_long(_LONGEST_WORD), Filter.lowercase(), Filter.ascii_fold()):
+    for each in (Filter.remove_long(LONGEST_WORD), Filter.lowercase(), Filter.ascii_fold()):
         builder = builder.filter(each)
     return builder.build()
 

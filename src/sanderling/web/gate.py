@@ -35,6 +35,8 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
+        if scope["method"] == "HEAD":
+            scope = {**scope, "method": "GET"}  # the server sends no body then
         state = scope.setdefault("state", {})
         state["session"] = self._session(headers)
         state["by_token"] = self._security.knows_token(headers.get("authorization", ""))
