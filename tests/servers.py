@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 # What pages that only have to differ are made of.
@@ -52,7 +52,29 @@ class Asked(NamedTuple):
     at: float
 
 
-class PageServer:
+class ThreadedServer:
+    """Serves HTTP from a thread while it is entered."""
+
+    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 128
+
+        self._http = Server(("127.0.0.1", 0), handler)
+        self.port = self._http.server_address[1]
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.shutdown()
+        self._http.server_close()
+        self._thread.join()
+
+
+class PageServer(ThreadedServer):
     """Answers from a table of paths, or of whole URLs when it is used as a proxy; keeps what it was asked."""
 
     def __init__(self, table: Table, context: ssl.SSLContext | None = None) -> None:
@@ -80,30 +102,15 @@ class PageServer:
             def log_message(self, *_: object) -> None:
                 pass
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 128
-
-        self._http = Server(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         if context is not None:
             self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
             self._http.handle_error = lambda *_: None  # type: ignore[method-assign]
-        self.port = self._http.server_address[1]
         self.origin = f"{'https' if context else 'http'}://127.0.0.1:{self.port}"
 
     @property
     def requests(self) -> Counter[str]:
         return Counter(each.url for each in self.asked)
-
-    def __enter__(self) -> "PageServer":
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
 
 
 def redirect(location: str, status: int = 302) -> Answer:

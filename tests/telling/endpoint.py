@@ -1,10 +1,11 @@
 """An endpoint for webhooks that answers as it is told to and keeps what it was sent."""
 
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
+
+from servers import ThreadedServer
 
 
 class Posted(NamedTuple):
@@ -18,7 +19,7 @@ class Posted(NamedTuple):
         return found
 
 
-class Endpoint:
+class Endpoint(ThreadedServer):
     """Gives `statuses` in turn, the last one for ever; `hold` keeps an answer back."""
 
     def __init__(self, *statuses: int, headers: tuple[tuple[str, str], ...] = (), hold: float = 0.0) -> None:
@@ -42,19 +43,8 @@ class Endpoint:
             def log_message(self, *_: object) -> None:
                 pass
 
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/hook"
-
-    def __enter__(self) -> "Endpoint":
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        super().__init__(Handler)
+        self.url = f"http://127.0.0.1:{self.port}/hook"
 
     @property
     def taken(self) -> list[str]:

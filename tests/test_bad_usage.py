@@ -1,0 +1,180 @@
+"""What users get wrong, and the one sentence they get for it."""
+
+import os
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import FAST
+from servers import PageServer, links
+
+from sanderling.cli import main
+
+
+@pytest.fixture
+def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
+    """Runs a command that has to end with exit code 2 and one sentence."""
+
+    def run(says: str, *arguments: object) -> None:
+        assert main([str(each) for each in arguments]) == 2
+        out, err = capsys.readouterr()
+        assert says in err
+        assert err.startswith("sanderling: ")
+        assert err.count("\n") == 1
+        assert err[:-1].isprintable()
+        assert out == ""
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("seed", "says"),
+    [
+        ("http://no-such-host.invalid/", "'no-such-host.invalid' cannot be a seed: the host name cannot be resolved"),
+        ("no-such-host.invalid", "cannot be resolved"),
+        ("http://" + "a" * 64 + ".invalid/", "cannot be a seed"),
+        ("http://", "'http://' cannot be a seed: it is not a valid URL"),
+        ("http://[", "not a valid URL"),
+        ("http://exa mple.org/", "not a valid URL"),
+        ("http://example.org:99999/", "not a valid URL"),
+        ("", "not a valid URL"),
+        ("   ", "not a valid URL"),
+        ("/etc/passwd", "not a valid URL"),
+        ("mailto:someone@example.org", "cannot be a seed"),
+        ("file:///etc/passwd", "the scheme 'file' is not http, https, ftp or gopher"),
+        ("dict://127.0.0.1/", "the scheme 'dict' is not"),
+        ("http://\u202e\x1b[2J/", "not a valid URL"),
+    ],
+)
+def test_bad_seeds(refused: Callable[..., None], tmp_path: Path, seed: str, says: str) -> None:
+    refused(says, "crawl", seed, "-d", tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+
+
+def test_a_mistake_at_the_real_command_line(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    ran = sanderling("crawl", "file:///etc/passwd", "-d", tmp_path / "c", "--include", "(")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    ran = sanderling("crawl", "http://127.0.0.1:9", "-d", tmp_path / "c", "--include", "(")
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
+    assert not (tmp_path / "c").exists()
+
+
+def test_no_seed_and_bad_seed_files(refused: Callable[..., None], tmp_path: Path) -> None:
+    folder, seeds = tmp_path / "c", tmp_path / "seeds.txt"
+    refused("nothing to crawl", "crawl", "-d", folder)
+    refused("cannot be read: No such file", "crawl", "--seeds", seeds, "-d", folder)
+    seeds.write_text("# nothing\n\n")
+    refused("names no URL", "crawl", "--seeds", seeds, "-d", folder)
+    seeds.write_bytes(b"\xff\xfe\x00nonsense \x1b[2J\n")
+    refused("not a valid URL", "crawl", "--seeds", seeds, "-d", folder)
+    assert not folder.exists()
+
+
+def test_folders_that_are_not_ours(refused: Callable[..., None], tmp_path: Path) -> None:
+    url = "http://127.0.0.1:9/"
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    (photos / "summer.jpg").write_bytes(b"")
+    file = tmp_path / "file"
+    file.write_text("")
+    refused("is not a crawl folder and not empty", "crawl", url, "-d", photos)
+    refused("is not a folder", "crawl", url, "-d", file)
+    refused("does not exist", "crawl", url, "-d", tmp_path / "a" / "b")
+    for name in ("status", "pages", "join"):
+        refused("is not a crawl folder", name, photos)
+        refused("does not exist", name, tmp_path / "nowhere")
+    assert [path.name for path in photos.iterdir()] == ["summer.jpg"]
+    assert main(["crawl", url, "-d", str(tmp_path / ("x" * 300))]) == 1
+
+
+@pytest.fixture(scope="module")
+def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Path:  # type: ignore[no-untyped-def]
+    folder: Path = tmp_path_factory.mktemp("crawled") / "crawl"
+    pages = [f"/{number}" for number in range(40)]
+    with PageServer({"/": links(*pages), **dict.fromkeys(pages, b"<p>fine")}) as server:
+        assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
+    return folder
+
+
+@pytest.fixture
+def finished(crawled: Path, tmp_path: Path) -> Path:
+    """A crawl folder to spoil."""
+    return Path(shutil.copytree(crawled, tmp_path / "crawl"))
+
+
+def test_databases_that_cannot_be_used(refused: Callable[..., None], finished: Path) -> None:
+    database = finished / "sanderling.db"
+    with sqlite3.connect(database) as db:
+        db.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
+    db.close()
+    for name in ("status", "pages"):
+        refused("was written by a newer Sanderling", name, finished)
+    refused("was written by a newer Sanderling", "crawl", "-d", finished)
+    for damage in (b"this is no database at all" * 400, b"SQLite format 3\x00" + b"\xff" * 8000):
+        for path in finished.glob("sanderling.db*"):
+            path.unlink()
+        database.write_bytes(damage)
+        for arguments in (("status", finished), ("pages", finished), ("crawl", "-d", finished)):
+            refused(f"{database} cannot be read", *arguments)
+
+
+def test_a_database_damaged_in_the_middle(capsys: pytest.CaptureFixture[str], finished: Path) -> None:
+    database = finished / "sanderling.db"
+    sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
+    content = database.read_bytes()
+    database.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
+    for arguments in (["pages", str(finished)], ["crawl", "-d", str(finished)]):
+        assert main(arguments) in (1, 2)
+        _, err = capsys.readouterr()
+        assert err.count("\n") == 1
+        assert "damaged" in err or "cannot be read" in err
+
+
+def test_archives_that_are_shorter_than_they_were(refused: Callable[..., None], finished: Path) -> None:
+    os.truncate(next((finished / "warc").iterdir()), 100)
+    refused("is shorter than the database says", "crawl", "-d", finished)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("max_page = 3", "unknown setting 'max_page'"),
+        ("[section]\nx = 1", "unknown setting 'section'"),
+        ("max_pages = -3", "max_pages = -3 is not a whole number, 0 or more"),
+        ("max_pages = 1.5", "is not a whole number"),
+        ("delay = 'soon'", "delay = 'soon' is not a duration such as 10s"),
+        ("delay = nan", "is not a duration"),
+        ("max_time = inf", "is not a duration"),
+        ("max_body = '16 parsecs'", "is not a size such as 64KiB"),
+        ("cookies = 'yes'", "is not true or false"),
+        ("scope = 'galaxy'", "is not one of host, domain, prefix, any"),
+        ("include = 'x'", "is not a list of texts"),
+        ("include = ['(']", "'(' is not a valid pattern"),
+        ("connections = 0", "has to be more than 0"),
+        ("proxy = 'carrier-pigeon://x'", "is not an http://, https://, socks5:// or socks5h:// address"),
+        ("seeds = 3", "seeds is not a list of texts"),
+        ("this is no TOML", "is not valid TOML"),
+    ],
+)
+def test_bad_settings(refused: Callable[..., None], tmp_path: Path, line: str, says: str) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "sanderling.toml").write_text(line)
+    refused(says, "crawl", "http://127.0.0.1:9/", "-d", folder)
+    assert [path.name for path in folder.iterdir()] == ["sanderling.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--max-pages", "many"), "is not a whole number"),
+        (("--exclude", "["), "is not a valid pattern"),
+        (("--first-byte-timeout", "0"), "has to be more than 0"),
+        (("--proxy", "nowhere"), "is not an http://"),
+    ],
+)
+def test_bad_flags(refused: Callable[..., None], tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
+    refused(says, "crawl", "http://127.0.0.1:9/", "-d", tmp_path / "c", *arguments)
+    assert not (tmp_path / "c").exists()

@@ -1,0 +1,92 @@
+"""What leads to private addresses is found out when it connects, whatever led there."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pycurl
+import pytest
+from conftest import FAST
+from servers import PageServer, links, redirect
+from waiting import until
+
+from sanderling.client.site import Site
+from sanderling.client.transport import Transport
+from sanderling.model import Task
+from sanderling.settings import Settings
+from sanderling.testing import FaultServer
+
+
+def test_private_addresses_when_asked_for(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with FaultServer() as faults:
+        url = faults.url("redirect-to-private/hex")
+        ran = sanderling(
+            "crawl", url, *FAST, "--scope", "any", "--max-depth", 0, "-d", tmp_path / "c", "--allow-private"
+        )
+        assert ran.code == 0
+        assert [request.path for request in faults.received] == ["/robots.txt", "/private/hex"]
+
+
+def test_robots_that_lead_inside(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with FaultServer() as inside, PageServer({"/": b"page"}) as server:
+        server.table["/robots.txt"] = redirect(f"{inside.other_origin}/robots.txt")
+        sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--retries", 0)
+        assert not inside.received
+        (row,) = sanderling("pages", tmp_path / "c", "--json").lines
+        assert row["state"] == "failed"
+        assert "robots.txt could not be read: leads to the private address 127.0.0.1" in row["reason"]
+
+
+def test_a_name_that_resolves_inside(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    name = socket.gethostname()
+    try:
+        addresses = {each[4][0] for each in socket.getaddrinfo(name, None)}
+    except OSError:
+        pytest.skip("this machine's own name does not resolve")
+    with FaultServer() as inside, PageServer({}) as server:
+        port = inside.other_origin.rpartition(":")[2]
+        server.table["/"] = links(f"http://{name}:{port}/a", f"http://{name}:{port}/b")
+        sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--scope", "any")
+        rows = sanderling("pages", tmp_path / "c", "--json", "--state", "failed").lines
+        assert not inside.received
+    assert len(rows) == 2
+    assert all(row["reason"].removeprefix("leads to the private address ") in addresses for row in rows)
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1", "0.0.0.0", "169.254.169.254"])
+def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> None:
+    """Whatever a name resolved to a moment ago: the address of the connection itself is what counts."""
+    with FaultServer() as inside, _transport() as (transport, site):
+        port = inside.other_origin.rpartition(":")[2]
+        fetch = transport._new_fetch()
+        fetch.curl.setopt(pycurl.RESOLVE, [f"harmless.example:{port}:{address}"])
+        transport._idle.append(fetch)
+        assert transport.start(Task(1, f"http://harmless.example:{port}/x", 0, 0, 0), site) == ""
+        (over,) = _finished(transport)
+        assert over.hopeless
+        assert over.error.startswith("leads to the private address")
+        assert not inside.received
+
+
+@contextmanager
+def _transport(**settings: Any) -> Iterator[tuple[Transport, Site]]:
+    read, write = os.pipe()
+    chosen = Settings(**settings)
+    transport = Transport(chosen, read)
+    try:
+        yield transport, Site("http://harmless.example", False, chosen)
+    finally:
+        transport.close()
+        os.close(read)
+        os.close(write)
+
+
+def _finished(transport: Transport) -> list[Any]:
+    def over() -> list[Any]:
+        transport.wait(0.1)
+        return transport.finished()
+
+    return until(over)
