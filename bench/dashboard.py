@@ -1,9 +1,8 @@
 """How long the pages of the dashboard and the API take on a large folder: a million URLs, a hundred thousand versions.
 
-The folder is made without any network: URLs, visits and links go through the store as a crawl would bring them, bodies
-into WARC files. Then every page and every path of the API is asked for, one after the other, each time for another
-page, host or part of a list, through a server in a process of its own. On a busy machine the clock tells of the others;
-the server's CPU time does not.
+The folder is made without any network (`bench.large_folder`). Then every page and every path of the API is asked for, one
+after the other, each time for another page, host or part of a list, through a server in a process of its own. On a busy
+machine the clock tells of the others; the server's CPU time does not.
 """
 
 from __future__ import annotations
@@ -21,17 +20,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from bench.places import RESULTS, say, working_folder
+from bench import large_folder
+from bench.places import RESULTS, working_folder
 
-URLS, PAGES, VERSIONS = 1_000_000, 80_000, 100_000
-HOSTS = 1_000
-LINKS = 83
 ROUNDS = 40
 BAR_MS = 50.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--urls", type=int, default=URLS, help=f"how many ({URLS:,})")
+    parser.add_argument("--urls", type=int, default=large_folder.URLS, help=f"how many ({large_folder.URLS:,})")
     parser.add_argument("--rounds", type=int, default=ROUNDS, help=f"requests of each kind ({ROUNDS})")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="make the folder here, or use the one that is here")
     parser.add_argument("--postgres", action="store_true", help="the state in PostgreSQL instead of SQLite")
@@ -48,104 +45,13 @@ def run(chosen: argparse.Namespace) -> int:
         home = chosen.keep or Path(temporary)
         dsn = undo.enter_context(PostgresServer()).dsn if chosen.postgres else ""
         if not (home / "large").exists():
-            make(home / "large", chosen.urls, dsn)
+            large_folder.make(home / "large", chosen.urls, dsn)
         if chosen.search:
             subprocess.run([sys.executable, "-m", "sanderling", "reindex", str(home / "large")], check=True)
         figures = measure(home, chosen.rounds, chosen.search)
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "dashboard.json").write_text(json.dumps(figures, indent=2) + "\n")
     return 0 if all(each["p95_ms"] < BAR_MS for each in figures) else 1
-
-
-def make(folder: Path, urls: int, dsn: str = "") -> None:
-    """A crawl folder of a given size; pages, versions and the rest are in proportion."""
-    from sanderling.model import (
-        Change,
-        ChangeKind,
-        Commit,
-        Counts,
-        Exchange,
-        Host,
-        NewUrl,
-        Outcome,
-        Settled,
-        State,
-        Visit,
-    )
-    from sanderling.repository.address import located
-    from sanderling.repository.folder import Folder
-    from sanderling.repository.warc import WarcWriter
-    from sanderling.urls import identity
-    from sanderling.wiring.archive import open_store
-
-    say(f"making a folder with {urls:,} URLs ...")
-    begin = time.monotonic()
-    (folder / "warc").mkdir(parents=True)
-    origins = [f"http://host{number}.test" for number in range(HOSTS)]
-    state = f'store = "{located(dsn, folder)}"\n' if dsn else ""
-    (folder / "sanderling.toml").write_text(f'seeds = ["{origins[0]}/0"]\nscope = "any"\n{state}')
-    chance = random.Random(1)
-    store = open_store(Folder(folder), readonly=False)
-    hosts = [Host(identity(origin), origin) for origin in origins]
-    counts = Counts(known=urls)
-    store.seed([f"{origins[0]}/0"], [], hosts, counts)
-    store.unknown({})
-    ids: list[int] = []
-    # Of ten URLs one is visited, four are excluded, one in a hundred failed and one is gone; the rest is queued.
-    pages, share = int(urls * PAGES / URLS), PAGES / URLS
-    states = [State.EXCLUDED] * 40 + [State.FAILED] + [State.GONE] + [State.QUEUED] * 58
-    report = 0
-    for first in range(0, urls, 20_000):
-        rows = []
-        for number in range(first, min(first + 20_000, urls)):
-            host = int(HOSTS * chance.random() ** 2)
-            url = f"{origins[host]}/section-{number % 97}/page-{number}.html"
-            ids.append(identity(url))
-            visited = number % 1000 < share * 1000
-            state = State.QUEUED if visited else states[number % 100]
-            reason = "scope: another host" if state is State.EXCLUDED else "refused" if state is State.FAILED else ""
-            rows.append(
-                NewUrl(ids[-1], url, hosts[host].id, number % 9, state, chance.random(), ids[0], 0, "a link", reason)
-            )
-        report += 1
-        store.commit(Commit("bench", report, rows, [], [], [], {}, counts))
-    visited_ids = [id for number, id in enumerate(ids) if number % 1000 < share * 1000][:pages]
-    again = visited_ids[: int(urls * (VERSIONS - PAGES) / URLS) - 200] + visited_ids[:1] * 200
-    archive = WarcWriter(folder / "warc", "bench")
-
-    def visit(id: int, round: int) -> Visit:
-        at = 1_790_000_000.0 + report + round * 86_400
-        paragraphs = "".join(f"<p>Paragraph {n} of {id} says something about sandpipers.</p>" for n in range(12))
-        body = (
-            f"<html><title>Page {id}</title><body><h1>{id}</h1>{paragraphs}<p>Round {round}.</p></body></html>".encode()
-        )
-        head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
-        place = archive.add(Exchange(f"http://x.test/{id}", at, b"", head, body, "text/html", "", False, "", b""))
-        links = b"".join(chance.choice(ids).to_bytes(8, "little", signed=True) for _ in range(LINKS))
-        return Visit(
-            id=id, outcome=Outcome.PAGE, status=200, at=at, size=len(body), mime="text/html", charset="utf-8",
-            language="en", title=f"Page {id}", digest=chance.randbytes(16), text_digest=chance.randbytes(16),
-            links=links, stored=place,
-        )  # fmt: skip
-
-    for some, round in [(visited_ids, 0), (again, 1)]:
-        for first in range(0, len(some), 500):
-            part = some[first : first + 500]
-            for batch in [part] if len(set(part)) == len(part) else [[id] for id in part]:
-                report += 1
-                visits = [visit(id, round) for id in batch]
-                change = Change(ChangeKind.TEXT, 0.2, "minor", "Round 1.")
-                store.commit(
-                    Commit(
-                        "bench", report, [], [Settled(id, State.FETCHED, 0, 0.0, "") for id in batch], visits, [],
-                        archive.flush(), counts, changes=dict.fromkeys(batch, change) if round else {},
-                    )
-                )  # fmt: skip
-    archive.close()
-    store.close()
-    say(
-        f"made {len(ids):,} URLs, {len(visited_ids):,} pages, {len(visited_ids) + len(again):,} versions in {time.monotonic() - begin:.0f} s"
-    )
 
 
 @contextmanager
@@ -173,7 +79,7 @@ def asked(
     after, before, host = (
         chance.randrange(urls),
         chance.randrange(2, newest),
-        f"http://host{chance.randrange(HOSTS)}.test",
+        f"http://host{chance.randrange(large_folder.HOSTS)}.test",
     )
     ui, api = "/crawls/large", "/api/v1/crawls/large"
     paths = {

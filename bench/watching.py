@@ -14,7 +14,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import dashboard
+from bench import large_folder
 from bench.places import working_folder
 
 LOOKS = 300
@@ -27,7 +27,7 @@ def main() -> int:
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="bench-watching-", dir=working_folder()) as home:
         folder = Path(home, "large")
-        dashboard.make(folder, chosen.urls)
+        large_folder.make(folder, chosen.urls)
         look, leased, size = cost(folder, chosen.leases)
     print(f"{look * 1000:.2f} ms of the server's CPU time a look, with {leased:,} leases; {size:,} bytes an answer")
     print(f"{look:.2%} of one core at one look a second, {look * 10:.2%} at ten, which is the most")
