@@ -27,7 +27,7 @@ from bench.places import RESULTS, SANDERLING, BenchError, say, working_folder
 if TYPE_CHECKING:
     from sanderling.repository.store import Store
 
-ADDRESSES = 50
+ADDRESSES = 20
 WARM_UP = 10.0
 FLAGS = ["--clients", "2", "--per-host", "32", "--delay", "0", "--ignore-robots", "--allow-private", "--no-index"]
 ORDER = (False, True, True, False)
@@ -47,7 +47,7 @@ class Turn(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=4, help="of four turns each (4)")
-    parser.add_argument("--seconds", type=float, default=12.0, help="how long a turn is (12)")
+    parser.add_argument("--seconds", type=float, default=6.0, help="how long a turn is (6)")
     parser.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
 
 
