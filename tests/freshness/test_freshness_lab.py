@@ -118,6 +118,12 @@ def test_the_published_revisit_experiment(capsys: pytest.CaptureFixture[str]) ->
     assert watcher["seconds"] * 2.5 <= found["by rank"]["seconds"]
 
 
+def test_simulated_pages_are_told_as_json_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--synthetic", "blog", "--budget", "0.01", "--policy", "uniform", "--json") == 0
+    (uniform,) = json.loads(capsys.readouterr().out)["policies"]
+    assert uniform["visits"] > 0
+
+
 def test_several_scenarios_in_one_run(
     history: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

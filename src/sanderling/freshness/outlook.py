@@ -66,9 +66,12 @@ def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
     seen = numbers[numbers[:, 0].any(axis=1)].astype(np.float64)
     if not len(seen):
         return {}
-    prior = np.broadcast_to(belief.COMMON, (len(seen), belief.CLASSES))
-    believed = {kind: belief.posterior(prior, likelihood(seen[:, n])) for n, kind in enumerate(KINDS)}
-    return {kind: float(belief.expected_rate(each).mean()) for kind, each in believed.items()}
+    found = {}
+    for n, kind in enumerate(KINDS):
+        said = likelihood(seen[:, n])
+        usual = belief.usual(said, np.ones(len(said)), belief.COMMON)
+        found[kind] = float(belief.expected_rate(belief.posterior(usual, said)).mean())
+    return found
 
 
 def rates_of(packed: bytes) -> dict[str, float]:

@@ -63,8 +63,9 @@ class Sums:
 
     def result(self, policy: str, budget: float) -> Result:
         return Result(
-            policy, budget, self.fresh / max(self.time, 1e-12), self.weighted_fresh / max(self.weighted_time, 1e-12),
-            self.age / max(self.time, 1e-12), self.caught / max(self.happened, 1), self.visits,
+            policy, budget, float(self.fresh / max(self.time, 1e-12)),
+            float(self.weighted_fresh / max(self.weighted_time, 1e-12)), float(self.age / max(self.time, 1e-12)),
+            float(self.caught / max(self.happened, 1)), int(self.visits),
         )  # fmt: skip
 
 
