@@ -16,7 +16,7 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 	@mkdir -p "$(dir $(DIR))"
 	$(BIN)/sanderling crawl "$(URL)" -d "$(DIR)" $(ARGS)
 
-test: $(VENV)/.dev ## run all tests
+test: $(VENV)/.browser ## run all tests
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
@@ -28,7 +28,7 @@ check: $(VENV)/.dev ## format, lint, types and import rules
 bench: $(VENV)/.dev ## race against other crawlers (installs nginx, wget2 and documentation packages; needs root)
 	$(BIN)/python -m bench $(ARGS)
 
-screenshots: $(VENV)/.dev ## take the pictures in the docs anew (needs Chromium)
+screenshots: $(VENV)/.browser ## take the pictures in the docs anew (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
 lock: $(VENV)/.dev ## renew the pinned dependencies after a change of pyproject.toml
@@ -51,4 +51,8 @@ $(VENV)/.run: requirements/run.txt pyproject.toml
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	$(BIN)/python -m pip install --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@touch $@
+
+$(VENV)/.browser: $(VENV)/.dev
+	$(BIN)/python -m tests.browser.chromium
 	@touch $@

@@ -5,18 +5,23 @@ python -m tests.browser.screenshots --all DIR       every page, wide and narrow,
 """
 
 import argparse
+import re
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
+from playwright.sync_api import Page, expect
 
 from sanderling.testing import DAY, SyntheticWeb
-from tests.browser.chromium import Browser, chromium, write
+from tests.browser.chromium import chromium, look
+from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
 PICTURES = Path(__file__).parents[2] / "docs" / "pictures"
 CRAWL = "shorebirds"
+expect.set_options(timeout=PATIENCE * 1000)
 
 
 def main() -> int:
@@ -28,62 +33,63 @@ def main() -> int:
         tempfile.TemporaryDirectory() as home,
         web.serve() as site,
         running(Path(home, "crawls"), "--allow-private") as server,
-        chromium() as browser,
+        chromium() as page,
     ):
-        _shoot(browser, site.url, server, site.clock.advance, chosen.all)
+        _shoot(page, site.url, server, site.clock.advance, chosen.all)
     return 0
 
 
-def _shoot(browser: Browser, seed: str, server: Served, advance: object, everything: Path | None) -> None:
-    browser.look()
-    browser.go(f"{server.url}/new")
-    browser.fill("#seeds", seed)
-    browser.fill("#name", CRAWL)
-    _shot(browser, "new", everything)
-    browser.run("document.querySelectorAll('details').forEach(each => each.open = true)")
-    browser.fill("[name=delay]", "10ms")
-    browser.click("button", "Start the crawl")
+def _shoot(page: Page, seed: str, server: Served, advance: Callable[[float], object], everything: Path | None) -> None:
+    look(page)
+    page.goto(f"{server.url}/new")
+    page.locator("#seeds").fill(seed)
+    page.locator("#name").fill(CRAWL)
+    _shot(page, "new", everything)
+    page.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+    page.locator("[name=delay]").fill("10ms")
+    page.get_by_role("button", name="Start the crawl").click()
     home = f"{server.url}/crawls/{CRAWL}"
-    browser.until(f"location.pathname === '/crawls/{CRAWL}' && document.readyState === 'complete'")
-    browser.until(
-        "document.querySelectorAll('.tile svg').length > 2 && /[0-9]{3} pages|Pages\\s+[0-9]{3}/.test(document.body.innerText)"
-    )
-    _shot(browser, "live", everything, to_docs=True)
-    browser.until("document.body.innerText.includes('Nothing is left to visit')")
-    _shot(browser, "finished", everything)
-    advance(6 * DAY)  # type: ignore[operator]
+    page.wait_for_url(home)
+    body = page.locator("body")
+    page.locator(".tile svg").nth(2).wait_for()
+    expect(body).to_contain_text(re.compile(r"\d{3} pages|Pages\s+\d{3}"))
+    _shot(page, "live", everything, to_docs=True)
+    expect(body).to_contain_text("Nothing is left to visit")
+    _shot(page, "finished", everything)
+    advance(6 * DAY)
     httpx.post(f"{server.url}/api/v1/crawls/{CRAWL}/start", json={"mode": "again"}, headers={"X-Sanderling": "1"})
-    browser.go(home)
-    browser.until("document.body.innerText.includes('Nothing is left to visit')")
+    page.goto(home)
+    expect(body).to_contain_text("Nothing is left to visit")
     for name in ("pages", "changes", "freshness", "hosts"):
-        browser.go(f"{home}/{name}")
+        page.goto(f"{home}/{name}")
         if name == "freshness":
-            browser.until("document.querySelector('main svg')")
-        _shot(browser, name, everything)
-    browser.go(f"{home}/search?q=the+and")
-    browser.until("document.querySelector('mark') && !document.body.innerText.includes('being indexed')")
-    _shot(browser, "search", everything, to_docs=True)
-    browser.go(f"{home}/changes?kind=text")
-    page = str(browser.run("document.querySelector('a[href$=\"/diff\"]').href"))
-    browser.go(page)
-    _shot(browser, "diff", everything, to_docs=True)
-    for name, address in (("page", page.removesuffix("/diff")), ("paragraphs", page.replace("/diff", "/paragraphs")),
-                          ("links", page.replace("/diff", "/links")), ("crawls", server.url),
+            page.locator("main svg").first.wait_for()
+        _shot(page, name, everything)
+    page.goto(f"{home}/search?q=the+and")
+    page.locator("mark").first.wait_for()
+    expect(body).not_to_contain_text("being indexed")
+    _shot(page, "search", everything, to_docs=True)
+    page.goto(f"{home}/changes?kind=text")
+    diff = str(page.locator("a[href$='/diff']").first.evaluate("each => each.href"))
+    page.goto(diff)
+    _shot(page, "diff", everything, to_docs=True)
+    for name, address in (("page", diff.removesuffix("/diff")), ("paragraphs", diff.replace("/diff", "/paragraphs")),
+                          ("links", diff.replace("/diff", "/links")), ("crawls", server.url),
                           ("error", f"{home}/nothing")):  # fmt: skip
-        browser.go(address)
-        _shot(browser, name, everything, to_docs=name == "page")
+        page.goto(address)
+        _shot(page, name, everything, to_docs=name == "page")
 
 
-def _shot(browser: Browser, name: str, everything: Path | None, to_docs: bool = False) -> None:
+def _shot(page: Page, name: str, everything: Path | None, to_docs: bool = False) -> None:
     if everything is None:
         if to_docs:
-            write(PICTURES / f"dashboard-{name}.png", browser.picture())
+            page.screenshot(path=PICTURES / f"dashboard-{name}.png")
         return
     for width in (1200, 360):
         for dark in (False, True):
-            browser.look(width, 800, dark)
-            write(everything / f"{name}-{width}-{'dark' if dark else 'light'}.png", browser.picture(whole=True))
-    browser.look()
+            look(page, width, dark)
+            page.screenshot(path=everything / f"{name}-{width}-{'dark' if dark else 'light'}.png", full_page=True)
+    look(page)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,10 @@ from fastapi.openapi.utils import get_openapi
 
 _KINDS: list[type[Any]] = []
 _PLACE = "#/components/schemas/{name}"
+_WRONG = {
+    "description": "a problem",
+    "content": {"application/problem+json": {"schema": {"$ref": _PLACE.format(name="Problem")}}},
+}
 
 
 class Problem(msgspec.Struct, frozen=True, kw_only=True):
@@ -23,13 +27,11 @@ def gives(kind: type[Any], status: int = 200) -> dict[str, Any]:
     """What an endpoint answers with, for its decorator."""
     _KINDS.append(kind)
     described = {"schema": {"$ref": _PLACE.format(name=kind.__name__)}}
-    wrong = {"schema": {"$ref": _PLACE.format(name="Problem")}}
     return {
         "response_model": None,
         "status_code": status,
         "responses": {
             status: {"description": (kind.__doc__ or "").strip(), "content": {"application/json": described}},
-            "default": {"description": "a problem", "content": {"application/problem+json": wrong}},
         },
     }
 
@@ -44,6 +46,9 @@ def describe(app: FastAPI) -> None:
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
             made = get_openapi(title=app.title, version=app.version, routes=app.routes)
+            for operation in [each for path in made["paths"].values() for each in path.values()]:
+                operation["responses"].pop("422", None)  # the framework would answer in another form
+                operation["responses"]["default"] = _WRONG
             _, ours = msgspec.json.schema_components([Problem, *_KINDS], ref_template=_PLACE)
             made.setdefault("components", {}).setdefault("schemas", {}).update(ours)
             app.openapi_schema = made

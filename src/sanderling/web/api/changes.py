@@ -47,7 +47,7 @@ def list_changes(
     return said(ChangeList([version_of(request, crawl, row) for row in part.rows], part.next))
 
 
-@router.get("/crawls/{crawl}/feed.atom", response_class=Response)
+@router.get("/crawls/{crawl}/feed.atom", response_class=Response, responses={200: {"content": {atom.MEDIA_TYPE: {}}}})
 def feed(request: Request, crawl: str, shelf: GivenShelf, host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
     """The newest changes as an Atom feed."""
     with shelf.reading(crawl) as (_, store):
