@@ -80,6 +80,7 @@ def test_whatever_is_typed_has_an_answer(birds: Library, capsys: pytest.CaptureF
         ("h*", "too short"),
         ("heron +++", "has no letters or digits"),
         ("a" * 100, "more than 64 letters"),
+        ('"heron at dawn', "not closed"),
     ],
 )
 def test_how_a_question_was_bent_is_told(
@@ -88,6 +89,12 @@ def test_how_a_question_was_bent_is_told(
     _, _, err = search(birds, capsys, "--", typed)
     assert note in err
     assert err.startswith("sanderling: ")
+
+
+@pytest.mark.parametrize("typed", ["a" * 100, "+++"])
+def test_what_cannot_be_looked_for_is_not_found(birds: Library, capsys: pytest.CaptureFixture[str], typed: str) -> None:
+    _, out, _ = search(birds, capsys, "--", typed)
+    assert out.startswith("0 matching")
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,10 @@ class Matcher:
 
     def query(self, tree: All, asked: Query) -> Matching:
         """Everything that fits the words and the filters; only the words count for the score."""
-        return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *self._all(tree.parts))])
+        words = self._all(tree.parts)
+        if not words and self.notes:  # nothing that was asked for can be looked for
+            words = [Matching.empty_query()]
+        return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *words)])
 
     def _all(self, parts: Iterable[Node]) -> list[Matching]:
         wanted = [query for part in parts if not isinstance(part, Not) and (query := self._node(part)) is not None]

@@ -98,6 +98,8 @@ def parse(text: str) -> tuple[All, list[str]]:
             break
         node: Node
         if token["phrase"] is not None:
+            if token["phrase"].strip() and token[0].count('"') == 1:
+                notes.append("a quotation mark is not closed: all that follows it is looked for as one phrase")
             node = Phrase(as_text + token["phrase"], field, int(token["slop"] or 0))
         else:
             node = _word(as_text + word, field)
