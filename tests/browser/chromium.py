@@ -7,22 +7,34 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Error, Page, sync_playwright
 
 from tests.waiting import PATIENCE
 
-_QUIETLY = ("--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run")
+_QUIETLY = (
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+)
 
 
 def installed() -> str | None:
     return shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 
 
+class CannotStart(Exception):
+    """There is a Chromium, but this machine does not let it run."""
+
+
 @contextmanager
 def chromium() -> Iterator[Page]:
-    """A page whose console has to stay clean."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=installed(), args=_QUIETLY)
+        try:
+            browser = playwright.chromium.launch(executable_path=installed(), args=_QUIETLY)
+        except Error as error:
+            raise CannotStart(str(error)) from error
         page = browser.new_page()
         page.set_default_timeout(PATIENCE * 1000)
         yield page

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sanderling.testing import DAY, SyntheticWeb
-from tests.browser.chromium import chromium, installed, look
+from tests.browser.chromium import CannotStart, chromium, installed, look
 from tests.browser.examining import examine, findings
 from tests.waiting import PATIENCE
 from tests.web.served import running
@@ -20,8 +20,11 @@ expect.set_options(timeout=PATIENCE * 1000)
 
 @pytest.fixture(scope="module")
 def opened() -> Iterator[Page]:
-    with chromium() as page:
-        yield page
+    try:
+        with chromium() as page:
+            yield page
+    except CannotStart as error:
+        pytest.skip(f"Chromium cannot be started here: {error}")
 
 
 @pytest.fixture
