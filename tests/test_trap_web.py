@@ -50,7 +50,7 @@ def test_a_small_trap_web_wastes_little(sanderling: Run, tmp_path: Path, manners
         ran = sanderling("crawl", site.url, "-d", tmp_path / "c", "--proxy", site.proxy, "--scope", "domain", *manners)
         assert ran.code == 0, ran.err
         assert len(site.found) >= 0.95 * len(site.real)
-        assert site.wasted <= 0.25 * site.answered
+        assert site.wasted <= 160  # what five traps cost until they are known, whatever arrives first
 
 
 def test_a_site_with_thousands_of_pages_of_one_pattern_loses_none(sanderling: Run, tmp_path: Path) -> None:
