@@ -32,5 +32,5 @@ def examine(page: Page, where: str) -> None:
                     break
                 page.wait_for_timeout(200)  # what is there for a moment, while a page renews itself, keeps nobody
                 found = findings(page)
-            assert found == [], (where, width, "dark" if dark else "light")
+            assert found == [], (where, width, "dark" if dark else "light", found)
     look(page)

@@ -79,9 +79,10 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
         page.locator("a[href$='/diff']").first.click()
         expect(page.locator(".diff tr:not(.same):not(.gap) td").first).to_be_visible()
         examine(page, "diff")
-        for tab in ("Pages", "Freshness", "Hosts"):
+        for tab, shows in (("Pages", "fetched"), ("Freshness", "Fresh now"), ("Hosts", "127.0.0.1")):
             tabs.get_by_role("link", name=tab).click()
             expect(page).to_have_url(re.compile(f"/{tab.lower()}$"))
+            expect(page.locator("main")).to_contain_text(shows)  # not the note that stands in for it
             examine(page, tab)
 
 
