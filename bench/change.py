@@ -5,8 +5,9 @@
 First, what change parameters add to a visit (`bench.parameters`). Then pairs of versions: FOLDER holds NAME.before.html
 and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit costs: parse the new version,
 compute its parameters, compare with the old ones. The rivals get what they need: lxml.html.diff and xmldiff both pages;
-changedetection.io's way (its libraries inscriptis and difflib, its order of steps) the text it stored of the old page.
-They live in an environment of their own, bench/.cache/change.
+changedetection.io's own functions, in the order in which it calls them for a page without filters, the text it stored of
+the old page; so does the least that could be done with the libraries it builds on, inscriptis and difflib. They live in
+an environment of their own, bench/.cache/change.
 """
 
 import argparse
@@ -20,7 +21,9 @@ from pathlib import Path
 from typing import Any
 
 ENVIRONMENT = Path(__file__).parent / ".cache" / "change"
-PACKAGES = ("lxml", "xmldiff", "inscriptis")
+PACKAGES = ("lxml", "xmldiff", "inscriptis", "beautifulsoup4", "diff-match-patch", "loguru")
+# Alone: what it compares texts with is above, and its server is not needed.
+ALONE = "changedetection.io==0.60.10"
 SECONDS_A_PAIR = 20.0
 DOCUMENTATION = 320
 Pair = tuple[str, str]
@@ -58,21 +61,40 @@ def xmldiff(pairs: list[Pair]) -> list[float]:
 
 
 def changedetection(pairs: list[Pair]) -> list[float]:
+    from loguru import logger
+
+    logger.remove()
+    from changedetectionio import diff, html_tools
+
+    def text(page: str) -> str:
+        content = html_tools.workarounds_for_obfuscations(page)
+        html_tools.has_ldjson_product_info(content)
+        return str(html_tools.html_to_text(content))
+
+    return _by_text(pairs, text, diff.render_diff)
+
+
+def inscriptis(pairs: list[Pair]) -> list[float]:
     """Render to text, strip, hash, and diff by lines where the hash is another."""
     import difflib
-    import hashlib
 
     from inscriptis import get_text
 
-    def lines(page: str) -> list[str]:
-        return [line.rstrip() for line in get_text(page).splitlines() if line.strip()]
+    def text(page: str) -> str:
+        return "\n".join([line.rstrip() for line in get_text(page).splitlines() if line.strip()])
 
-    stored = [lines(before) for before, _ in pairs]
+    return _by_text(pairs, text, lambda old, new: [*difflib.unified_diff(old.splitlines(), new.splitlines())])
+
+
+def _by_text(pairs: list[Pair], text: Callable[[str], str], differ: Callable[[str, str], object]) -> list[float]:
+    import hashlib
+
+    stored = [text(before) for before, _ in pairs]
 
     def revisit(at: int) -> None:
-        new = lines(pairs[at][1])
-        if hashlib.md5("".join(new).encode()).digest() != hashlib.md5("".join(stored[at]).encode()).digest():
-            list(difflib.unified_diff(stored[at], new))
+        new = text(pairs[at][1])
+        if hashlib.md5(new.encode()).digest() != hashlib.md5(stored[at].encode()).digest():
+            differ(stored[at], new)
 
     return [_timed(revisit, at) for at in range(len(pairs))]
 
@@ -81,6 +103,7 @@ RIVALS: dict[str, Callable[[list[Pair]], list[float]]] = {
     "lxml.html.diff": lxml_html_diff,
     "xmldiff": xmldiff,
     "changedetection.io (text)": changedetection,
+    "inscriptis and difflib": inscriptis,
 }
 
 
@@ -127,7 +150,9 @@ def environment() -> Path | None:
     try:
         if not python.exists():
             subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True, capture_output=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", *PACKAGES], check=True, capture_output=True, timeout=600)
+        for packages in (PACKAGES, ("--no-deps", ALONE)):
+            install = [python, "-m", "pip", "install", "-q", *packages]
+            subprocess.run(install, check=True, capture_output=True, timeout=600)
     except (OSError, subprocess.SubprocessError) as error:
         print(f"rivals skipped, their packages cannot be installed: {error}", file=sys.stderr)
         return None
