@@ -16,14 +16,15 @@ from sanderling.freshness.likelihood import likelihood, unpack
 from sanderling.freshness.outlook import buys, doubts, paces
 from sanderling.freshness.signals import Record, Validators
 from sanderling.freshness.worth import Objective, worth
-from sanderling.model import Outcome, Turn, Visit
+from sanderling.model import TURN, Outcome, Turn, Visit
 from sanderling.settings import Settings
 from sanderling.wiring import network, refresher
 from sanderling.wiring.budget import Budget, Terms, read_budget
 from sanderling.wiring.network import Network
 from sanderling.wiring.planner import Collection, plan
 from sanderling.wiring.refresher import Refresher
-from sanderling.wiring.turns import Plan, Turns
+from sanderling.wiring.turns import Line, Plan, Turns, write
+from tests.waiting import until
 
 
 def visits(pattern: list[bool], interval: float = 3.0) -> bytes:
@@ -187,10 +188,11 @@ def test_no_host_is_planned_more_visits_than_its_manners_allow() -> None:
     terms = Terms(Budget(100, "visits", 86400), forever=True)
     made = plan(Collection(rows, rows[:0], {}), terms, Settings(), slow, 100.0)
     load = Counter[int]()
-    for turn in made.turns:
+    turns = [Turn._make(fields) for fields in TURN.iter_unpack(made.turns)]
+    for turn in turns:
         load[turn.host] += 86400 / turn.wait
     assert load[1] <= 10.1 and load[2] == pytest.approx(90, rel=0.02)
-    assert len(made.turns) == 600 and made.pages == 600
+    assert len(turns) == 600 and made.pages == 600
 
 
 def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:
@@ -266,7 +268,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 def planned(terms: Terms, pages: int) -> Refresher:
     """A refresh with so many pages that are overdue."""
     turns = Turns(["false"], Path("unused"), repeat=True)
-    turns.plan = Plan([], pages, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0)
+    turns.plan = Plan(b"", pages, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0)
     turns._not_before = float("inf")
     for id in range(1, pages + 1):
         turns.again(Turn(id, id % 7, 0.0, 3600.0, 0.001, 1.0), 0.0)
@@ -296,6 +298,7 @@ def test_nothing_is_saved_up_while_the_network_is_away(watch: Watch) -> None:
 def test_visits_without_an_answer_cost_nothing(watch: Watch) -> None:
     refresh = planned(Terms(Budget(3)), 10)
     assert len(refresh.step(1e9)) == 3 and refresh.room(0) == 3
+    assert [refresh.ids(host, 9, ()) for host in (1, 2, 3, 4)] == [[1], [2], [3], []]
     refresh.settle(Visit(id=1, outcome=Outcome.RETRY, reason="refused"), 1, excused=False)
     assert (refresh.spent, refresh.room(0)) == (0, 3)
     refresh.settle(Visit(id=2, outcome=Outcome.UNCHANGED, status=304), 2, excused=False)
@@ -303,6 +306,7 @@ def test_visits_without_an_answer_cost_nothing(watch: Watch) -> None:
     assert not refresh.over(idle=False, now=1e9)
     for id in (3, 4):
         refresh.step(1e9)
+        assert refresh.ids(id, 9, ()) == [id]
         refresh.settle(Visit(id=id, outcome=Outcome.PAGE, status=200), id, excused=False)
     assert refresh.over(idle=False, now=1e9) and refresh.gained == pytest.approx(0.003)
 
@@ -335,16 +339,44 @@ def test_a_host_of_its_own_is_the_network(watch: Watch) -> None:
     net.step()  # a service waits for ever
 
 
-def test_turns_come_by_their_due_times_and_a_new_plan_knows_them_better() -> None:
+def test_turns_come_by_their_due_times_and_a_visit_moves_them() -> None:
     turns = Turns(["false"], Path("unused"), repeat=False)
-    a, b = Turn(1, 1, 50.0, 10.0, 0.0, 1.0), Turn(2, 1, 40.0, 10.0, 0.0, 1.0)
-    turns.again(a, 50.0)
-    turns.again(b, 40.0)
+    a, b, c = (Turn(id, 1, due, 10.0, 0.0, 1.0) for id, due in ((1, 50.0), (2, 40.0), (3, 65.0)))
+    turns.plan = Plan(b"".join(TURN.pack(*turn) for turn in (b, a, c)), 3, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0)
     assert turns.next(30.0) is None and turns.next(60.0) == b
+    turns.again(b, 60.0)
     turns.again(b, 70.0)
-    assert turns.next(60.0) == a and len(turns) == 2
-    turns.take()
-    assert turns.next(60.0) is None and turns.next(80.0) == b
+    assert turns.next(60.0) == a
+    turns.take(a)
+    assert turns.next(60.0) is None
+    turns.take(c)
+    assert turns.next(69.0) is None and turns.next(80.0) == b._replace(due=70.0)
+    turns.take(b)
+    assert turns.next(1e9) is None
+
+
+def test_a_visit_that_a_plan_does_not_know_moves_its_turn(tmp_path: Path) -> None:
+    turns = [Turn(id, 1, 100.0, 10.0, 0.0, 1.0) for id in (1, 2)]
+    write(tmp_path / "made", Plan(b"".join(TURN.pack(*turn) for turn in turns), 2, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0))
+    held = Turns(["cp", str(tmp_path / "made")], tmp_path / "plan", repeat=True)
+    held.step()
+    held.visited(1, 95.0)  # while it is made
+    until(lambda: held.step() or held.plan)
+    assert held.next(100.0) == turns[1]
+    held.take(turns[1])
+    assert held.next(104.0) is None and held.next(105.0) == turns[0]._replace(due=105.0)
+
+
+def test_a_line_keeps_its_order_and_offers_nobody_twice() -> None:
+    line = Line()
+    for id in range(1, 6):
+        line.add(Turn(id, 1, 0.0, 10.0, 0.0, 1.0))
+    assert line.ids(2, ()) == [1, 2] and line.ids(2, {1, 2}) == [3, 4]
+    assert line.ids(9, {1, 3}) == [2, 4, 5]  # what came back from a lease is first
+    assert [turn.id if (turn := line.settle(id)) else 0 for id in (1, 2, 3, 4, 7)] == [1, 2, 3, 4, 0]
+    assert line
+    line.settle(5)
+    assert not line and line.ids(1, ()) == []
 
 
 def test_a_million_pages_are_planned_in_seconds() -> None:

@@ -40,12 +40,13 @@ from sanderling.model.records import (
     Settled,
     VersionRow,
 )
-from sanderling.model.revisits import Belief, Seen, Subject, Turn
+from sanderling.model.revisits import TURN, Belief, Seen, Subject, Turn
 from sanderling.model.states import SETTLED, ChangeKind, Kind, Outcome, State
 
 __all__ = [
     "PROTOCOL",
     "SETTLED",
+    "TURN",
     "Answer",
     "Ask",
     "Before",

@@ -1,5 +1,6 @@
 """What is known of pages that are visited again, and which of them are next."""
 
+from struct import Struct
 from typing import NamedTuple
 
 
@@ -56,7 +57,7 @@ class Subject(NamedTuple):
 
 
 class Turn(NamedTuple):
-    """A visit that is planned."""
+    """A visit that is planned; packed it takes 36 bytes (`TURN`)."""
 
     id: int
     host: int
@@ -64,3 +65,6 @@ class Turn(NamedTuple):
     wait: float  # until the one after it, in seconds
     gain: float  # of the collection's freshness
     cost: float  # expected, in the unit of the budget
+
+
+TURN = Struct("<qqdfff")

@@ -40,6 +40,8 @@ _TAKEN = (
     "id", "host", "depth", "announced", "at", "since", "kinds", "size", "importance", "interval", "tried", "failures",
     "not_modified", "same",
 )  # fmt: skip
+# As `TURN` unpacks it.
+_TURN = np.dtype([*zip(Turn._fields, ("<i8", "<i8", "<f8", "<f4", "<f4", "<f4"), strict=True)])
 
 
 class Collection(msgspec.Struct, frozen=True):
@@ -123,11 +125,14 @@ def plan(collection: Collection, terms: Terms, settings: Settings, intervals: di
         objective = Objective(terms.objective)
         chosen = planning.choose(terms.policy, objective, pages, known, cost, budget.amount, now)
         due, wait = np.full(len(pages), now), np.full(len(pages), np.inf)
-    turns = _sitemaps(collection.sitemaps, terms, now) if terms.sitemaps and terms.forever else []
-    turns += _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
+    turns = _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
+    if terms.sitemaps and terms.forever:
+        turns = np.concatenate([_sitemaps(collection.sitemaps, terms, now), turns])
+    if budget.period:
+        turns = turns[np.argsort(turns["due"], kind="stable")]
     weight = max(float(known.weight.sum()), 1e-12)
     return Plan(
-        sorted(turns, key=lambda turn: turn.due) if budget.period else turns, len(pages),
+        turns.tobytes(), len(pages),
         float(known.weight @ known.fresh) / weight, float(known.weight @ known.age) / weight,
         float(known.rate.sum()), float(pages["size"].mean()) if len(pages) else 0.0, time.monotonic() - started, time.process_time(),
     )  # fmt: skip
@@ -152,7 +157,7 @@ def _caps(pages: NDArray[np.void], settings: Settings, intervals: dict[int, floa
     )
 
 
-def _sitemaps(sitemaps: NDArray[np.void], terms: Terms, now: float) -> list[Turn]:
+def _sitemaps(sitemaps: NDArray[np.void], terms: Terms, now: float) -> NDArray[np.void]:
     """Those that are due. A refresh that is to end reads them before it plans."""
     wait = np.where(sitemaps["interval"] > 0, sitemaps["interval"], SITEMAP_FIRST)
     due = sitemaps["at"] + wait
@@ -161,6 +166,8 @@ def _sitemaps(sitemaps: NDArray[np.void], terms: Terms, now: float) -> list[Turn
     return _turns(sitemaps[chosen], due[chosen], wait[chosen], np.zeros(len(chosen)), size[chosen])
 
 
-def _turns(rows: NDArray[np.void], due: Floats, wait: Floats, gain: Floats, cost: Floats) -> list[Turn]:
-    columns = rows["id"], rows["host"], due * DAY, wait * DAY, gain, cost
-    return [*map(Turn._make, zip(*(column.tolist() for column in columns), strict=True))]
+def _turns(rows: NDArray[np.void], due: Floats, wait: Floats, gain: Floats, cost: Floats) -> NDArray[np.void]:
+    turns = np.zeros(len(rows), _TURN)
+    for name, column in zip(Turn._fields, (rows["id"], rows["host"], due * DAY, wait * DAY, gain, cost), strict=True):
+        turns[name] = column
+    return turns

@@ -17,7 +17,7 @@ from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.model import Outcome, Turn, Visit
 from sanderling.wiring.budget import DAY, Terms
 from sanderling.wiring.network import Network
-from sanderling.wiring.turns import Plan, Turns
+from sanderling.wiring.turns import Line, Plan, Turns
 
 # Seconds of a flowing budget that may be saved up.
 BURST = 10.0
@@ -25,6 +25,8 @@ BURST = 10.0
 SHARE_OF_NEW = 0.5
 # And what sitemaps may take: they are read first, because they may say who deserves the rest.
 SHARE_OF_SITEMAPS = 0.1
+# So many turns come up in one step: nobody waits for all of a million.
+AT_ONCE = 10_000
 # What a visit is taken to cost, in bytes, before a plan says so.
 _USUAL_BYTES = 20_000.0
 
@@ -62,8 +64,8 @@ class Refresher:
         self._usual = 1.0 if budget.unit == "visits" else _USUAL_BYTES
         self._counts_bytes = budget.unit == "bytes"
         self._filled_at = time.monotonic()
-        self._lists: dict[int, dict[int, Turn]] = {}  # by host: whose turn it is, until they are settled
-        self._listed = 0.0  # what they will cost
+        self._lines: dict[int, Line] = {}  # by host
+        self._listed = 0.0  # what all in them will cost
         self._sitemaps: set[int] = set()  # to be read before anything is planned
         self._new: set[int] = set()  # leased, and never visited before
         self.spent = 0.0
@@ -99,8 +101,7 @@ class Refresher:
         due = sorted((at + (interval or SITEMAP_FIRST) * DAY, id, host) for id, host, at, interval in sitemaps)
         chosen = [(id, host) for n, (when, id, host) in enumerate(due) if when <= now and n < most]
         for id, host in chosen:
-            self._lists.setdefault(host, {})[id] = Turn(id, host, now, math.inf, 0.0, self._usual)
-            self._listed += self._usual
+            self._line_up(Turn(id, host, now, math.inf, 0.0, self._usual))
         self._sitemaps = {id for id, _ in chosen}
         return [host for _, host in chosen]
 
@@ -111,11 +112,10 @@ class Refresher:
         self._check_plan()
         self.network.step()
         self._fill()
-        hosts = []
-        while (turn := self.turns.next(now)) and self._listed + turn.cost <= self._purse:
-            self.turns.take()
-            self._lists.setdefault(turn.host, {})[turn.id] = turn
-            self._listed += turn.cost
+        hosts: list[int] = []
+        while (turn := self.turns.next(now)) and self._listed + turn.cost <= self._purse and len(hosts) < AT_ONCE:
+            self.turns.take(turn)
+            self._line_up(turn)
             hosts.append(turn.host)
         return hosts
 
@@ -140,8 +140,8 @@ class Refresher:
 
     def ids(self, host: int, count: int, leased: Collection[int]) -> list[int]:
         """Whose turn it is on a host."""
-        listed = (id for id in self._lists.get(host, ()) if id not in leased)
-        return [id for id, _ in zip(listed, range(count), strict=False)]
+        line = self._lines.get(host)
+        return line.ids(count, leased) if line else []
 
     def over(self, idle: bool, now: float) -> bool:
         """Whether a refresh that is to end has ended; `idle` when nothing is left to lease."""
@@ -153,7 +153,7 @@ class Refresher:
 
     def excuse(self, visits: list[tuple[Visit, int]]) -> set[int]:
         """The visits (with their hosts) of a report that nobody but the network is to blame for."""
-        silent = self.network.hear(visits, max(1, len(self._lists)))
+        silent = self.network.hear(visits, max(1, len(self._lines)))
         return silent if self.network.away else set()
 
     def settle(self, visit: Visit, host: int, excused: bool) -> None:
@@ -168,18 +168,23 @@ class Refresher:
         self._answered += answered
         self._spent_on_new += cost * new
         self._sitemaps.discard(visit.id)
-        turn = self._lists.get(host, {}).pop(visit.id, None)
+        line = self._lines.get(host)
+        turn = line.settle(visit.id) if line is not None else None
         if turn is None:
             return
         self._listed -= turn.cost
-        if not self._lists[host]:
-            del self._lists[host]
+        if not line:
+            del self._lines[host]
         self.turns.visited(visit.id, visit.at)
         self.gained += turn.gain if answered else 0.0
         if self._flow and turn.wait < math.inf:
             self.turns.again(turn, visit.at + turn.wait)
 
     # ---- inside
+
+    def _line_up(self, turn: Turn) -> None:
+        self._lines.setdefault(turn.host, Line()).add(turn)
+        self._listed += turn.cost
 
     def _fill(self) -> None:
         now = time.monotonic()

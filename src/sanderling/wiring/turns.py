@@ -1,16 +1,18 @@
 """The plan as the server holds it: when it is made, and whose turn is next.
 
 The planning itself is a short-lived process (`planner` says what it does). Here nothing waits for it, nothing is
-large, and nothing imports numpy.
+large, and nothing imports numpy: a planned visit is 36 bytes until its turn comes, and pages without one are nothing.
 """
 
+import math
 import time
-from heapq import heapify, heappop, heappush
+from collections.abc import Collection
+from heapq import heappop, heappush
 from pathlib import Path
 
 import msgspec
 
-from sanderling.model import Turn
+from sanderling.model import TURN, Turn
 from sanderling.server.errand import Errand
 
 # A plan is made again after so long, but planning may take no more than one in so many seconds.
@@ -21,7 +23,7 @@ ONE_SECOND_IN = 20.0
 class Plan(msgspec.Struct, frozen=True):
     """What to visit, and how fresh the collection is believed to be."""
 
-    turns: list[Turn]
+    turns: bytes  # packed, in their order
     pages: int
     freshness: float
     age: float  # days
@@ -49,9 +51,10 @@ class Turns:
         self._errand = Errand(command, result)
         self._repeat = repeat
         self._not_before = 0.0
-        self._heap: list[tuple[float, int, Turn]] = []
-        self._planned: dict[int, float] = {}  # id -> due, of what is in the heap
-        self._visited: dict[int, float] = {}  # since the process that plans began to read
+        self._place = 0  # in the plan, of the first that has not had its turn
+        self._later: list[tuple[float, int, Turn]] = []  # those that a visit has moved, a heap
+        self._moved: dict[int, float] = {}  # id -> due, of those; they have no other turn in this plan
+        self._visited: dict[int, float] = {}  # while a plan is made
         self.plan: Plan | None = None
 
     @property
@@ -70,31 +73,46 @@ class Turns:
 
     def next(self, now: float) -> Turn | None:
         """Whose turn it is, if anybody's; it stays until it is taken."""
-        while self._heap:
-            due, _, turn = self._heap[0]
-            if self._planned.get(turn.id) == due:
-                return turn if due <= now else None
-            heappop(self._heap)  # planned anew since
-        return None
+        planned, moved = self._planned(), self._first_moved()
+        turn = moved if planned is None or (moved is not None and moved.due < planned.due) else planned
+        return turn if turn is not None and turn.due <= now else None
 
-    def take(self) -> None:
+    def take(self, turn: Turn) -> None:
         """Removes what `next` named."""
-        del self._planned[heappop(self._heap)[2].id]
+        if turn.id in self._moved:
+            heappop(self._later)
+            self._moved[turn.id] = math.inf
+        else:
+            self._place += TURN.size
 
     def again(self, turn: Turn, due: float) -> None:
         """Plans one more visit, until the next plan knows better."""
-        self._planned[turn.id] = due
-        heappush(self._heap, (due, turn.id, turn))
+        self._moved[turn.id] = due
+        heappush(self._later, (due, turn.id, turn._replace(due=due)))
 
     def visited(self, id: int, at: float) -> None:
         """A plan that is being made may not know of this visit."""
-        self._visited[id] = at
-
-    def __len__(self) -> int:
-        return len(self._planned)
+        if self._errand.out:
+            self._visited[id] = at
 
     def close(self) -> None:
         self._errand.close()
+
+    def _planned(self) -> Turn | None:
+        while self.plan is not None and self._place < len(self.plan.turns):
+            turn = Turn._make(TURN.unpack_from(self.plan.turns, self._place))
+            if turn.id not in self._moved:
+                return turn
+            self._place += TURN.size
+        return None
+
+    def _first_moved(self) -> Turn | None:
+        while self._later:
+            due, id, turn = self._later[0]
+            if self._moved[id] == due:
+                return turn
+            heappop(self._later)  # moved once more since
+        return None
 
     def _take_in(self) -> None:
         self._not_before = time.monotonic() + SHORTEST_PAUSE
@@ -102,12 +120,41 @@ class Turns:
             return
         self.plan = _decode(self._errand.result.read_bytes())
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, self.plan.cpu * ONE_SECOND_IN)
+        self._place = 0
+        self._later.clear()
+        self._moved.clear()
         # Visits made while it was planned are not in it: their turns wait as if they were.
-        dues = {
-            turn.id: max(turn.due, self._visited[turn.id] + turn.wait) if turn.id in self._visited else turn.due
-            for turn in self.plan.turns
-        }
-        order = {turn.id: place for place, turn in enumerate(self.plan.turns)}
-        self._heap = [(dues[turn.id], order[turn.id], turn) for turn in self.plan.turns]
-        heapify(self._heap)
-        self._planned = dues
+        for fields in TURN.iter_unpack(self.plan.turns) if self._visited else ():
+            turn = Turn._make(fields)
+            if turn.id in self._visited and (due := self._visited[turn.id] + turn.wait) > turn.due:
+                self.again(turn, due)
+
+
+class Line:
+    """Those on one host whose turn it is, in their order, until they are settled. Most wait packed."""
+
+    def __init__(self) -> None:
+        self._open: dict[int, Turn] = {}
+        self._packed = bytearray()
+        self._place = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._open) or self._place < len(self._packed)
+
+    def add(self, turn: Turn) -> None:
+        self._packed += TURN.pack(*turn)
+
+    def ids(self, count: int, leased: Collection[int]) -> list[int]:
+        """The first of them that are not leased."""
+        found = [id for id in self._open if id not in leased][:count]
+        while len(found) < count and self._place < len(self._packed):
+            turn = Turn._make(TURN.unpack_from(self._packed, self._place))
+            self._place += TURN.size
+            self._open[turn.id] = turn
+            if turn.id not in leased:
+                found.append(turn.id)
+        return found
+
+    def settle(self, id: int) -> Turn | None:
+        """The turn that was had, if it was one."""
+        return self._open.pop(id, None)
