@@ -4,6 +4,7 @@ Exit codes: 0 done, 1 a run that failed, 2 wrong usage.
 """
 
 import argparse
+import errno
 import os
 import sqlite3
 import sys
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from sanderling import __version__
+from sanderling.cli.screen import harmless
 from sanderling.errors import SanderlingError, UsageError
 
 _ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
@@ -29,6 +31,12 @@ COMMANDS = (
     "crawl", "refresh", "freshness", "status", "pages", "links", "duplicates", "search", "changes", "feed", "digest", "webhooks",
     "history", "diff", "blame", "export", "reindex", "join", "control", "serve", "lab",
 )  # fmt: skip
+
+# No room, or a disk that fails: nothing that a traceback would explain.
+_CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+# Characters of a complaint; the rest of what somebody typed says nothing more.
+_LONGEST = 800
 
 
 def parser(named: str = "") -> argparse.ArgumentParser:
@@ -56,24 +64,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except UsageError as error:
-        sys.stderr.write(f"sanderling: {error}\n")
-        return 2
+        return _complain(str(error), 2)
     except SanderlingError as error:
-        sys.stderr.write(f"sanderling: {error}\n")
-        return 1
+        return _complain(str(error), 1)
     except BrokenPipeError:
         # Whoever read our output has seen enough; Python must not complain about it on the way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except OSError as error:
-        if not error.filename:
-            raise
-        sys.stderr.write(f"sanderling: {error.filename}: {error.strerror}\n")
-        return 1
+        if error.filename:
+            return _complain(f"{error.filename}: {error.strerror}", 1)
+        if error.errno in _CANNOT_WRITE:
+            _drop_output()
+            return _complain(f"what was asked for could not be written: {error.strerror}", 1)
+        raise
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:  # its children are mistakes of ours
             raise
-        sys.stderr.write(f"sanderling: the database of this crawl is damaged: {error}\n")
-        return 1
+        return _complain(f"the database of this crawl is damaged: {error}", 1)
     except KeyboardInterrupt:
         return 130
+
+
+def _complain(sentence: str, code: int) -> int:
+    """One line, whatever was typed: what it quotes can neither flood a terminal nor command it."""
+    if len(sentence) > _LONGEST:
+        sentence = f"{sentence[: _LONGEST // 2]} ... {sentence[-_LONGEST // 2 :]}"
+    sys.stderr.write(f"sanderling: {harmless(sentence)}\n")
+    return code
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

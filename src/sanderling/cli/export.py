@@ -3,11 +3,10 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.output import check_place, written
 from sanderling.cli.screen import size
 from sanderling.errors import UsageError
 from sanderling.repository import export
@@ -59,9 +58,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     if options.format == "markdown":
         return _markdown(options)
-    with reading(options.dir) as (folder, store), _output(options.output, options.force) as file:
-        written = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store))
-    sys.stderr.write(f"sanderling: wrote {size(written)}\n")
+    if options.output.is_file() and not options.force:
+        raise UsageError(f"{options.output} exists; choose another name or add --force")
+    with reading(options.dir) as (folder, store), written(options.output, folder) as file:
+        length = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store))
+    sys.stderr.write(f"sanderling: wrote {size(length)}\n")
     return 0
 
 
@@ -69,10 +70,13 @@ def _markdown(options: argparse.Namespace) -> int:
     out: Path = options.output
     if str(out) == "-":
         raise UsageError("Markdown is written to a folder, a file for each page; name one with -o")
-    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not options.force)):
-        raise UsageError(f"{out} exists; choose another name or add --force")
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is not a folder; Markdown is written to one, a file for each page")
+    if out.is_dir() and any(out.iterdir()) and not options.force:
+        raise UsageError(f"{out} is not empty; choose another name or add --force")
     count = 0
     with reading(options.dir) as (folder, store):
+        check_place(out, folder)
         for name, text in markdown.files(folder, store):
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,22 +84,3 @@ def _markdown(options: argparse.Namespace) -> int:
             count += 1
     sys.stderr.write(f"sanderling: wrote {count:,} files below {out}\n")
     return 0
-
-
-@contextmanager
-def _output(path: Path, force: bool) -> Iterator[IO[bytes]]:
-    """A file that appears under its name only when it is complete."""
-    if str(path) == "-":
-        yield sys.stdout.buffer
-        return
-    if path.exists() and not force:
-        raise UsageError(f"{path} exists; choose another name or add --force")
-    if not path.absolute().parent.is_dir():
-        raise UsageError(f"{path.absolute().parent} does not exist")
-    part = path.with_name(path.name + ".part")
-    try:
-        with part.open("wb") as file:
-            yield file
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)

@@ -51,6 +51,12 @@ class Folder:
         if not self.path.parent.is_dir():
             raise BadFolder(f"{self.path.parent} does not exist")
 
+    def owns(self, path: Path) -> bool:
+        """Whether a place is the crawl's own: nothing else may be written there."""
+        home, place = os.path.realpath(self.path), os.path.realpath(path)
+        first = os.path.relpath(place, home).partition(os.sep)[0]
+        return first in (".", WARCS, INDEX, WEBHOOKS) or first.startswith("sanderling.")
+
     def abandon(self) -> None:
         """Removes what a crawl that could not even begin has made, and nothing else."""
         if self.database.exists():

@@ -1,0 +1,74 @@
+"""What is written where somebody pointed: whole or not at all, and never over something that must stay."""
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import Ran
+
+from sanderling.cli import main
+
+WRITERS = [("export", "--format", "links"), ("feed",)]
+
+
+@pytest.fixture
+def own(crawled: Path, tmp_path: Path) -> Path:
+    """A crawl folder to write beside."""
+    return Path(shutil.copytree(crawled / "small", tmp_path / "crawl", ignore=shutil.ignore_patterns("*.socket")))
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda words: words[0])
+def test_a_device_or_a_pipe_is_written_to_and_not_replaced(writer: tuple[str, ...], own: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    taken: list[bytes] = []
+    reader = threading.Thread(target=lambda: taken.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+    assert main([writer[0], str(own), *writer[1:], "-o", str(pipe)]) == 0
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    reader.join(10)
+    assert taken[0]
+
+
+@pytest.mark.parametrize("writer", WRITERS, ids=lambda words: words[0])
+def test_a_link_stays_a_link(writer: tuple[str, ...], own: Path, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    link = tmp_path / "latest"
+    link.symlink_to("there/file")
+    assert main([writer[0], str(own), *writer[1:], "-o", str(link)]) == 0
+    assert link.is_symlink()
+    assert [path.name for path in (tmp_path / "there").iterdir()] == ["file"]
+
+
+@pytest.mark.parametrize("writer", [*WRITERS, ("export", "--format", "markdown")], ids=lambda words: words[-1])
+def test_the_crawl_is_not_written_over(
+    writer: tuple[str, ...], own: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = (own / "sanderling.db").read_bytes()
+    more = ["--force"] if writer[0] == "export" else []
+    for place in (own, own / "sanderling.db", own / "warc" / "mine", own / "nowhere" / "mine"):
+        assert main([writer[0], str(own), *writer[1:], "-o", str(place), *more]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+    monkeypatch.chdir(own)
+    assert main([writer[0], ".", *writer[1:], "-o", ".", *more]) == 2
+    assert (own / "sanderling.db").read_bytes() == before
+    assert not (own / "warc" / "mine").exists()
+
+
+def test_a_feed_to_standard_output_by_name(own: Path, sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+    assert sanderling("feed", own, "-o", "-").out == sanderling("feed", own).out != ""
+
+
+def test_standard_output_without_room(own: Path) -> None:
+    for arguments in (("pages",), ("export", "--format", "jsonl", "-o", "-"), ("feed",)):
+        with Path("/dev/full").open("wb") as full:
+            words = [sys.executable, "-m", "sanderling", arguments[0], str(own), *arguments[1:]]
+            ran = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert ran.returncode == 1
+        assert ran.stderr == "sanderling: what was asked for could not be written: No space left on device\n"
