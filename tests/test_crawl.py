@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import subprocess
 import threading
 import time
 from collections import Counter
@@ -11,7 +12,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 import pytest
-from conftest import FAST, started, stored_urls
+from conftest import FAST, command, started, stored_urls
 from waiting import PATIENCE, until
 
 from sanderling.server.allocator import LARGEST_STOCK
@@ -236,6 +237,26 @@ def test_a_full_disk_stops_cleanly(sanderling, web: ServedWeb, tmp_path: Path) -
     assert Counter(stored_urls(folder)) == Counter(web.direct.reachable(0))
 
 
+@pytest.mark.parametrize(
+    ("size", "blocks", "whose"),
+    [(2000, 400, "the disk is full"), (200_000, 2000, "no room left for the archive")],
+)
+def test_no_room_left_in_the_middle_of_a_write(sanderling, tmp_path: Path, size: int, blocks: int, whose: str) -> None:  # type: ignore[no-untyped-def]
+    """The database's or the archive's: what is said, what is counted and what is kept agree."""
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=60, seed=5, size=size).serve() as site:
+        crawl = command("crawl", site.url, "-d", folder, *FAST, "--clients", 1)
+        limited = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *crawl]
+        ran = subprocess.run(limited, capture_output=True, text=True)
+        assert (ran.returncode, ran.stderr.count("\n")) == (1, 1) and whose in ran.stderr, ran.stderr
+        counted = sanderling("status", folder, "--json").json
+        assert counted["fetched"] == len(sanderling("pages", folder, "--json").lines) == len(stored_urls(folder))
+        assert sanderling("crawl", "-d", folder).code == 0
+        counted = sanderling("status", folder, "--json").json
+        assert (counted["queued"], counted["fetched"], counted["known"]) == (0, 60, 60)
+        assert Counter(stored_urls(folder)) == Counter(site.direct.reachable(0))
+
+
 def test_two_crawls_do_not_disturb_each_other(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     threads = [
         threading.Thread(target=sanderling, args=("crawl", web.url, "-d", tmp_path / name, *FAST)) for name in "ab"
@@ -259,9 +280,9 @@ def test_counts_that_are_none_are_wrong_usage(sanderling, web: ServedWeb, tmp_pa
     folder = tmp_path / "c"
     sanderling("crawl", web.url, "-d", folder, "--max-pages", 5)
     assert len(sanderling("pages", folder, "--limit", 3).out.splitlines()) == 3
-    for command in ("pages", "changes", "feed"):
+    for each in ("pages", "changes", "feed"):
         for wrong in ("-1", "1.5", "many", "9" * 20):
-            ran = sanderling(command, folder, f"--limit={wrong}")
+            ran = sanderling(each, folder, f"--limit={wrong}")
             assert ran.code == 2 and f"invalid count value: '{wrong}'" in ran.err
     assert sanderling("feed", folder, "-o", tmp_path).code == 2
     help = sanderling()

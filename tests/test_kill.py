@@ -4,8 +4,11 @@ import contextlib
 import math
 import os
 import random
+import shutil
 import signal
+import socket
 import subprocess
+import sys
 import time
 from collections import Counter
 from contextlib import AbstractContextManager
@@ -19,6 +22,7 @@ from waiting import PATIENCE, until
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.wiring import remote
+from sanderling.wiring.run_folder import LINK
 
 PAGES = 3000
 
@@ -128,3 +132,30 @@ def test_a_page_that_ends_clients_is_set_aside(tmp_path: Path, sanderling, how: 
         (failed,) = sanderling("pages", tmp_path / "crawl", "--state", "failed", "--json").lines
     assert failed["url"] == f"{server.origin}/7"
     assert "ended a client process twice" in failed["reason"]
+
+
+def test_what_a_killed_crawl_leaves_is_cleared_up(tmp_path: Path, web: ServedWeb, sanderling) -> None:  # type: ignore[no-untyped-def]
+    """By the next run, which leaves alone what it meets through the copy of a folder that is being crawled."""
+    folder, copy = tmp_path / "crawl", tmp_path / "copy"
+    web.hold(after=10)
+    with start(folder, web) as process:
+        until(lambda: len(committed(folder)) >= 5 if (folder / LINK).is_symlink() else False)
+        left = (folder / LINK).readlink().parent
+        shutil.copytree(folder, copy, symlinks=True)
+        ran = sanderling("crawl", "-d", copy, "--max-pages", 1)
+        assert (ran.code, left.exists()) == (0, True), ran.err
+        os.killpg(process.pid, signal.SIGKILL)
+    assert left.exists()
+    web.release()
+    assert sanderling("crawl", "-d", folder).code == 0
+    assert not left.exists() and not (folder / LINK).is_symlink()
+
+
+@pytest.mark.parametrize("left", ["nothing", "a socket that nobody listens at"])
+def test_a_client_that_comes_too_late_leaves_without_a_word(tmp_path: Path, left: str) -> None:
+    place = tmp_path / "socket"
+    if left != "nothing":
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as once:
+            once.bind(str(place))
+    ran = subprocess.run([sys.executable, "-m", "sanderling.wiring.client", str(place)], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")

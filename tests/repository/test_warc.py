@@ -1,6 +1,8 @@
 """WARC files as independent readers see them, and as a crash leaves them."""
 
 import io
+import random
+import resource
 from pathlib import Path
 
 import pytest
@@ -87,3 +89,17 @@ def test_what_was_not_committed_is_cut_off(tmp_path: Path) -> None:
     assert warc.repair(tmp_path, committed) == []
     with pytest.raises(BadFolder, match="shorter"):
         warc.repair(tmp_path, {name: 10**9})
+
+
+def test_what_does_not_fit_is_not_taken_for_written(tmp_path: Path) -> None:
+    """The system writes as much as there is room for and calls that a success."""
+    writer = warc.WarcWriter(tmp_path, "t")
+    writer.add(exchange(1, random.Random(1).randbytes(500_000)))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            writer.flush()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        writer.close()

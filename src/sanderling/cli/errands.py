@@ -20,6 +20,6 @@ def run(directory: str, work: Callable[[Folder, Store], object]) -> int:
         with reading(Path(directory)) as (folder, store):
             work(folder, store)
     except SanderlingError as error:
-        sys.stderr.write(f"sanderling: {error}\n")
+        sys.stderr.write(f"{error}\n")
         return 1
     return 0

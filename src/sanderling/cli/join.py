@@ -6,6 +6,7 @@ from sanderling.cli.folders import add_folder
 from sanderling.errors import UsageError
 from sanderling.repository.folder import Folder, in_use
 from sanderling.wiring.client import client
+from sanderling.wiring.run_folder import LINK
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -22,5 +23,5 @@ def run(options: argparse.Namespace) -> int:
     folder.require()
     if not in_use(folder):
         raise UsageError(f"no crawl is running in {options.dir}: start one with `sanderling crawl -d {options.dir}`")
-    client(str((options.dir / "sanderling.socket").resolve()))
+    client(str((options.dir / LINK).resolve()))
     return 0

@@ -13,7 +13,10 @@ class ServerLine:
 
     def __init__(self, path: str) -> None:
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._socket.connect(path)
+        try:
+            self._socket.connect(path)
+        except FileNotFoundError as error:
+            raise ConnectionRefusedError(f"nobody is at {path}") from error
         self._incoming = Incoming()
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode = msgspec.msgpack.Decoder(ToClient).decode

@@ -91,6 +91,7 @@ class WarcWriter:
         """Brings what was added to the disk; returns how far each file that grew is safe."""
         if self._file is not None and self._pending:
             self._file.write(b"".join(self._pending))
+            self._file.flush()
             self._pending.clear()
             os.fdatasync(self._file.fileno())
         ends, self._ends = self._ends, {}
@@ -109,7 +110,7 @@ class WarcWriter:
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S")
         self.name = f"{self._prefix}-{stamp}-{self._serial:05d}.warc.gz"
         self._serial += 1
-        self._file = (self._folder / self.name).open("xb", buffering=0)
+        self._file = (self._folder / self.name).open("xb")
         self._end = 0
         fields = f"software: Sanderling/{__version__}\r\nformat: WARC File Format 1.1\r\n".encode()
         at = _date(time.time())

@@ -5,10 +5,14 @@ import sys
 import time
 from pathlib import Path
 
-from sanderling.errors import RunFailed
+from sanderling.errors import DiskFull, RunFailed
 
-# That many deaths in a row without a single report between them are no accident.
+# That many deaths in a row without a single report between them are no accident, when each came before a member had
+# lived for so many seconds: those that hang, or were stopped with the terminal, did not end at once.
 HOPELESS = 6
+AT_ONCE = 30.0
+# The code of a client that could not write its pages.
+NO_ROOM = 28
 
 
 class Crew:
@@ -19,6 +23,7 @@ class Crew:
         deaf = ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"']
         self._command = [*deaf, sys.executable, "-m", "sanderling.wiring.client", str(socket)]
         self._members: dict[int, subprocess.Popen[bytes]] = {}
+        self._started: dict[int, float] = {}
         self._size = size
         self._deaths_in_a_row = 0
         self.replaced = 0
@@ -28,6 +33,7 @@ class Crew:
         while len(self._members) < self._size:
             member = subprocess.Popen(self._command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
             self._members[member.pid] = member
+            self._started[member.pid] = time.monotonic()
 
     def went_well(self) -> None:
         self._deaths_in_a_row = 0
@@ -43,8 +49,11 @@ class Crew:
             return
         member.kill()
         member.wait()
+        if member.returncode == NO_ROOM:
+            raise DiskFull("no room left for the archive: nothing committed is lost; free some space and run it again")
         self.replaced += 1
-        self._deaths_in_a_row += 1
+        lived = time.monotonic() - self._started.pop(pid)
+        self._deaths_in_a_row = self._deaths_in_a_row + 1 if lived < AT_ONCE else 0
         if self._deaths_in_a_row >= HOPELESS:
             raise RunFailed(
                 f"{HOPELESS} client processes in a row ended at once (the last with code {member.returncode})"

@@ -1,6 +1,7 @@
 """The life of a client process: `python -m sanderling.wiring.client SOCKET`."""
 
 import contextlib
+import errno
 import gc
 import os
 import resource
@@ -17,6 +18,7 @@ from sanderling.client.line import ServerLine
 from sanderling.client.reading import Fingerprint, Portray, Reader
 from sanderling.model import PROTOCOL, Hello
 from sanderling.repository import warc
+from sanderling.server.crew import NO_ROOM
 from sanderling.server.marker import Marker
 from sanderling.settings import Settings
 
@@ -56,21 +58,24 @@ def client(path: str) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 16384)), hard))
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for some costs 5 % of the time
-    line = ServerLine(path)
     name = own_name()
-    welcome = line.introduce(Hello(PROTOCOL, name, os.getpid()))
-    if welcome is None:
-        return
-    settings = msgspec.json.decode(welcome.settings, type=Settings)
-    archive = warc.WarcWriter(Path(welcome.warc_folder), name)
-    mark = Marker.open(Path(welcome.marker)).write
-    with (
-        contextlib.closing(Detector(settings)) as detector,
-        contextlib.suppress(BrokenPipeError, ConnectionResetError),
-    ):  # the server is gone: so are we
-        Crawler(name, settings, line, Reader(settings, archive, mark, detector), archive).run()
+    with contextlib.suppress(ConnectionError):  # the server is gone: so are we
+        line = ServerLine(path)
+        welcome = line.introduce(Hello(PROTOCOL, name, os.getpid()))
+        if welcome is None:
+            return
+        settings = msgspec.json.decode(welcome.settings, type=Settings)
+        archive = warc.WarcWriter(Path(welcome.warc_folder), name)
+        mark = Marker.open(Path(welcome.marker)).write
+        with contextlib.closing(Detector(settings)) as detector:
+            Crawler(name, settings, line, Reader(settings, archive, mark, detector), archive).run()
 
 
 if __name__ == "__main__":
-    client(sys.argv[1])
+    try:
+        client(sys.argv[1])
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        os._exit(NO_ROOM)
     os._exit(0)  # all is written; the system takes memory back faster than the interpreter gives it

@@ -6,12 +6,10 @@ import math
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
 from itertools import chain, islice
-from pathlib import Path
 
 import msgspec
 
@@ -51,6 +49,7 @@ from sanderling.wiring.frontier import Frontier
 from sanderling.wiring.logbook import Logbook
 from sanderling.wiring.messenger import Messenger
 from sanderling.wiring.refresher import Refreshing, refreshing
+from sanderling.wiring.run_folder import run_folder
 from sanderling.wiring.weighing import Weighing
 
 _log = logging.getLogger("sanderling")
@@ -96,6 +95,7 @@ class CrawlServer:
         `retry` tries what failed once more."""
         self._folder = folder
         self._stopping = False
+        self._sound = True  # until a write fails: then the totals in memory are not those in the store
         self._asked_to_stop: Callable[[], bool] = lambda: False
         self._away_since = 0.0
         self._back_since = -math.inf
@@ -112,10 +112,7 @@ class CrawlServer:
             self._store = open_store(folder, readonly=False, while_away=self._while_away)
             undo.callback(self._store.close)
             self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
-            self._run_folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-")))
-            (folder.path / "sanderling.socket").unlink(missing_ok=True)
-            (folder.path / "sanderling.socket").symlink_to(self._run_folder / "socket")
-            undo.callback((folder.path / "sanderling.socket").unlink, missing_ok=True)
+            self._run_folder = undo.enter_context(run_folder(folder.path))
             self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
             failed.pop_all()
             self._undo = undo.pop_all()
@@ -163,6 +160,9 @@ class CrawlServer:
                     on_progress(progress)
             if not self.stopped:
                 self._weighing.begin(self._frontier.counts)
+        except Exception:
+            self._sound = False
+            raise
         finally:
             self._stop()
         self._weighing.finish(asked_to_stop)
@@ -286,14 +286,17 @@ class CrawlServer:
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
         deadline = time.monotonic() + LAST_WORDS
-        with contextlib.suppress(DiskFull, StoreAway):
-            while self._wants and time.monotonic() < deadline:
+        try:
+            while self._sound and self._wants and time.monotonic() < deadline:
                 self._serve(0.05)
+        except (DiskFull, StoreAway):
+            self._sound = False
         self._crew.disband(max(0.0, deadline - time.monotonic()))
         self._indexer.close()
-        with contextlib.suppress(StoreAway):  # then it is done when the crawl goes on
-            self._desk.close()
-            self._frontier.close()
+        with contextlib.suppress(DiskFull, StoreAway):  # then it is done when the crawl goes on
+            if self._sound:
+                self._desk.close()
+                self._frontier.close()
             warc.repair(self._folder.warcs, self._store.warcs())
         for notice in self._messenger.finish(LAST_DELIVERIES if not self._asked_to_stop() else 0.0):
             self.on_notice(notice)

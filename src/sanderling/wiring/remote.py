@@ -8,6 +8,7 @@ import msgspec
 from sanderling.errors import RunFailed, UsageError
 from sanderling.frames import Incoming, framed
 from sanderling.model import Answer, Ask, Command, Live
+from sanderling.wiring.run_folder import LINK
 
 PATIENCE = 5.0
 
@@ -32,7 +33,7 @@ def command(folder: Path, command: Command, patience: float = PATIENCE) -> Live:
 def _exchange(folder: Path, message: Ask | Command, patience: float) -> Answer:
     try:
         # The link may have a longer path than the system allows for a socket; what it leads to has not.
-        place = str((folder / "sanderling.socket").readlink())
+        place = str((folder / LINK).readlink())
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(patience)
             line.connect(place)
