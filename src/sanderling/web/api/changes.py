@@ -42,7 +42,7 @@ def list_changes(
     start = moment(since, time.time()) if since else 0.0
     with shelf.reading(crawl) as (_, store):
         part = views.changes(
-            store, limit, after, kinds_named(kind), start, min_significance, host_named(host), everything
+            store, limit, after, kinds_named(kind), start, min_significance, host_named(store, host), everything
         )
     return said(ChangeList([version_of(request, crawl, row) for row in part.rows], part.next))
 
@@ -51,7 +51,7 @@ def list_changes(
 def feed(request: Request, crawl: str, shelf: GivenShelf, host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
     """The newest changes as an Atom feed."""
     with shelf.reading(crawl) as (_, store):
-        found = views.changes(store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(host)).rows
+        found = views.changes(store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(store, host)).rows
     title = f"Changes in {crawl}" + (f" on {host}" if host else "")
     about = f"sanderling:feed {crawl} {host} {','.join(sorted(kind))}"
     return Response(atom.feed(found, title, about, str(request.url)), media_type=atom.MEDIA_TYPE)

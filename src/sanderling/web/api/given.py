@@ -49,11 +49,13 @@ def page_named(store: Store, name: str) -> views.Shown:
     return found
 
 
-def host_named(text: str) -> int | None:
-    """The host that a filter names, by its origin or any address on it."""
-    if not text.strip():
+def host_named(store: Store, text: str) -> int | None:
+    """The host that a filter names, by its origin, any address on it, or its bare name."""
+    text = text.strip()
+    if not text:
         return None
-    url = canonical(text.strip() if "://" in text else f"https://{text.strip()}", SEEDABLE)
-    if url is None:
+    urls = [canonical(each, SEEDABLE) for each in ([text] if "://" in text else [f"https://{text}", f"http://{text}"])]
+    found = [identity(origin(url)) for url in urls if url is not None]
+    if not found:
         raise UsageError(f"{text!r} is not the address of a host, such as https://example.org")
-    return identity(origin(url))
+    return next((id for id in found if store.host(id) is not None), found[0])

@@ -52,7 +52,7 @@ def list_hosts(crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After =
         active = {each.origin: each for each in remote.look(shelf.folder(crawl).path, patience=1.0).active}
     with shelf.reading(crawl) as (_, store):
         if origin:
-            id = host_named(origin)
+            id = host_named(store, origin)
             found = store.host(id) if id is not None else None
             if found is None:
                 raise NotFound(f"this crawl knows no host {origin!r}")

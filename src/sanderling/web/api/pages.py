@@ -136,7 +136,7 @@ def list_pages(
             found = [row for row in part.rows if row.number == number]
             return said(PageList([_item(row) for row in found], None))
         chosen = State[state.upper()] if state else None
-        part = views.urls(store, limit, after or 0, chosen, host_named(host), prefix)
+        part = views.urls(store, limit, after or 0, chosen, host_named(store, host), prefix)
     return said(PageList([_item(row) for row in part.rows], part.next))
 
 

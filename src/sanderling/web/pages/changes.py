@@ -50,12 +50,12 @@ def changes(
         after = moment(asked.since, time.time()) if asked.since else 0.0
     except UsageError as error:
         wrong["since"] = str(error)
-    try:
-        chosen = host_named(asked.host)
-    except UsageError as error:
-        wrong["host"] = str(error)
     part = views.Part([], None)
     with shelf.reading(crawl) as (_, store):
+        try:
+            chosen = host_named(store, asked.host)
+        except UsageError as error:
+            wrong["host"] = str(error)
         if not wrong:
             part = views.changes(
                 store, MOST, before, kinds_of(kind), after, float(asked.significance or 0), chosen, all

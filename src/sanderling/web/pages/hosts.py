@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.errors import UsageError
 from sanderling.model import Host, State
 from sanderling.repository import views
 from sanderling.server.watching import learned
@@ -29,8 +30,14 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     with shelf.reading(crawl) as (folder, store):
         settings, _ = settings_for(folder, {})
         tally = tallies.of(folder, store)
-        wanted = host_named(host)
-        if wanted is None:
+        wanted, wrong = None, ""
+        try:
+            wanted = host_named(store, host)
+        except UsageError as error:
+            wrong = str(error)
+        if wrong:
+            part, others, first = views.Part([], None), [], []
+        elif wanted is None:
             seeds = list(dict.fromkeys(identity(origin(seed)) for seed in store.seeds()))[:_MOST]
             part = views.hosts(store, _MOST, after)
             others = [each for each in part.rows if each.id not in seeds]
@@ -44,7 +51,7 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     shown = [_facts(each, tally.states.get(each.id, {}), settings, doubts) for each in found]
     return show(
         request, "hosts.html", crawl=crawl, tab="Hosts", hosts=shown, manners=_manners(settings),
-        asked=host.strip(), counted_at=tally.at, old=tally.at and time.time() - tally.at > 1, many=bool(part.next or after or host), first=start(request, "after"),
+        asked=host.strip(), wrong=wrong, counted_at=tally.at, old=tally.at and time.time() - tally.at > 1, many=bool(part.next or after or host), first=start(request, "after"),
         next=further(request, "after", part.next),
     )  # fmt: skip
 
@@ -77,10 +84,9 @@ def _robots(host: Host, settings: Settings) -> str:
         return "ignored, as this crawl was told to"
     if host.robots is None:
         return "not asked for yet"
-    return (
-        host.robots.reason
-        or {True: "everything is allowed", False: "nothing is allowed", None: "by its rules"}[host.robots.allowed]
-    )
+    if host.robots.allowed is None:
+        return "by the rules in its robots.txt" if host.robots.text.strip() else "robots.txt is empty: all is allowed"
+    return host.robots.reason or ("everything is allowed" if host.robots.allowed else "nothing is allowed")
 
 
 def _manners(settings: Settings) -> str:

@@ -41,7 +41,7 @@ def pages(
     with shelf.reading(crawl) as (_, store):
         try:
             wanted = State[state.upper()] if state in dict(STATES) and state else None
-            part = views.urls(store, MOST, after, wanted, host_named(asked.host), asked.prefix)
+            part = views.urls(store, MOST, after, wanted, host_named(store, asked.host), asked.prefix)
         except UsageError as error:
             trouble = str(error)
         counts, hosts = store.counts(), offered_hosts(store)
