@@ -10,8 +10,10 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 import pytest
 import turbohtml
+from servers import Answer, PageServer, Table
 
 from sanderling.repository import views
+from sanderling.repository.folder import Folder, hold
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.web.app import create_app
 from sanderling.web.security import Security
@@ -185,6 +187,37 @@ def test_filters_keep_what_was_asked(server: Served) -> None:
     assert "No change fits" in tree(server, "/crawls/history/changes?since=2090-01-01").text
 
 
+def test_a_host_is_found_by_its_bare_name(server: Served) -> None:
+    origin = tree(server, "/crawls/history/hosts").find("h2")
+    assert origin is not None and origin.text.startswith("http://")
+    bare = origin.text.removeprefix("http://")
+    assert "Its pages" in tree(server, f"/crawls/history/hosts?host={bare}").text
+    assert "fetched" in tree(server, f"/crawls/history/pages?host={bare}").text
+    assert "Not a host of this crawl" in tree(server, "/crawls/history/hosts?host=example.org").text
+    wrong = tree(server, "/crawls/history/hosts?host=:::")
+    check(wrong, "hosts")
+    assert attribute(one(wrong, "host"), "aria-invalid") == "true"
+
+
+def test_what_only_leads_elsewhere(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+    table: Table = {
+        "/": b'<title>Here</title><a href="/old">old</a>',
+        "/old": Answer(status=301, headers=(("Location", "/new"),)),
+        "/new": b"<title>There</title> at last",
+    }
+    with PageServer(table) as site:
+        for more in ((site.origin,), ("--again",)):
+            assert sanderling("crawl", *more, "-d", tmp_path / "led", *FAST).code == 0
+    with running(tmp_path) as server:
+        listed = tree(server, "/crawls/led/pages").find_all("a")
+        old = next(attribute(each, "href") for each in listed if each.text.endswith("/old"))
+        page = tree(server, old)
+        assert "2 visits found 0 changes" in page.text
+        (led,) = [each for each in page.find_all("dd") if each.text.endswith("/new")][:1]
+        there = next(attribute(each, "href") for each in led.find_all("a"))
+        assert "There" in tree(server, there).text
+
+
 def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
     changes = tree(server, "/crawls/history/changes?kind=text")
     first = next(attribute(each, "href") for each in changes.find_all("a") if attribute(each, "href").endswith("/diff"))
@@ -195,6 +228,10 @@ def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
     whole = tree(server, first + "?all=1")
     assert len(list(whole.find_all("tr"))) > len(list(side.find_all("tr")))
     assert tree(server, first + "?a=99&b=-1").find("h1") is not None
+    assert "Version 1 to version 2" in tree(server, first + "?a=2&b=1").text
+    assert (
+        "0 paragraphs differ" in tree(server, first + "?a=2&b=2").text
+    )  # what is told of version 2 is not told of this
 
 
 def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,7 +298,7 @@ def test_a_feed_of_what_changed(server: Served) -> None:
     assert entries and all("text" in (each.findtext("{http://www.w3.org/2005/Atom}title") or "") for each in entries)
 
 
-def test_freshness_is_drawn(server: Served) -> None:
+def test_freshness_is_drawn(server: Served, history: Path) -> None:
     until(lambda: "Look again" not in tree(server, "/crawls/history/freshness").text)
     shown = tree(server, "/crawls/history/freshness")
     check(shown, "freshness")
@@ -274,6 +311,11 @@ def test_freshness_is_drawn(server: Served) -> None:
         if attribute(each, "href").endswith("/diff")
     )
     assert "believed to change about every" in tree(server, page.removesuffix("/diff")).text
+    assert [each.text for each in shown.find_all("button")].count("Refresh") == 1
+    with hold(Folder(history / "history")):
+        at_work = tree(server, "/crawls/history/freshness")
+    assert "The crawl is at work" in at_work.text
+    assert "Refresh" not in [each.text for each in at_work.find_all("button")]
 
 
 def test_what_renews_itself(server: Served) -> None:

@@ -74,14 +74,16 @@ def diff(
         head = page_head(request, crawl, id, page, newest)
         b = b if 1 <= b <= count else count
         a = a if 1 <= a <= count else max(1, b - 1)
+        a, b = sorted((a, b))
         if newest is None or count < 2:
             return show(request, "diff.html", **head, view="What changed", count=count, newest=newest)
         older, newer = (views.versions(store, page.id, number, number)[0] for number in (a, b))
         texts, trouble = _texts(folder, [older, newer])
-    shown = lines(pieces(*texts), all) if not trouble else []
+    found = pieces(*texts) if not trouble else []
     return show(
         request, "diff.html", **head, view="What changed", count=count, a=a, b=b, side=view == "side", all=all,
-        older=older, newer=newer, shown=shown, same_count=len(texts[-1]) if texts else 0, trouble=trouble,
+        older=older, newer=newer, shown=lines(found, all),
+        differing=sum(each.kind != "same" for each in found), same_count=len(texts[-1]) if texts else 0, trouble=trouble,
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
 from sanderling.repository.store import Store
+from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages import words
 from sanderling.web.pages.asking import MOST, archived_at, further, page_of, start
@@ -38,13 +39,14 @@ def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int =
         newest = found[-1] if found and last == count else newest_of(store, page.id, count)
         oldest = found[:1] if first == 1 else views.versions(store, page.id, 1, 1)
         rates = rates_of(views.evidence(store, page.id))
+        inside = store.known([identity(url) for url in (page.redirect, page.same_as) if url])
     numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
     return show(
         request, "page.html", **page_head(request, crawl, id, page, newest), view="Versions", versions=numbered,
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), parameters=words.parameters(page), first=start(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
-        next=further(request, "to", first - 1 if first > 1 else None),
+        next=further(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip
 
 

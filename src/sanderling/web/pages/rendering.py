@@ -30,7 +30,7 @@ def iso(at: float) -> str:
 
 
 def when(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    return time.strftime("%Y-%m-%d %H:%M:%S %Z", time.localtime(at))
 
 
 def ago(at: float) -> str:

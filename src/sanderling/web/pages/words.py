@@ -80,11 +80,13 @@ def parameters(page: Shown) -> list[str]:
 
 
 def schedule(page: Shown, first_seen: float, rates: Mapping[str, float]) -> list[str]:
-    """When the next visit is, and what that rests on; `rates` are changes a day by kind, as far as they are known."""
+    """When the next visit is, and what that rests on; `rates` are changes a day by kind, as far as they are known.
+
+    `first_seen` is 0 where nothing was kept."""
     lines = []
-    watched = page.fetched_at - first_seen
-    if page.visits > 1 and watched > 0:
-        lines.append(f"{many(page.visits, 'visit')} over {about(watched)} found {many(page.changes, 'change')}.")
+    if page.visits > 1:
+        over = f" over {about(page.fetched_at - first_seen)}" if 0 < first_seen < page.fetched_at else ""
+        lines.append(f"{many(page.visits, 'visit')}{over} found {many(page.changes, 'change')}.")
     elif page.visits:
         lines.append("It was visited once: how often it changes is guessed from pages like it.")
     if often := rates.get("any", 0.0):
