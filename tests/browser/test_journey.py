@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from search_library import Library
 
 from sanderling.testing import DAY, SyntheticWeb
 from tests.browser.chromium import CannotStart, chromium, installed, look
@@ -15,6 +16,13 @@ from tests.web.served import running
 
 pytestmark = pytest.mark.skipif(installed() is None, reason="there is no Chromium here")
 SECRET = "low-water-at-seven-in-the-morning"
+# Lets the time pass after which a page that was not renewed says so; true when it does.
+OVERDUE = """() => {
+    document.getAnimations().filter(each => each.animationName === "overdue").forEach(each => each.finish());
+    return getComputedStyle(document.querySelector(".stale")).visibility === "visible";
+}"""
+# How many tables cannot be seen without scrolling.
+WIDER = "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length"
 expect.set_options(timeout=PATIENCE * 1000)
 
 
@@ -53,6 +61,8 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
         page.get_by_role("button", name="Start the crawl").click()
         page.wait_for_url("**/crawls/tide")
         page.evaluate("window.stayed = true")
+        page.wait_for_function(OVERDUE)
+        expect(page.locator(".stale")).to_be_hidden()  # it was renewed
         expect(page.locator("body")).to_contain_text("Nothing is left to visit")
         assert page.evaluate("window.stayed") is True  # it renewed itself; nobody loaded it again
         examine(page, "overview")
@@ -84,6 +94,19 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
             expect(page).to_have_url(re.compile(f"/{tab.lower()}$"))
             expect(page.locator("main")).to_contain_text(shows)  # not the note that stands in for it
             examine(page, tab)
+
+
+def test_words_without_end_fit_into_tables(page: Page, library: Library) -> None:
+    word = "tide" * 60
+    library.page(f"http://a.org/{word}", f"<p>{word}", title=word)
+    with running(library.folder.path) as server:
+        look(page, 360)
+        page.goto(f"{server.url}/crawls/crawl/pages")
+        assert page.evaluate(WIDER) == 0
+        page.get_by_role("link", name=word).click()
+        page.get_by_role("link", name="Paragraphs").click()
+        expect(page.locator("td.prose").last).to_have_text(word)
+        assert page.evaluate(WIDER) == 0
 
 
 def test_what_is_wrong_is_found(page: Page) -> None:

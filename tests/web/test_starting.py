@@ -12,7 +12,7 @@ from servers import Answer, PageServer
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.waiting import until
 from tests.web.served import Served, running
-from tests.web.test_pages import attribute, check, tree
+from tests.web.test_pages import attribute, check, one, tree
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,7 @@ def test_pause_resume_and_stop(server: Served, site: ServedWeb) -> None:
         assert send(server, "/crawls/slow", "/crawls/slow/control", action=action).status_code == 303
         wait_for(server, "slow", f"The crawl is {state}")
         check(tree(server, "/crawls/slow"), state)
+        until(lambda wanted=state: wanted in one(tree(server, "/"), "crawls").text)
     refused = server.http.post(
         "/crawls/slow/control", headers={"accept": "text/html"},
         data={**filled(tree(server, "/crawls/slow"), "/crawls/slow/control"), "action": "pause"},
@@ -111,6 +112,7 @@ def test_a_seed_that_cannot_be_reached_is_tried_again(server: Served) -> None:
         send(server, "/new", "/new", seeds=site.origin, name="away", retries="0", delay="0")
         assert "Try again" in wait_for(server, "away", "No page could be fetched")
         check(tree(server, "/crawls/away"), "nothing fetched")
+        assert "nothing fetched" in one(tree(server, "/"), "crawls").text
         assert send(server, "/crawls/away", "/crawls/away/control", action="retry").status_code == 303
         wait_for(server, "away", "Nothing is left to visit")
 

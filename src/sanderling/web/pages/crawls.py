@@ -9,11 +9,14 @@ from sanderling.errors import SanderlingError
 from sanderling.model import Counts
 from sanderling.repository.folder import Folder
 from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.live import state_of
+from sanderling.web.pages.live import AT_WORK, standing
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
 
 router = APIRouter()
+
+# One that does not answer at once must not keep the others from being shown.
+_PATIENCE = 0.3
 
 
 class Row(NamedTuple):
@@ -29,14 +32,18 @@ class Row(NamedTuple):
 @router.get("/")
 def overview(request: Request, shelf: GivenShelf) -> HTMLResponse:
     rows = [_row(shelf, name, folder) for name, folder in shelf.folders().items()]
-    return show(request, "crawls.html", crawls=rows, place=shelf.place, may_create=shelf.may_create)
+    return show(
+        request, "crawls.html", crawls=rows, place=shelf.place, may_create=shelf.may_create,
+        at_work=any(row.state in AT_WORK for row in rows),
+    )  # fmt: skip
 
 
 def _row(shelf: Shelf, name: str, folder: Folder) -> Row:
     try:
         with shelf.reading(name) as (_, store):
-            seeds, counts = store.seeds(), store.counts()
+            seeds = store.seeds()
+            state, counts, _ = standing(folder, store, _PATIENCE)
     except SanderlingError as error:
         return Row(name, "", str(folder.path), Counts(), str(error))
     more = f" and {len(seeds) - 1} more" if len(seeds) > 1 else ""
-    return Row(name, state_of(folder, counts, None), (seeds[0] if seeds else "") + more, counts)
+    return Row(name, state, (seeds[0] if seeds else "") + more, counts)

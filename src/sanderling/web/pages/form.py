@@ -16,6 +16,7 @@ _BY_NAME = {each.name: each for each in DECLARED}
 SECRET = ("store", "webhook")
 # What an empty field stands for, where it is not a limit that is left open.
 _UNSET = {"delay": "follows the server's pace", "contact": "none", "proxy": "none"}
+_WRITTEN = {"duration": "90s or 2h", "size": "64MiB"}
 
 
 class Field(NamedTuple):
@@ -36,6 +37,11 @@ class Field(NamedTuple):
     @property
     def default(self) -> str:
         return shown(self.name, getattr(Settings(), self.name)) or _UNSET.get(self.name, "no limit")
+
+    @property
+    def example(self) -> str:
+        """How a value is written, where no default shows it."""
+        return "" if shown(self.name, getattr(Settings(), self.name)) else _WRITTEN.get(self.declared.unit, "")
 
     @property
     def choices(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.repository.folder import in_use
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.estimates import Estimate, Estimates
 from sanderling.web.pages import plots
@@ -29,7 +30,7 @@ def freshness(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
     drawn: dict[str, Any] = drawings(estimate, known.at) if estimate and estimate.pages else {}
     return show(
         request, "freshness.html", crawl=crawl, tab="Freshness", estimate=estimate, at=known.at, folder=folder.path,
-        problem=known.problem, usual=max(100, round(estimate.pages / 10)) if estimate else 0, **drawn,
+        problem=known.problem, at_work=in_use(folder), usual=max(100, round(estimate.pages / 10)) if estimate else 0, **drawn,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 import contextlib
 from typing import Any
 
+import msgspec
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
@@ -22,6 +23,8 @@ router = APIRouter()
 
 # A crawl answers in a millisecond, unless its one thread is busy with a large report.
 _PATIENCE = 1.5
+# Where a crawl stands when a process works on it.
+AT_WORK = ("running", "paused", "stopping", "busy")
 _MISHAPS = 8
 _HOSTS = 12
 _NEWEST = 8
@@ -29,17 +32,13 @@ _NEWEST = 8
 
 def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[str, Any]:
     """What the fragment shows, whether the crawl runs or not."""
-    live: Live | None = None
-    with contextlib.suppress(remote.NotRunning, RunFailed):
-        live = remote.look(folder.path, _PATIENCE)
-    counts = live.counts if live else store.counts()
-    state = state_of(folder, counts, live)
+    state, counts, live = standing(folder, store, _PATIENCE)
     failed = views.urls(store, 1, state=State.FAILED).rows if state == "finished" and not counts.pages else []
     pulse: Pulse = request.app.state.pulse
     beats = pulse.note(crawl, live) if live else []
     limit = load(folder.settings)[0].max_pages if folder.settings.exists() else None
     return {
-        "crawl": crawl, "state": state, "live": live, "counts": _current(counts, live, state == "busy"),
+        "crawl": crawl, "state": state, "at_work": state in AT_WORK, "live": live, "counts": counts,
         "at_limit": limit is not None and counts.pages >= limit, "failed": failed, "beats": beats,
         "hosts": live.active[:_HOSTS] if live else [],
         "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows],
@@ -47,8 +46,17 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[s
     }  # fmt: skip
 
 
-def state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
-    """Where a crawl stands, in one word."""
+def standing(folder: Folder, store: Store, patience: float) -> tuple[str, Counts, Live | None]:
+    """Where a crawl stands in one word, its totals, and what it says itself when it runs."""
+    live: Live | None = None
+    with contextlib.suppress(remote.NotRunning, RunFailed):
+        live = remote.look(folder.path, patience)
+    counts = live.counts if live else store.counts()
+    state = _state_of(folder, counts, live)
+    return state, _current(counts, live, state == "busy"), live
+
+
+def _state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
     if live is not None:
         return "stopping" if live.stopping else "paused" if live.paused else "running"
     if in_use(folder):
@@ -59,11 +67,10 @@ def state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
 def _current(counts: Counts, live: Live | None, busy: bool) -> Counts:
     """Totals as people read them: what is leased is no longer queued, or, when it is visited again, no longer settled;
     and leases end with the process."""
-    counts.leased = live.leased if live else counts.leased if busy else 0
-    first = min(counts.leased, counts.queued)
-    counts.queued -= first
-    counts.fetched = max(0, counts.fetched - (counts.leased - first))
-    return counts
+    leased = live.leased if live else counts.leased if busy else 0
+    first = min(leased, counts.queued)
+    fetched = max(0, counts.fetched - (leased - first))
+    return msgspec.structs.replace(counts, leased=leased, queued=counts.queued - first, fetched=fetched)
 
 
 @router.get("/crawls/{crawl}/live")
