@@ -1,5 +1,6 @@
 """From the form to a finished crawl, and what is done to it on the way; as a browser without scripts does it."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,27 @@ def test_pause_resume_and_stop(server: Served, site: ServedWeb) -> None:
         data={**filled(tree(server, "/crawls/slow"), "/crawls/slow/control"), "action": "pause"},
     )  # fmt: skip
     assert refused.status_code == 409 and "no crawl is running" in refused.text
+
+
+def test_what_was_made_is_started_later(server: Served, site: ServedWeb, home: Path) -> None:
+    asked = {"seeds": [site.url], "name": "later", "settings": {"max_pages": 1}, "start": False}
+    assert server.http.post("/api/v1/crawls", json=asked, headers={"x-sanderling": "1"}).status_code == 201
+    made = tree(server, "/crawls/later")
+    check(made, "made")
+    assert "Made, and not started yet" in made.text and site.url in made.text
+    assert "not started" in one(tree(server, "/"), "crawls").text
+    assert send(server, "/crawls/later", "/crawls/later/control", action="crawl").status_code == 303
+    wait_for(server, "later", "The limit of 1 page is met")
+
+
+def test_a_folder_that_cannot_be_read_hides_no_other(server: Served, home: Path) -> None:
+    (home / "spoilt").mkdir()
+    (home / "spoilt" / "sanderling.db").write_bytes(b"nothing that we wrote" * 400)
+    listed = one(tree(server, "/"), "crawls").text
+    assert "unreadable" in listed and "tide" in listed
+    targets = {attribute(each, "href") for each in one(tree(server, "/crawls/spoilt", 409), "main").find_all("a")}
+    assert targets == {"/"}  # and not to itself
+    shutil.rmtree(home / "spoilt")
 
 
 def test_a_seed_that_cannot_be_reached_is_tried_again(server: Served) -> None:

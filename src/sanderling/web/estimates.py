@@ -84,7 +84,7 @@ class Estimates:
             )  # fmt: skip
             said = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].removeprefix("sanderling: ")
             found = msgspec.json.decode(ran.stdout, type=Estimate) if ran.returncode == 0 else None
-        except (subprocess.TimeoutExpired, msgspec.MsgspecError) as error:
+        except (subprocess.TimeoutExpired, msgspec.MsgspecError, OSError) as error:
             found, said = None, str(error)
         with self._guard:
             self._known[key] = Known(time.time(), time.time() - begin, found, "" if found else said)

@@ -36,7 +36,7 @@ def metrics(shelf: GivenShelf) -> Response:
                 with contextlib.suppress(remote.NotRunning, RunFailed):
                     live = remote.look(folder.path, patience=1.0)
             if live is None:
-                with shelf.reading(id) as (_, store):
+                with shelf.opened(folder) as store:
                     counts = store.counts()
             else:
                 counts = live.counts

@@ -87,10 +87,16 @@ class Shelf:
     def reading(self, name: str) -> Iterator[tuple[Folder, Store]]:
         """A folder and its state, for reading by one thread; another process may crawl into it meanwhile."""
         folder = self.folder(name)
+        with self.opened(folder) as store:
+            yield folder, store
+
+    @contextmanager
+    def opened(self, folder: Folder) -> Iterator[Store]:
+        """The same of a folder that is at hand: to find one by its name takes a look at all."""
         key = _file(folder)
         store = self._borrow(folder, key)
         try:
-            yield folder, store
+            yield store
         except BaseException:
             store.close()  # whatever went wrong, the next reader begins anew
             raise

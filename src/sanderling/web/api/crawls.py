@@ -90,9 +90,9 @@ def create_crawl(asked: NewCrawl, shelf: GivenShelf, runner: GivenRunner) -> Res
 def read_crawl(crawl: str, shelf: GivenShelf) -> Response:
     """One crawl."""
     folder = shelf.folder(crawl)
-    if _not_begun(folder):
+    if not_begun(folder):
         return said(_empty(crawl, folder))
-    with shelf.reading(crawl) as (_, store):
+    with shelf.opened(folder) as store:
         return said(crawl_named(crawl, folder, store))
 
 
@@ -108,15 +108,16 @@ def _from_seed(seed: str) -> str:
 
 def _looked_at(shelf: Shelf, id: str, folder: Folder) -> Crawl:
     try:
-        if _not_begun(folder):
+        if not_begun(folder):
             return _empty(id, folder)
-        with shelf.reading(id) as (_, store):
+        with shelf.opened(folder) as store:
             return crawl_named(id, folder, store)
     except SanderlingError as error:
         return Crawl(id=id, folder=str(folder.path), running=in_use(folder), problem=str(error), said=last_line(folder))
 
 
-def _not_begun(folder: Folder) -> bool:
+def not_begun(folder: Folder) -> bool:
+    """Whether a crawl was made, and nothing more."""
     return not folder.database.exists() and not load(folder.settings)[0].store
 
 

@@ -6,7 +6,7 @@ from fastapi.responses import HTMLResponse
 from sanderling.settings import DECLARED, Settings
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages import form
-from sanderling.web.pages.live import vitals
+from sanderling.web.pages.live import state_in, vitals
 from sanderling.web.pages.rendering import show
 from sanderling.web.running import last_line
 from sanderling.wiring.archive import settings_for
@@ -16,15 +16,16 @@ router = APIRouter()
 
 @router.get("/crawls/{crawl}")
 def overview(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
-    with shelf.reading(crawl) as (folder, store):
-        seeds = store.seeds()
+    folder = shelf.folder(crawl)
+    settings, planted = settings_for(folder, {})
+    with state_in(shelf, folder) as store:
+        seeds = (store.seeds() if store else []) or planted
         shown = vitals(request, crawl, folder, store)
-        settings, planted = settings_for(folder, {})
     names = [each.name for each in DECLARED if each.name not in (*form.SECRET, "private_seeds")]
     chosen = {name: getattr(settings, name) for name in names if getattr(settings, name) != getattr(Settings(), name)}
     return show(
         request, "crawl.html", tab="Overview", **shown, was="", alone=False, trouble="",
-        seeds=", ".join((seeds or planted)[:3]) + (f" and {len(seeds) - 3} more" if len(seeds) > 3 else ""),
+        seeds=", ".join(seeds[:3]) + (f" and {len(seeds) - 3} more" if len(seeds) > 3 else ""),
         folder=folder.path,
         chosen=[(form.label(name), _plain(name, value)) for name, value in chosen.items()], said=last_line(folder),
         command=form.command(str(folder.path), planted, {name: chosen[name] for name in chosen if name != "rules"}),

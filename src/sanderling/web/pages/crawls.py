@@ -8,8 +8,9 @@ from fastapi.responses import HTMLResponse
 from sanderling.errors import SanderlingError
 from sanderling.model import Counts
 from sanderling.repository.folder import Folder
+from sanderling.settings import load
 from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.live import AT_WORK, standing
+from sanderling.web.pages.live import AT_WORK, standing, state_in
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
 
@@ -40,10 +41,10 @@ def overview(request: Request, shelf: GivenShelf) -> HTMLResponse:
 
 def _row(shelf: Shelf, name: str, folder: Folder) -> Row:
     try:
-        with shelf.reading(name) as (_, store):
-            seeds = store.seeds()
+        with state_in(shelf, folder) as store:
+            seeds = store.seeds() if store else list(load(folder.settings)[1])
             state, counts, _ = standing(folder, store, _PATIENCE)
     except SanderlingError as error:
-        return Row(name, "", str(folder.path), Counts(), str(error))
+        return Row(name, "", "", Counts(), str(error))
     more = f" and {len(seeds) - 1} more" if len(seeds) > 1 else ""
     return Row(name, state, (seeds[0] if seeds else "") + more, counts)

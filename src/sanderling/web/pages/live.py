@@ -1,6 +1,8 @@
 """What a crawl does right now: one fragment that renews itself, and says aloud only what is worth it."""
 
 import contextlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -14,9 +16,11 @@ from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store
 from sanderling.settings import load
 from sanderling.urls import identity
+from sanderling.web.api.crawls import not_begun
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages.pulse import Pulse
 from sanderling.web.pages.rendering import show
+from sanderling.web.shelf import Shelf
 from sanderling.wiring import remote
 
 router = APIRouter()
@@ -30,10 +34,20 @@ _HOSTS = 12
 _NEWEST = 8
 
 
-def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[str, Any]:
+@contextmanager
+def state_in(shelf: Shelf, folder: Folder) -> Iterator[Store | None]:
+    """The state of a crawl; none before it has begun."""
+    if not_begun(folder):
+        yield None
+    else:
+        with shelf.opened(folder) as store:
+            yield store
+
+
+def vitals(request: Request, crawl: str, folder: Folder, store: Store | None) -> dict[str, Any]:
     """What the fragment shows, whether the crawl runs or not."""
     state, counts, live = standing(folder, store, _PATIENCE)
-    failed = views.urls(store, 1, state=State.FAILED).rows if state == "finished" and not counts.pages else []
+    failed = views.urls(store, 1, state=State.FAILED).rows if store and state == "finished" and not counts.pages else []
     pulse: Pulse = request.app.state.pulse
     beats = pulse.note(crawl, live) if live else []
     limit = load(folder.settings)[0].max_pages if folder.settings.exists() else None
@@ -41,17 +55,17 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store) -> dict[s
         "crawl": crawl, "state": state, "at_work": state in AT_WORK, "live": live, "counts": counts,
         "at_limit": limit is not None and counts.pages >= limit, "failed": failed, "beats": beats,
         "hosts": live.active[:_HOSTS] if live else [],
-        "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows],
+        "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows] if store else [],
         "mishaps": [(identity(each.url), each) for each in live.mishaps[:_MISHAPS]] if live else [],
     }  # fmt: skip
 
 
-def standing(folder: Folder, store: Store, patience: float) -> tuple[str, Counts, Live | None]:
+def standing(folder: Folder, store: Store | None, patience: float) -> tuple[str, Counts, Live | None]:
     """Where a crawl stands in one word, its totals, and what it says itself when it runs."""
     live: Live | None = None
     with contextlib.suppress(remote.NotRunning, RunFailed):
         live = remote.look(folder.path, patience)
-    counts = live.counts if live else store.counts()
+    counts = live.counts if live else store.counts() if store else Counts()
     state = _state_of(folder, counts, live)
     return state, _current(counts, live, state == "busy"), live
 
@@ -75,6 +89,7 @@ def _current(counts: Counts, live: Live | None, busy: bool) -> Counts:
 
 @router.get("/crawls/{crawl}/live")
 def fragment(request: Request, crawl: str, shelf: GivenShelf, was: str = "") -> HTMLResponse:
-    with shelf.reading(crawl) as (folder, store):
+    folder = shelf.folder(crawl)
+    with state_in(shelf, folder) as store:
         shown = vitals(request, crawl, folder, store)
     return show(request, "_live.html", **shown, was=was, alone=True)
