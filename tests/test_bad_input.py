@@ -51,7 +51,7 @@ def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cr
         )  # fmt: skip
         assert ran.code == 0, ran.err
         ran = sanderling("crawl", *map(faults.url, WITHOUT_END), "-d", endless, *FAST, *IMPATIENT, "--ignore-robots")
-        assert ran.code == 0, ran.err
+        assert ran.code == 1, ran.err  # not one of them can be had
 
         def listed(folder: Path, *more: str) -> dict[str, dict[str, Any]]:
             rows = sanderling("pages", folder, "--json", *more).lines
@@ -404,7 +404,7 @@ def test_robots(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-
                 "crawl", *seeds, "-d", tmp_path / name, "--delay", 0, "--retries", 0, "--first-byte-timeout", patience,
                 "--max-depth", 1,
             )  # fmt: skip
-            assert ran.code == 0
+            assert ran.code == (name == "timeout")  # then there is nothing that may be fetched
             for state in ("failed", "excluded"):
                 rows = sanderling("pages", tmp_path / name, "--state", state, "--json").lines
                 reasons |= {row["url"]: row["reason"] for row in rows}

@@ -11,6 +11,8 @@ from conftest import FAST
 from servers import PageServer, links
 
 from sanderling.cli import main
+from sanderling.settings import load
+from sanderling.wiring.control import amend_file
 
 
 @pytest.fixture
@@ -24,6 +26,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
         assert err.startswith("sanderling: ")
         assert err.count("\n") == 1
         assert err[:-1].isprintable()
+        assert len(err) < 1000
         assert out == ""
 
     return run
@@ -46,6 +49,9 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
         ("file:///etc/passwd", "the scheme 'file' is not http, https, ftp or gopher"),
         ("dict://127.0.0.1/", "the scheme 'dict' is not"),
         ("http://\u202e\x1b[2J/", "not a valid URL"),
+        ("http://127.0.0.1/\udcff", "not a valid URL"),
+        ("http://127.0.0.1/" + "a" * 100_000, "it is longer than 8,192 characters"),
+        ("a" * 100_000, "cannot be a seed"),
     ],
 )
 def test_bad_seeds(refused: Callable[..., None], tmp_path: Path, seed: str, says: str) -> None:
@@ -69,7 +75,34 @@ def test_no_seed_and_bad_seed_files(refused: Callable[..., None], tmp_path: Path
     refused("names no URL", "crawl", "--seeds", seeds, "-d", folder)
     seeds.write_bytes(b"\xff\xfe\x00nonsense \x1b[2J\n")
     refused("not a valid URL", "crawl", "--seeds", seeds, "-d", folder)
+    seeds.write_text("http://127.0.0.1:9/\n\nnot a URL\n")
+    refused(f"{seeds}, line 3: 'not a URL' cannot be a seed", "crawl", "--seeds", seeds, "-d", folder)
     assert not folder.exists()
+
+
+def test_seeds_as_people_write_them(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    files = {
+        "mark": "\ufeff{}\r\n# no more\r\n",
+        "remark": "{}  # where it begins\n",
+        "bookmarks": "<!DOCTYPE NETSCAPE-Bookmark-file-1><a href='{}'>a</a><a href='http://['>b</a>",
+    }
+    with PageServer({"/": b"<p>fine"}) as server:
+        for name, text in files.items():
+            (tmp_path / f"{name}.txt").write_text(text.format(f"{server.origin}/"))
+            ran = sanderling("crawl", "--seeds", tmp_path / f"{name}.txt", "-d", tmp_path / name, "--json")
+            assert (ran.code, ran.json["pages"], ran.json["known"]) == (0, 1, 1), name
+
+
+def test_seeds_that_do_not_answer_are_a_run_that_failed(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    with PageServer({}) as server:
+        gone = server.origin
+    ran = sanderling("crawl", gone, "-d", tmp_path / "c", "--retries", 0)
+    assert (ran.code, ran.err) == (1, "sanderling: not one page could be fetched\n")
+    assert "the host cannot be reached" in ran.out
+
+
+def test_a_crawl_that_was_complete_boasts_of_no_speed(sanderling, crawled: Path) -> None:  # type: ignore[no-untyped-def]
+    assert "/s" not in sanderling("crawl", "-d", crawled).out.splitlines()[0]
 
 
 def test_folders_that_are_not_ours(refused: Callable[..., None], tmp_path: Path) -> None:
@@ -84,6 +117,7 @@ def test_folders_that_are_not_ours(refused: Callable[..., None], tmp_path: Path)
     refused("does not exist", "crawl", url, "-d", tmp_path / "a" / "b")
     for name in ("status", "pages", "join"):
         refused("is not a crawl folder", name, photos)
+        refused("is not a folder", name, file)
         refused("does not exist", name, tmp_path / "nowhere")
     assert [path.name for path in photos.iterdir()] == ["summer.jpg"]
     assert main(["crawl", url, "-d", str(tmp_path / ("x" * 300))]) == 1
@@ -151,6 +185,19 @@ def test_archives_that_are_shorter_than_they_were(refused: Callable[..., None], 
         ("cookies = 'yes'", "is not true or false"),
         ("scope = 'galaxy'", "is not one of host, domain, prefix, any"),
         ("include = 'x'", "is not a list of texts"),
+        ("exclude = ['']", "none of them empty"),
+        ("skip_types = ['*']", "is not a list of media types such as video/"),
+        ("delay_factor = true", "is not a number, 0 or more"),
+        ("max_time = 1e300", "is more than 36,500 days"),
+        ("max_bytes = '" + "9" * 400 + "'", "is not a size"),
+        ("max_pages = " + "9" * 5000, "is not valid TOML"),
+        ("include = " + "[" * 5000, "is not valid TOML"),
+        ("user_agent = 'Strandläufer/1'", "takes ASCII only"),
+        ("contact = 'büro@example.org'", "takes ASCII only"),
+        ("user_agent = ' '", "user_agent is empty"),
+        ("proxy = 'http://127.0.0.1:99999'", "is not an http://, https://, socks5:// or socks5h:// address"),
+        ("max_pagse = 3", "unknown setting 'max_pagse'; did you mean max_pages?"),
+        ("[[webhook]]\nurl = 'http://exa mple/'", "url has to begin with http:// or https:// and a host"),
         ("include = ['(']", "'(' is not a valid pattern"),
         ("connections = 0", "has to be more than 0"),
         ("proxy = 'carrier-pigeon://x'", "is not an http://, https://, socks5:// or socks5h:// address"),
@@ -173,8 +220,87 @@ def test_bad_settings(refused: Callable[..., None], tmp_path: Path, line: str, s
         (("--exclude", "["), "is not a valid pattern"),
         (("--first-byte-timeout", "0"), "has to be more than 0"),
         (("--proxy", "nowhere"), "is not an http://"),
+        (("--connect-timeout", "0.01ms"), "has to be more than 0"),
+        (("--exclude", "\udcff"), "is not a list of texts of one line"),
+        (("--include", "(" * 50_000), "is not a valid pattern"),
     ],
 )
 def test_bad_flags(refused: Callable[..., None], tmp_path: Path, arguments: tuple[str, ...], says: str) -> None:
     refused(says, "crawl", "http://127.0.0.1:9/", "-d", tmp_path / "c", *arguments)
     assert not (tmp_path / "c").exists()
+
+
+def test_settings_that_are_not_in_utf8_or_begin_with_a_mark(refused: Callable[..., None], finished: Path) -> None:
+    settings = finished / "sanderling.toml"
+    text = settings.read_text()
+    settings.write_text("\ufeff" + text)
+    amend_file(settings, {"max_pages": 7})
+    assert load(settings)[0].max_pages == 7
+    settings.write_bytes(text.encode("utf-16"))
+    refused("is not in UTF-8: save it as UTF-8", "crawl", "-d", finished)
+
+
+def test_rules_with_a_bad_pattern(sanderling, finished: Path) -> None:  # type: ignore[no-untyped-def]
+    with (finished / "sanderling.toml").open("a") as file:
+        file.write("[[rules]]\nurls = '('\n")
+    before = sorted(path.name for path in finished.iterdir())
+    ran = sanderling("crawl", "-d", finished)
+    assert (ran.code, ran.err) == (2, "sanderling: rules: '(' is not a valid pattern: missing ): (\n")
+    assert sorted(path.name for path in finished.iterdir()) == before  # no socket of a crawl that never was
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("changes", "--since", ""), "'' is no point in time"),
+        (("digest", "--since", "99999999999999d"), "is no point in time"),
+        (("search", "word", "--at", "2026-02-30"), "is no point in time"),
+        (("search", "word", "--limit", "1001"), "limit = 1001 is not between 1 and 1,000"),
+        (("search", "word", "--page", "1001"), "the first 10,000 hits can be shown"),
+        (("history", "not a URL"), "'not a URL' is not a URL"),
+        (("links", "not a URL", "--in"), "'not a URL' is not a URL"),
+        (
+            ("links", "http://127.0.0.1:9/\x1b[2J", "--in"),
+            "is not known in this crawl; `sanderling pages` lists what is",
+        ),
+        (("blame", "http://127.0.0.1:9/"), "is not known in this crawl"),
+        (("feed", "--address", "nowhere"), "--address 'nowhere' is not an http:// or https:// address"),
+        (("refresh", "--budget", "0.5"), "--budget 0.5 is less than one visit"),
+    ],
+)
+def test_questions_that_make_no_sense(
+    refused: Callable[..., None], finished: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    shutil.rmtree(finished / "index", ignore_errors=True)
+    refused(says, arguments[0], finished, *arguments[1:])
+    assert not (finished / "index").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("pages", "x", "--limit", "-1"), "argument --limit: '-1' is not a whole number, 0 or more"),
+        (("pages", "x", "--limit", "1e3"), "'1e3' is not a whole number"),
+        (("search", "x", "word", "--limit", "0"), "'0' is not a whole number, 1 or more"),
+        (("search", "x", "word", "--page", "0"), "'0' is not a whole number, 1 or more"),
+        (("diff", "x", "http://127.0.0.1/", "0"), "'0' is not a whole number, 1 or more"),
+        (("changes", "x", "--min-significance", "nan"), "'nan' is not a number from 0 to 1"),
+        (("digest", "x", "--min-significance", "2"), "'2' is not a number from 0 to 1"),
+        (("serve", "x", "--port", "65536"), "'65536' is not a port"),
+        (("status", ""), "argument dir: the path is empty"),
+        (("crawl", "-d", " "), "the path is empty"),
+        (("crawl", "--no-such-flag"), "unrecognized arguments: --no-such-flag; see `sanderling --help`"),
+        (("status",), "the following arguments are required: dir; see `sanderling status --help`"),
+        (("lab", "ordering", "--crawlers", "x"), "see `sanderling lab ordering --help`"),
+        (("no-such-command",), "invalid choice: 'no-such-command'"),
+    ],
+)
+def test_arguments_that_do_not_fit(refused: Callable[..., None], arguments: tuple[str, ...], says: str) -> None:
+    refused(says, *arguments)
+
+
+def test_a_page_named_without_its_scheme(crawled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (url,) = load(crawled / "sanderling.toml")[1]
+    for name in ("history", "blame"):
+        assert main([name, str(crawled), url.removeprefix("http://")]) == 0
+    assert main(["links", str(crawled), url.removeprefix("http://"), "--out"]) == 0

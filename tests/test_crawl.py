@@ -283,7 +283,7 @@ def test_counts_that_are_none_are_wrong_usage(sanderling, web: ServedWeb, tmp_pa
     for each in ("pages", "changes", "feed"):
         for wrong in ("-1", "1.5", "many", "9" * 20):
             ran = sanderling(each, folder, f"--limit={wrong}")
-            assert ran.code == 2 and f"invalid count value: '{wrong}'" in ran.err
+            assert ran.code == 2 and f"'{wrong}' is not a whole number, 0 or more" in ran.err
     assert sanderling("feed", folder, "-o", tmp_path).code == 2
     help = sanderling()
     assert help.code == 2 and "sanderling crawl https://example.org/" in help.err

@@ -262,7 +262,7 @@ def reason_of(sanderling: Any, folder: Path, url: str, *limits: str) -> str:
         "1h",
     )
     ran = sanderling("crawl", url, "-d", folder, "--retries", 0, "--delay", 0, "--ignore-robots", *patient, *limits)
-    assert ran.code == 0, ran.err
+    assert ran.code == 1, ran.err
     (row,) = sanderling("pages", folder, "--json").lines
     return str(row["reason"])
 

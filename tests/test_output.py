@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Ran
+from search_library import Library
+from waiting import PATIENCE
 
 from sanderling.cli import main
 
@@ -72,3 +74,18 @@ def test_standard_output_without_room(own: Path) -> None:
             ran = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
         assert ran.returncode == 1
         assert ran.stderr == "sanderling: what was asked for could not be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_streams_that_are_closed(closed: str, own: Path) -> None:
+    for words in ("pages", "search", "crawl"):
+        arguments = {"pages": str(own), "search": f"{own} the", "crawl": f"-d {own}"}[words]
+        line = f"{sys.executable} -m sanderling {words} {arguments} {closed}"
+        ran = subprocess.run(line, shell=True, capture_output=True, text=True, timeout=PATIENCE)
+        assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_terminal_that_lacks_characters(library: Library, sanderling: Callable[..., Ran]) -> None:
+    library.page("http://library.test/", "<p>Möwen ☃")
+    ran = sanderling("search", library.folder.path, "*", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert (ran.code, r"M\xf6wen \u2603" in ran.out) == (0, True)

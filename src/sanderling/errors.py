@@ -14,6 +14,11 @@ SanderlingError
 """
 
 
+def quoted(text: str) -> str:
+    """What somebody wrote, as much of it as it takes to be recognised."""
+    return repr(text) if len(text) <= 200 else f"{text[:100]!r}..."
+
+
 class SanderlingError(Exception):
     """One clear sentence for the user."""
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import re2
 import turbohtml
 
 from sanderling.change import (
@@ -28,6 +27,7 @@ from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
 from sanderling.errors import BadSetting
 from sanderling.model import Before, Change, ChangeKind, Outcome, State, Visit
+from sanderling.patterns import pattern
 from sanderling.settings import Rule
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -69,8 +69,8 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
     chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
 
     def fingerprint(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
-        for pattern, selectors in chosen:
-            if pattern.search(url):
+        for urls, selectors in chosen:
+            if urls.search(url):
                 focused = _encode(parameters(focus(document, selectors), processing=processing(selectors)))
                 return lambda visible, links: focused
         seen = markup(document)
@@ -81,9 +81,9 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
 
 def _pattern(rule: Rule) -> Any:
     try:
-        return re2.compile(rule.urls)
-    except re2.error:
-        raise BadSetting(f"rules: {rule.urls!r} is not a valid pattern") from None
+        return pattern(rule.urls)
+    except BadSetting as error:
+        raise BadSetting(f"rules: {error}") from None
 
 
 def _selectors(rule: Rule) -> Rules:

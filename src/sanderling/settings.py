@@ -4,6 +4,7 @@ The command line is built from this table, `sanderling.toml` is checked against 
 tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`.
 """
 
+import difflib
 import json
 import math
 import re
@@ -15,6 +16,7 @@ import msgspec
 
 from sanderling import __version__
 from sanderling.errors import BadSetting
+from sanderling.urls import as_written
 
 Scope = Literal["host", "domain", "prefix", "any"]
 Order = Literal["pagerank", "backlinks", "opic", "pvalue", "breadth-first"]
@@ -48,7 +50,7 @@ class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_private: bool = False
 
     def __post_init__(self) -> None:
-        if not re.match(r"https?://[^/?#\s]", self.url):
+        if not as_written(self.url):
             raise ValueError("url has to begin with http:// or https:// and a host")
         if sum(map(bool, (self.secret, self.secret_file, self.secret_env))) > 1:
             raise ValueError("only one of secret, secret_file and secret_env can count")
@@ -159,23 +161,34 @@ _BY_NAME = {each.name: each for each in DECLARED}
 def read_value(name: str, value: Any) -> Any:
     """The value of a setting from TOML or the command line, with its unit; BadSetting says what does not fit."""
     if name not in _BY_NAME:
-        raise BadSetting(f"unknown setting {name!r}")
+        near = difflib.get_close_matches(name, _BY_NAME, 1)
+        raise BadSetting(f"unknown setting {name!r}{f'; did you mean {near[0]}?' if near else ''}")
     unit = _BY_NAME[name].unit
     if unit == "webhooks":
         return _webhooks(value)
     found = _in_unit(name, unit, value)
-    if name in _POSITIVE and not found:
+    if name in _POSITIVE and found < (0.001 if unit == "duration" else 1):  # libcurl counts milliseconds
         raise BadSetting(f"{name} = {value!r} has to be more than 0")
+    if unit == "duration" and found > LONGEST:
+        raise BadSetting(f"{name} = {value!r} is more than {LONGEST / DURATIONS['d']:,.0f} days")
     if unit in ("count", "size") and found > (most := _MOST.get(name, LARGEST)):
         raise BadSetting(f"{name} = {value!r} is more than {most:,}")
-    if name == "proxy" and found and not re.match(r"(https?|socks5h?)://[^/?#]", found):
+    if name == "proxy" and found and not as_written(found, PROXIES):
         raise BadSetting(f"{name} = {value!r} is not an http://, https://, socks5:// or socks5h:// address")
+    if name in ("user_agent", "contact") and not found.isascii():
+        raise BadSetting(f"{name} = {value!r} is sent in a header of HTTP, which takes ASCII only")
+    if name == "user_agent" and not found.strip():
+        raise BadSetting("user_agent is empty: say who visits, as robots.txt addresses it")
+    if name == "skip_types" and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
+        raise BadSetting(f"{name} = {value!r} is not a list of media types such as video/ or image/png")
     return found
 
 
 # More would only exhaust the machine; other whole numbers have to fit into a message.
 _MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000}
 LARGEST = 2**63 - 1
+LONGEST = 36_500 * DURATIONS["d"]
+PROXIES = ("http://", "https://", "socks5://", "socks5h://")
 
 # Nothing could ever be fetched with a 0 here.
 _POSITIVE = {
@@ -209,7 +222,7 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
         if unit == "count":
             return _at_least_zero(int(value) if isinstance(value, str) else value, int)
         if unit == "number":
-            return _at_least_zero(float(value) if isinstance(value, str | int) else value, float)
+            return _at_least_zero(float(value) if isinstance(value, str) or type(value) is int else value, float)
         if unit == "flag" and isinstance(value, bool):
             return value
         if unit == "text" and isinstance(value, str) and value.isprintable():
@@ -218,9 +231,9 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return value
         if unit == "rules":
             return msgspec.convert(value, tuple[Rule, ...])
-        if unit == "list" and isinstance(value, list | tuple) and all(isinstance(v, str) for v in value):
+        if unit == "list" and isinstance(value, list | tuple) and all(map(_is_line, value)):
             return tuple(value)
-    except (msgspec.ValidationError, ValueError, TypeError, KeyError):
+    except (msgspec.ValidationError, ValueError, TypeError, KeyError, OverflowError):
         pass
     expected = "one of " + ", ".join(CHOICES[name]) if unit == "choice" else _EXPECTED[unit]
     raise BadSetting(f"{name} = {value!r} is not {expected}")
@@ -233,7 +246,7 @@ _EXPECTED = {
     "number": "a number, 0 or more",
     "text": "a text of one line",
     "flag": "true or false",
-    "list": "a list of texts",
+    "list": "a list of texts of one line, none of them empty",
     "rules": "a list of tables with urls, ignore and watch",
 }
 
@@ -245,6 +258,11 @@ def _number(value: Any, units: dict[str, Any], bare: str) -> float:
     if not match:
         raise ValueError
     return float(match[1]) * float(units[match[2] or bare])
+
+
+def _is_line(value: Any) -> bool:
+    """An empty pattern would match everything; more often it is a variable that was never set."""
+    return isinstance(value, str) and value != "" and value.isprintable()
 
 
 def _at_least_zero(value: Any, kind: type[Any]) -> Any:
@@ -270,8 +288,10 @@ def with_changes(base: Settings, changes: dict[str, Any]) -> Settings:
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     """The settings and seeds a crawl folder was started with."""
     try:
-        table = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = tomllib.loads(path.read_text("utf-8-sig"))  # some editors begin a file with a mark
+    except UnicodeDecodeError:
+        raise BadSetting(f"{path} is not in UTF-8: save it as UTF-8") from None
+    except (ValueError, RecursionError) as error:
         raise BadSetting(f"{path} is not valid TOML: {error}") from None
     seeds = table.pop("seeds", [])
     if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):

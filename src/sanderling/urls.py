@@ -22,6 +22,9 @@ _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 # Characters that mean the same escaped and not, by RFC 3986, are not escaped; the others in capitals.
 _DECODED = {f"%{ord(c):02X}": c for c in _UNRESERVED}
 
+# What is no text to C++ (half of a surrogate pair) is a TypeError.
+_NO_URL = (ValueError, TypeError)
+
 
 def canonical(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
     """The canonical form of an absolute URL, or None when it is none that can be fetched."""
@@ -33,7 +36,7 @@ def as_written(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
     """The WHATWG form of an absolute URL with all of its parameters."""
     try:
         url = can_ada.parse(text)
-    except (ValueError, UnicodeError):
+    except _NO_URL:
         return None
     if not url.hostname:
         return None
@@ -61,7 +64,7 @@ def join(base: str, reference: str) -> str | None:
     """The canonical form of a reference that stands on the page `base`."""
     try:
         return canonical((can_ada.parse(base) + reference).href)
-    except (ValueError, UnicodeError):
+    except _NO_URL:
         return None
 
 
@@ -73,7 +76,7 @@ def redirected(url: str, location: str) -> str | None:
         return target
     try:
         return as_written((can_ada.parse(url) + location).href)
-    except (ValueError, UnicodeError):
+    except _NO_URL:
         return None
 
 

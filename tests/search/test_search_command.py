@@ -100,9 +100,9 @@ def test_what_cannot_be_looked_for_is_not_found(birds: Library, capsys: pytest.C
 @pytest.mark.parametrize(
     ("flags", "sentence"),
     [
-        (["--limit", "0"], "limit = 0"),
+        (["--limit", "0"], "argument --limit: '0' is not a whole number, 1 or more"),
         (["--limit", "5000"], "limit = 5000"),
-        (["--page", "0"], "page = 0"),
+        (["--page", "0"], "argument --page: '0' is not a whole number, 1 or more"),
         (["--page", "99999"], "out of reach"),
         (["--at", "soon"], "no point in time"),
         (["--since", "yesterday"], "no point in time"),

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a run that failed, 2 wrong usage.
 
 import argparse
 import errno
+import io
 import os
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ from importlib import import_module
 
 from sanderling import __version__
 from sanderling.cli.screen import harmless
+from sanderling.cli.typed import Parser
 from sanderling.errors import SanderlingError, UsageError
 
 _ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
@@ -41,9 +43,7 @@ _LONGEST = 800
 
 def parser(named: str = "") -> argparse.ArgumentParser:
     """With the command that is named, or else with all of them: nobody waits for the imports of the others."""
-    top = argparse.ArgumentParser(
-        prog="sanderling", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    top = Parser(prog="sanderling", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in [named] if named in COMMANDS else COMMANDS:
@@ -54,12 +54,13 @@ def parser(named: str = "") -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     # numpy's threads wait by spinning, and what is multiplied here is too small for them; processes that are started inherit it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _steady_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
         parser().print_help(sys.stderr)
         return 2
-    options = parser(given[0]).parse_args(given)
     try:
+        options = parser(given[0]).parse_args(given)
         code: int = options.run(options)
         sys.stdout.flush()
         return code
@@ -84,6 +85,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(f"the database of this crawl is damaged: {error}", 1)
     except KeyboardInterrupt:
         return 130
+
+
+def _steady_streams() -> None:
+    """A stream that was closed leads nowhere: else the next file that is opened gets its number, and what is written to
+    it. A terminal that lacks a character shows its number."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.dup2(nowhere := os.open(os.devnull, os.O_RDWR), number)
+            if nowhere != number:
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "w" if number else "r", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _complain(sentence: str, code: int) -> int:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import islice
 
 from sanderling.cli.folders import add_folder, reading, waiting
-from sanderling.cli.screen import count, harmless
+from sanderling.cli.screen import harmless
 from sanderling.cli.selecting import add_filters, wanted
+from sanderling.cli.typed import count
 from sanderling.cli.versions import said, when
 from sanderling.model import VersionRow
 from sanderling.repository.store import Store

@@ -17,12 +17,13 @@ import msgspec
 
 from sanderling.cli.progress import Display
 from sanderling.cli.screen import duration, size
-from sanderling.errors import BadSeed, UsageError
+from sanderling.cli.typed import pathname
+from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Settings
-from sanderling.urls import hostname
+from sanderling.urls import canonical, hostname
 from sanderling.wiring.archive import settings_for
 from sanderling.wiring.budget import Terms
 from sanderling.wiring.crawl import CrawlServer, Progress
@@ -44,9 +45,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("url", nargs="*", help="where to start")
-    parser.add_argument("-d", "--dir", type=Path, help="the crawl folder (default: named after the first seed's host)")
     parser.add_argument(
-        "--seeds", type=Path, metavar="FILE", help="more seeds: one a line, or a browser's bookmark file"
+        "-d", "--dir", type=pathname, help="the crawl folder (default: named after the first seed's host)"
+    )
+    parser.add_argument(
+        "--seeds", type=pathname, metavar="FILE", help="more seeds: one a line, or a browser's bookmark file"
     )
     parser.add_argument(
         "--again", action="store_true", help="visit every known page once more; fetch only what changed"
@@ -81,8 +84,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    typed = [*options.url, *(_seeds_in(options.seeds) if options.seeds else [])]
-    seeds = [canonical_seed(text) for text in typed]
+    seeds = [canonical_seed(text) for text in options.url]
+    if options.seeds:
+        seeds += _seeds_in(options.seeds)
     chosen = chosen_settings(options)
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
@@ -102,7 +106,9 @@ def run(options: argparse.Namespace) -> int:
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
-            _summarise(folder, settings, server, progress, options.json)
+            _summarise(folder, settings, server, started_with.pages, progress, options.json)
+    if progress.counts.failed and not progress.counts.pages and not progress.counts.queued:
+        raise RunFailed("not one page could be fetched")
     return 0
 
 
@@ -149,7 +155,9 @@ def watch(server: CrawlServer, display: Display) -> Progress:
     return progress
 
 
-def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress: Progress, as_json: bool) -> None:
+def _summarise(
+    folder: Folder, settings: Settings, server: CrawlServer, pages_before: int, progress: Progress, as_json: bool
+) -> None:
     counts = progress.counts
     if as_json:
         summary = {
@@ -161,10 +169,9 @@ def _summarise(folder: Folder, settings: Settings, server: CrawlServer, progress
         }  # fmt: skip
         sys.stdout.write(json.dumps(summary) + "\n")
         return
-    rate = counts.pages / progress.seconds if progress.seconds else 0.0
-    lines = [
-        f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}, {rate:,.0f}/s"
-    ]
+    new = counts.pages - pages_before
+    rate = f", {new / progress.seconds:,.0f}/s" if new and progress.seconds else ""
+    lines = [f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"]
     if not counts.pages:
         lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
     elif counts.failed or counts.gone:
@@ -195,19 +202,27 @@ def _default_folder(seeds: list[str]) -> Path:
 def _seeds_in(path: Path) -> list[str]:
     """Seeds from a file: one a line with # comments, or the links of a bookmark file."""
     try:
-        text = path.read_text("utf-8", "replace")
+        text = path.read_text("utf-8-sig", "replace")
     except OSError as error:
         raise BadSeed(f"{path} cannot be read: {error.strerror}") from None
     if text.lstrip()[:200].lower().startswith(("<!doctype netscape-bookmark", "<!doctype html", "<html")):
         import turbohtml  # late: few have bookmarks, and all wait for it
 
         hrefs = (a.attr("href") or "" for a in turbohtml.parse(text).find_all("a"))
-        found = [href for href in hrefs if href.startswith(("http://", "https://"))]
+        found = [url for href in hrefs if (url := canonical(href))]
     else:
-        found = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
+        lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
+        found = [_seed_at(path, number, line) for number, line in enumerate(lines, 1) if line]
     if not found:
         raise BadSeed(f"{path} names no URL")
     return found
+
+
+def _seed_at(path: Path, number: int, line: str) -> str:
+    try:
+        return canonical_seed(line)
+    except BadSeed as error:
+        raise BadSeed(f"{path}, line {number}: {error}") from None
 
 
 def _check_resolvable(seeds: list[str]) -> None:

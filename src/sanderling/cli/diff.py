@@ -8,6 +8,7 @@ from sanderling.change import Verdict, explain
 from sanderling.change.comparison import Piece, Words, pieces, words
 from sanderling.cli.folders import reading
 from sanderling.cli.screen import harmless
+from sanderling.cli.typed import positive
 from sanderling.cli.versions import add_page, paragraphs_of, versions_of, when
 from sanderling.errors import UsageError
 from sanderling.model import ChangeKind, VersionRow
@@ -25,8 +26,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "Versions are numbered from 1 as `sanderling history` lists them.",
     )  # fmt: skip
     add_page(parser)
-    parser.add_argument("a", nargs="?", type=int, help="the older version")
-    parser.add_argument("b", nargs="?", type=int, help="the newer version")
+    parser.add_argument("a", nargs="?", type=positive, help="the older version")
+    parser.add_argument("b", nargs="?", type=positive, help="the newer version")
     parser.add_argument("--html", action="store_true", help="print a page that shows both side by side")
     parser.add_argument("--kinds", action="store_true", help="print only what kinds of change there are, and where")
     parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours in the terminal")

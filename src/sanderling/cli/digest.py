@@ -5,8 +5,9 @@ import json
 import sys
 
 from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import count, harmless
+from sanderling.cli.screen import harmless
 from sanderling.cli.selecting import add_filters, wanted
+from sanderling.cli.typed import count
 from sanderling.cli.versions import when
 from sanderling.telling.digest import MOST_PAGES, as_markdown, as_tables, as_text, digest
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.output import check_place, written
 from sanderling.cli.screen import size
+from sanderling.cli.typed import pathname
 from sanderling.errors import UsageError
 from sanderling.repository import export
 from sanderling.repository.folder import Folder
@@ -48,7 +49,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "-o",
         "--output",
         required=True,
-        type=Path,
+        type=pathname,
         help="the file to write, - for standard output; for Markdown a folder",
     )
     parser.add_argument("--force", action="store_true", help="write over what exists")

@@ -5,9 +5,11 @@ from pathlib import Path
 
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.output import written
-from sanderling.cli.screen import count
 from sanderling.cli.selecting import add_filters, wanted
+from sanderling.cli.typed import count, pathname
+from sanderling.errors import UsageError
 from sanderling.telling.atom import MOST_ENTRIES
+from sanderling.urls import as_written
 from sanderling.wiring.telling import feed
 
 _ABOUT = """Writes what changed as an Atom feed (RFC 4287) that every feed reader takes: one entry a change, newest first.
@@ -29,12 +31,19 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--address", metavar="URL", help="where readers will fetch the feed")
     parser.add_argument(
-        "-o", "--output", type=Path, default=Path("-"), metavar="FILE", help="where to (default: -, standard output)"
+        "-o",
+        "--output",
+        type=pathname,
+        default=Path("-"),
+        metavar="FILE",
+        help="where to (default: -, standard output)",
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.address is not None and not as_written(options.address):
+        raise UsageError(f"--address {options.address!r} is not an http:// or https:// address")
     with reading(options.dir) as (folder, store):
         made = feed(store, wanted(options), options.limit, options.address)
     with written(options.output, folder) as file:

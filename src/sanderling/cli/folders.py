@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sanderling.cli.typed import pathname
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store, WhileAway
 from sanderling.wiring.archive import open_store
@@ -16,7 +17,7 @@ AWAY_PAUSE = 0.5
 
 
 def add_folder(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("dir", type=Path, help="the crawl folder")
+    parser.add_argument("dir", type=pathname, help="the crawl folder")
 
 
 @contextmanager

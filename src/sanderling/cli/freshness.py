@@ -8,6 +8,7 @@ from pathlib import Path
 from sanderling import clock
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import harmless
+from sanderling.cli.typed import pathname
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
 from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, fading, paces, rates_by_kind
@@ -26,7 +27,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--plot", type=Path, metavar="FILE", help="save the curve: .svg, or with matplotlib .png and others"
+        "--plot", type=pathname, metavar="FILE", help="save the curve: .svg, or with matplotlib .png and others"
     )
     parser.set_defaults(run=run)
 

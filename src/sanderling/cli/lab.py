@@ -3,6 +3,8 @@
 import argparse
 from importlib import import_module
 
+from sanderling.cli.typed import Parser
+
 EXPERIMENTS = {
     "ordering": "which order of visits brings the important pages first, and what parallel crawlers cost each other",
     "change-codes": "what each way to detect changes misses, and what it costs",
@@ -31,7 +33,7 @@ def experiment_parser(name: str) -> argparse.ArgumentParser:
     """The command line of an experiment. It is imported only now: no other command waits for its libraries."""
     experiment = import_module(f"sanderling.lab.{name.replace('-', '_')}")
     about = (experiment.__doc__ or "").partition(": ")[2]
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog=f"sanderling lab {name}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     experiment.add_arguments(parser)

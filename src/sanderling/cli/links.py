@@ -7,9 +7,8 @@ import msgspec
 
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import harmless
-from sanderling.errors import UsageError
+from sanderling.cli.versions import page_named
 from sanderling.model import State
-from sanderling.server.dispatcher import canonical_seed
 from sanderling.urls import identity
 
 _ABOUT = """Lists the pages that link to a URL, or those that a page links to.
@@ -34,10 +33,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    id = identity(canonical_seed(options.url))
     with reading(options.dir) as (_, store):
-        if id not in store.known([id]):
-            raise UsageError(f"{options.url} is not known to this crawl")
+        id = identity(page_named(store, options.url))
         ids = store.linking(id) if options.incoming else list(memoryview(store.links_of(id)).cast("q"))
         found = store.known(ids)
     rows = [(found[each][0], State(found[each][1]).name.lower()) for each in ids if each in found]

@@ -9,7 +9,8 @@ import msgspec
 
 from sanderling.cli.duplicates import named_groups
 from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import count, harmless, size
+from sanderling.cli.screen import harmless, size
+from sanderling.cli.typed import count
 from sanderling.model import State
 
 

@@ -16,13 +16,6 @@ def harmless(text: str) -> str:
     )
 
 
-def count(text: str) -> int:
-    """A number of things, as somebody typed it."""
-    if not text.isdecimal() or int(text) >= 2**31:
-        raise ValueError
-    return int(text)
-
-
 def size(count: float) -> str:
     for unit in ("B", "KiB", "MiB", "GiB"):
         if count < 1024:

@@ -10,11 +10,12 @@ import msgspec
 from sanderling.cli.folders import add_folder
 from sanderling.cli.reindex import Told
 from sanderling.cli.screen import harmless
+from sanderling.cli.typed import positive
 from sanderling.cli.versions import moment, when
 from sanderling.errors import IndexInUse
 from sanderling.model import ChangeKind
 from sanderling.repository.folder import Folder
-from sanderling.wiring.searching import Hit, Query, Results, Searcher, open_search
+from sanderling.wiring.searching import Hit, Query, Results, Searcher, check, open_search
 
 _ABOUT = """Finds pages by their words, the best first, with the words marked.
 
@@ -51,8 +52,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("--gone", action="store_true", help="pages that have left, by what they said last")
     parser.add_argument("--at", metavar="WHEN", help="what pages said at that time")
     parser.add_argument("--versions", action="store_true", help="look in older versions, too")
-    parser.add_argument("--limit", type=int, default=10, metavar="N", help="hits a page (default: 10)")
-    parser.add_argument("--page", type=int, default=1, metavar="N", help="which page of hits (default: 1)")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="hits a page (default: 10)")
+    parser.add_argument("--page", type=positive, default=1, metavar="N", help="which page of hits (default: 1)")
     parser.add_argument("--json", action="store_true", help="print one JSON object a hit")
     parser.set_defaults(run=run)
 
@@ -63,12 +64,13 @@ def run(options: argparse.Namespace) -> int:
     for name in options.kind or ():
         kinds |= ChangeKind[name.upper()]
     since, changed, at = (
-        moment(given, now) if given else 0.0 for given in (options.since, options.changed, options.at)
+        moment(given, now) if given is not None else 0.0 for given in (options.since, options.changed, options.at)
     )
     asked = Query(
         text=" ".join(options.query), host=options.host, language=options.lang, since=since, changed=changed,
         kinds=kinds, gone=options.gone, at=at, versions=options.versions, limit=options.limit, page=options.page,
     )  # fmt: skip
+    check(asked)
     with open_search(Folder(options.dir)) as search:
         _bring_up(search)
         results = search.find(asked)

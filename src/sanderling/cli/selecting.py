@@ -3,6 +3,7 @@
 import argparse
 
 from sanderling import clock
+from sanderling.cli.typed import share
 from sanderling.cli.versions import moment
 from sanderling.model import ChangeKind
 from sanderling.telling.selection import Wanted, kinds_named
@@ -16,7 +17,7 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
         "--since", metavar="WHEN", default=since, help=f"only since then: 2026-11-01, '2026-11-01 12:00', 3h, 7d{note}"
     )
     parser.add_argument("--kind", action="append", choices=KINDS, help="only changes of this kind (repeatable)")
-    parser.add_argument("--min-significance", type=float, default=0.0, metavar="S", help="only from this on, 0 to 1")
+    parser.add_argument("--min-significance", type=share, default=0.0, metavar="S", help="only from this on, 0 to 1")
     parser.add_argument(
         "--host", action="append", default=[], metavar="NAME", help="only this host and those below it (repeatable)"
     )
@@ -25,7 +26,7 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
 
 def wanted(options: argparse.Namespace) -> Wanted:
     return Wanted(
-        since=moment(options.since, clock.now()) if options.since else 0.0,
+        since=moment(options.since, clock.now()) if options.since is not None else 0.0,
         kinds=kinds_named(options.kind or ()),
         significance=options.min_significance,
         hosts=tuple(name.lower() for name in options.host),

@@ -5,6 +5,7 @@ import secrets
 import sys
 from pathlib import Path
 
+from sanderling.cli.typed import pathname, port
 from sanderling.errors import UsageError
 
 _ABOUT = """Shows crawls in the browser and answers programs at /api/v1, on this machine only unless told otherwise.
@@ -27,11 +28,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "serve", help="dashboard and HTTP API", description=_ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
-    parser.add_argument("dir", nargs="+", type=Path, help="crawl folders, or directories of crawl folders")
+    parser.add_argument("dir", nargs="+", type=pathname, help="crawl folders, or directories of crawl folders")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=int, default=8080, help="the port (default: 8080; 0: any that is free)")
+    parser.add_argument("--port", type=port, default=8080, help="the port (default: 8080; 0: any that is free)")
     parser.add_argument(
-        "--archive-port", type=int, metavar="PORT", help="the port that shows archived pages (default: the next one)"
+        "--archive-port", type=port, metavar="PORT", help="the port that shows archived pages (default: the next one)"
     )
     parser.add_argument(
         "--token",
@@ -40,7 +41,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="TOKEN",
         help="let in only who knows this; a random one when none is given",
     )
-    parser.add_argument("--password-file", type=Path, metavar="FILE", help="a password, or its argon2 hash")
+    parser.add_argument("--password-file", type=pathname, metavar="FILE", help="a password, or its argon2 hash")
     parser.add_argument(
         "--name", action="append", default=[], help="a further host name that the server answers to (repeatable)"
     )
@@ -92,7 +93,9 @@ def _password_in(path: Path) -> str:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {error}") from None
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror if isinstance(error, OSError) else 'it is not text'}"
+        ) from None
     if not lines or not lines[0].strip():
         raise UsageError(f"{path} has no password in its first line")
     return lines[0].strip()

@@ -1,8 +1,10 @@
 """What the commands on versions share: finding a page and its versions, and reading their paragraphs."""
 
 import argparse
+import contextlib
 import re
 import time
+from datetime import datetime
 
 from sanderling.change.explain import paragraphs
 from sanderling.cli.folders import add_folder
@@ -22,16 +24,27 @@ def add_page(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("url", help="the page")
 
 
-def versions_of(store: Store, url: str) -> list[VersionRow]:
+def versions_of(store: Store, text: str) -> list[VersionRow]:
     """The versions of a page, the first one first."""
-    wanted = canonical(url if "://" in url else "https://" + url, SEEDABLE)
-    if wanted is None:
-        raise UsageError(f"{url!r} is not a URL")
-    found = store.versions(identity(wanted))
+    url = page_named(store, text)
+    found = store.versions(identity(url))
     if not found:
-        known = store.known([identity(wanted)])
-        raise UsageError(f"{wanted} {'has no version' if known else 'is not known'} in this crawl")
+        raise UsageError(f"{url} has no version in this crawl")
     return found
+
+
+def page_named(store: Store, text: str) -> str:
+    """The URL that somebody means; without a scheme the one of https or http that the crawl knows."""
+    text = text.strip()
+    written = [text] if "://" in text else [text, f"https://{text}", f"http://{text}"]
+    urls = [url for each in written if (url := canonical(each, SEEDABLE))]
+    if not urls:
+        raise UsageError(f"{text!r} is not a URL")
+    known = store.known([identity(url) for url in urls])
+    for url in urls:
+        if identity(url) in known:
+            return url
+    raise UsageError(f"{urls[0]} is not known in this crawl; `sanderling pages` lists what is")
 
 
 def paragraphs_of(folder: Folder, version: VersionRow) -> list[str]:
@@ -47,16 +60,24 @@ def when(at: float) -> str:
 
 
 def moment(text: str, now: float) -> float:
-    """A point in time: `2026-11-01`, `2026-11-01 12:00`, or an age such as `3h` or `7d`."""
-    age = re.fullmatch(r"(\d+(?:\.\d+)?)([smhdw])", text.strip())
-    if age:
-        return now - float(age[1]) * _UNITS[age[2]]
-    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"):
-        try:
-            return time.mktime(time.strptime(text.strip(), form))
-        except (ValueError, OverflowError):
-            continue
-    raise UsageError(f"{text!r} is no point in time; write 2026-11-01, '2026-11-01 12:00', or an age such as 3h or 7d")
+    """A point in time: `2026-11-01`, `2026-11-01 12:00`, `2026-11-01T12:00:00Z`, or an age such as `3h` or `7d`."""
+    age = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
+    try:
+        at = now - float(age[1]) * _UNITS[age[2]] if age else _in_calendar(text.strip().replace("T", " "))
+        when(at)  # what no calendar has cannot be meant
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"{text!r} is no point in time; write 2026-11-01, '2026-11-01 12:00', or an age such as 3h or 7d"
+        ) from None
+    return at
+
+
+def _in_calendar(text: str) -> float:
+    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
+        for zone in ("", "%z"):
+            with contextlib.suppress(ValueError):
+                return datetime.strptime(text, form + zone).timestamp()  # ours when it names no zone
+    raise ValueError
 
 
 def said(version: VersionRow) -> str:

@@ -38,7 +38,7 @@ class Folder:
     def require(self) -> None:
         """Refuses a folder that no crawl has made."""
         if not self.path.is_dir():
-            raise BadFolder(f"{self.path} does not exist")
+            raise BadFolder(f"{self.path} {'is not a folder' if self.path.exists() else 'does not exist'}")
         if not self.exists():
             raise BadFolder(f"{self.path} is not a crawl folder: it has no {SETTINGS}")
 

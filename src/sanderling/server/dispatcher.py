@@ -3,13 +3,13 @@
 import re
 from collections.abc import Callable, Iterable
 
-import re2
 from publicsuffixlist import PublicSuffixList
 
-from sanderling.errors import BadSeed, BadSetting
+from sanderling.errors import BadSeed, quoted
 from sanderling.model import Found, NewUrl, State
+from sanderling.patterns import pattern
 from sanderling.settings import Settings
-from sanderling.urls import SEEDABLE, canonical, hostname, identity, origin
+from sanderling.urls import LONGEST, SEEDABLE, canonical, hostname, identity, origin
 
 # A chain of redirects longer than browsers follow leads nowhere.
 MAX_HOPS = 20
@@ -30,7 +30,9 @@ def canonical_seed(text: str) -> str:
         scheme = stripped.partition("://")[0]
         if "://" in stripped and scheme.lower() not in ("http", "https", "ftp", "gopher"):
             raise BadSeed(f"{text!r} cannot be a seed: the scheme {scheme!r} is not http, https, ftp or gopher")
-        raise BadSeed(f"{text!r} cannot be a seed: it is not a valid URL")
+        if len(stripped) > LONGEST:
+            raise BadSeed(f"{quoted(stripped)} cannot be a seed: it is longer than {LONGEST:,} characters")
+        raise BadSeed(f"{quoted(text)} cannot be a seed: it is not a valid URL")
     return url
 
 
@@ -43,8 +45,8 @@ class Scope:
         self._homes: set[str] = set()
         self._prefixes: tuple[str, ...] = ()
         self._domain_of: dict[str, str] = {}
-        self._include = [_pattern(text) for text in settings.include]
-        self._exclude = [_pattern(text) for text in settings.exclude]
+        self._include = [pattern(text) for text in settings.include]
+        self._exclude = [pattern(text) for text in settings.exclude]
         for seed in seeds:
             self.extend(seed)
 
@@ -81,17 +83,6 @@ class Scope:
             private = self._suffixes.privatesuffix(name) if self._suffixes else None
             found = self._domain_of[home] = private or name
         return found
-
-
-def _pattern(text: str) -> "re2._Regexp":
-    # RE2 runs in linear time, so no pattern and no URL can make the server hang.
-    options = re2.Options()
-    options.log_errors = False  # the user is told by us
-    try:
-        return re2.compile(text, options)
-    except re2.error as error:
-        detail = error.args[0].decode() if isinstance(error.args[0], bytes) else error
-        raise BadSetting(f"{text!r} is not a valid pattern: {detail}") from None
 
 
 def admit(

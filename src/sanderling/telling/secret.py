@@ -19,7 +19,9 @@ def secret_of(webhook: Webhook, folder: Path) -> str:
         try:
             secret = (folder / webhook.secret_file).read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise BadSetting(f"webhook: the secret in {webhook.secret_file} cannot be read: {error}") from None
+            raise BadSetting(
+                f"webhook: the secret in {webhook.secret_file} cannot be read: {error.strerror if isinstance(error, OSError) else error}"
+            ) from None
     try:
         key(secret)
     except ValueError as error:

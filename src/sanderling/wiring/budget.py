@@ -45,4 +45,6 @@ def read_budget(text: str) -> Budget:
     amount = float(match[1]) * SIZES[match[2]]
     if amount <= 0 or (match[4] and period <= 0):
         raise UsageError(f"--budget {text}: with a budget of 0 nothing is ever visited, so there is nothing to do")
+    if amount < 1 and not period:
+        raise UsageError(f"--budget {text} is less than one visit")
     return Budget(amount, "bytes" if match[2] else "visits", period)

@@ -82,5 +82,5 @@ def checked(settings: Settings, changes: dict[str, Any]) -> Settings:
 def amend_file(place: Path, changes: dict[str, Any]) -> None:
     """Writes changes into a `sanderling.toml`, complete or not at all."""
     part = place.with_name(place.name + ".part")
-    part.write_text(amend(place.read_text("utf-8") if place.exists() else "", changes), "utf-8")
+    part.write_text(amend(place.read_text("utf-8-sig") if place.exists() else "", changes), "utf-8")
     part.replace(place)

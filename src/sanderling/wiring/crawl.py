@@ -115,29 +115,31 @@ class CrawlServer:
             self._run_folder = undo.enter_context(run_folder(folder.path))
             self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
             failed.pop_all()
+            self._crew = Crew(crew_size, self._run_folder / "socket")
+            self._logbook = Logbook(self._store)
+            self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
+            if retry:
+                self._store.retry_failed(self._store.counts())
+            self._frontier = Frontier(
+                self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher
+            )
+            self._weighing = Weighing(self._store, folder.path, self._run_folder / "weights")
+            undo.callback(self._weighing.close)
+            self._control = Control(settings, folder.settings, self._frontier)
+            self._vitals = Vitals()
+            self._live: Live | None = None
+            indexer = [sys.executable, "-m", "sanderling.cli.indexer", str(folder.path)]
+            self._indexer = Companion(indexer, wanted=settings.index)
+            self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
+            self.repaired += self._desk.notices
+            self._messenger = Messenger(folder, settings, self._store.newest_version())
+            undo.callback(self._messenger.close)
+            self._markers: dict[str, Marker] = {}
+            self._blamed: Counter[int] = Counter()
+            self._wants: dict[Line, int] = {}
+            self.set_aside: list[int] = []
+            self.on_visits: OnVisits | None = None
             self._undo = undo.pop_all()
-        self._crew = Crew(crew_size, self._run_folder / "socket")
-        self._logbook = Logbook(self._store)
-        self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
-        if retry:
-            self._store.retry_failed(self._store.counts())
-        self._frontier = Frontier(self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher)
-        self._weighing = Weighing(self._store, folder.path, self._run_folder / "weights")
-        self._undo.callback(self._weighing.close)
-        self._control = Control(settings, folder.settings, self._frontier)
-        self._vitals = Vitals()
-        self._live: Live | None = None
-        indexer = [sys.executable, "-m", "sanderling.cli.indexer", str(folder.path)]
-        self._indexer = Companion(indexer, wanted=settings.index)
-        self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
-        self.repaired += self._desk.notices
-        self._messenger = Messenger(folder, settings, self._store.newest_version())
-        self._undo.callback(self._messenger.close)
-        self._markers: dict[str, Marker] = {}
-        self._blamed: Counter[int] = Counter()
-        self._wants: dict[Line, int] = {}
-        self.set_aside: list[int] = []
-        self.on_visits: OnVisits | None = None
 
     def run(self, on_progress: OnProgress, asked_to_stop: Callable[[], bool]) -> Progress:
         """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""

@@ -81,7 +81,7 @@ class Searcher:
     def find(self, asked: Query) -> Results:
         """The hits on one page of an answer. BadIndex when the index cannot be used."""
         started = time.perf_counter()
-        _check(asked)
+        check(asked)
         opened = self._index.now(self._store)
         if opened is None:
             behind = self._behind(Progress())
@@ -209,7 +209,8 @@ def _stamp(where: Path) -> tuple[int, int]:
     return found.st_mtime_ns, found.st_size
 
 
-def _check(asked: Query) -> None:
+def check(asked: Query) -> None:
+    """Refuses what no index can answer."""
     if asked.limit < 1 or asked.limit > MOST_A_PAGE:
         raise UsageError(f"limit = {asked.limit} is not between 1 and {MOST_A_PAGE:,}")
     if asked.page < 1 or asked.page * asked.limit > DEEPEST:

@@ -1,0 +1,52 @@
+"""What people type: numbers and paths as arguments of a command, and one sentence for what does not fit."""
+
+import argparse
+from pathlib import Path
+from typing import NoReturn
+
+from sanderling.errors import UsageError
+
+_MOST = 2**31 - 1
+
+
+class Parser(argparse.ArgumentParser):
+    """Complains in one sentence like everything else here, instead of below a screen of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}; see `{self.prog} --help`")
+
+
+def count(text: str) -> int:
+    """A number of things."""
+    return _whole(text, 0, _MOST, "a whole number, 0 or more")
+
+
+def positive(text: str) -> int:
+    return _whole(text, 1, _MOST, "a whole number, 1 or more")
+
+
+def port(text: str) -> int:
+    return _whole(text, 0, 65_535, "a port: a whole number from 0 to 65535")
+
+
+def share(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
+    return found
+
+
+def pathname(text: str) -> Path:
+    """A path that somebody wrote: an empty one is a variable that was never set, and not the folder we are in."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the path is empty")
+    return Path(text)
+
+
+def _whole(text: str, least: int, most: int, what: str) -> int:
+    if not (text.isdecimal() and len(text) < 20 and least <= int(text) <= most):
+        raise argparse.ArgumentTypeError(f"{text!r} is not {what}")
+    return int(text)
