@@ -289,7 +289,11 @@ def test_questions_that_make_no_sense(
         (("serve", "x", "--port", "65536"), "'65536' is not a port"),
         (("status", ""), "argument dir: the path is empty"),
         (("crawl", "-d", " "), "the path is empty"),
-        (("crawl", "--no-such-flag"), "unrecognized arguments: --no-such-flag; see `sanderling --help`"),
+        (("crawl", "--no-such-flag"), "crawl does not take '--no-such-flag'; see `sanderling crawl --help`"),
+        (("pages", "x", "--held", "--state", "failed"), "not allowed with argument"),
+        (("pages", "x", "--near"), "--near adds to what --json prints"),
+        (("changes", "x", "--host", "a b"), "'a b' is not a host name such as example.org"),
+        (("search", "x", "word", "--host", ""), "'' is not a host name"),
         (("status",), "the following arguments are required: dir; see `sanderling status --help`"),
         (("lab", "ordering", "--crawlers", "x"), "see `sanderling lab ordering --help`"),
         (("no-such-command",), "invalid choice: 'no-such-command'"),
@@ -304,3 +308,14 @@ def test_a_page_named_without_its_scheme(crawled: Path, capsys: pytest.CaptureFi
     for name in ("history", "blame"):
         assert main([name, str(crawled), url.removeprefix("http://")]) == 0
     assert main(["links", str(crawled), url.removeprefix("http://"), "--out"]) == 0
+
+
+def test_a_host_named_by_an_address(crawled: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (url,) = load(crawled / "sanderling.toml")[1]
+    for host in (url, url.removeprefix("http://"), "127.0.0.1"):
+        assert main(["changes", str(crawled), "--host", host]) == 0
+        assert url in capsys.readouterr().out
+        assert main(["search", str(crawled), "*", "--host", host]) == 0
+        assert url in capsys.readouterr().out
+    assert main(["changes", str(crawled), "--host", "127.0.0.1:9"]) == 0
+    assert capsys.readouterr().out == ""

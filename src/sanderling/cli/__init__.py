@@ -60,7 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser().print_help(sys.stderr)
         return 2
     try:
-        options = parser(given[0]).parse_args(given)
+        options, unknown = parser(given[0]).parse_known_args(given)
+        if unknown:
+            raise UsageError(f"{given[0]} does not take {unknown[0]!r}; see `sanderling {given[0]} --help`")
         code: int = options.run(options)
         sys.stdout.flush()
         return code

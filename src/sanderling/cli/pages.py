@@ -11,6 +11,7 @@ from sanderling.cli.duplicates import named_groups
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.screen import harmless, size
 from sanderling.cli.typed import count
+from sanderling.errors import UsageError
 from sanderling.model import State
 
 
@@ -23,10 +24,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object a line")
     parser.add_argument("--limit", type=count, metavar="N", help="at most so many")
-    parser.add_argument(
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
         "--state", choices=["fetched", "failed", "gone", "queued", "excluded"], help="only URLs in this state"
     )
-    parser.add_argument("--held", action="store_true", help="what is held back instead, each with the reason")
+    which.add_argument("--held", action="store_true", help="what is held back instead, each with the reason")
     parser.add_argument(
         "--near", action="store_true", help="with --json: name for each page one with nearly the same text"
     )
@@ -34,6 +36,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.near and not options.json:
+        raise UsageError("--near adds to what --json prints; `sanderling duplicates` lists what is nearly the same")
     encode = msgspec.json.Encoder().encode
     with reading(options.dir) as (_, store):
         near = {url: group[0] for group in named_groups(store) for url in group[1:]} if options.near else {}

@@ -10,7 +10,7 @@ import msgspec
 from sanderling.cli.folders import add_folder
 from sanderling.cli.reindex import Told
 from sanderling.cli.screen import harmless
-from sanderling.cli.typed import positive
+from sanderling.cli.typed import host, positive
 from sanderling.cli.versions import moment, when
 from sanderling.errors import IndexInUse
 from sanderling.model import ChangeKind
@@ -41,7 +41,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("query", nargs="+", help="what to look for; '*' for all that the filters leave")
-    parser.add_argument("--host", default="", metavar="NAME", help="only this host and those below it")
+    parser.add_argument("--host", type=host, metavar="NAME", help="only this host and those below it")
     parser.add_argument("--lang", default="", metavar="CODE", help="only pages in this language, e.g. en")
     parser.add_argument("--since", metavar="WHEN", help="only pages that are new or changed since: 2026-11-01, 3h, 7d")
     parser.add_argument("--changed", metavar="WHEN", help="only pages that changed since; being new is no change")
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
         moment(given, now) if given is not None else 0.0 for given in (options.since, options.changed, options.at)
     )
     asked = Query(
-        text=" ".join(options.query), host=options.host, language=options.lang, since=since, changed=changed,
+        text=" ".join(options.query), host=options.host or "", language=options.lang, since=since, changed=changed,
         kinds=kinds, gone=options.gone, at=at, versions=options.versions, limit=options.limit, page=options.page,
     )  # fmt: skip
     check(asked)

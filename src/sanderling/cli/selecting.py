@@ -3,7 +3,7 @@
 import argparse
 
 from sanderling import clock
-from sanderling.cli.typed import share
+from sanderling.cli.typed import host, share
 from sanderling.cli.versions import moment
 from sanderling.model import ChangeKind
 from sanderling.telling.selection import Wanted, kinds_named
@@ -19,7 +19,12 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
     parser.add_argument("--kind", action="append", choices=KINDS, help="only changes of this kind (repeatable)")
     parser.add_argument("--min-significance", type=share, default=0.0, metavar="S", help="only from this on, 0 to 1")
     parser.add_argument(
-        "--host", action="append", default=[], metavar="NAME", help="only this host and those below it (repeatable)"
+        "--host",
+        type=host,
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="only this host and those below it (repeatable)",
     )
     parser.add_argument("--all", action="store_true", help="also what is no news")
 
@@ -29,6 +34,6 @@ def wanted(options: argparse.Namespace) -> Wanted:
         since=moment(options.since, clock.now()) if options.since is not None else 0.0,
         kinds=kinds_named(options.kind or ()),
         significance=options.min_significance,
-        hosts=tuple(name.lower() for name in options.host),
+        hosts=tuple(options.host),
         everything=options.all,
     )

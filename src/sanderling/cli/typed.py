@@ -1,10 +1,12 @@
 """What people type: numbers and paths as arguments of a command, and one sentence for what does not fit."""
 
 import argparse
+import re
 from pathlib import Path
 from typing import NoReturn
 
 from sanderling.errors import UsageError
+from sanderling.urls import SEEDABLE, canonical, hostname, origin
 
 _MOST = 2**31 - 1
 
@@ -37,6 +39,15 @@ def share(text: str) -> float:
     if not 0 <= found <= 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return found
+
+
+def host(text: str) -> str:
+    """A host name with or without a port, also as part of an address that somebody copied."""
+    url = canonical(text if "://" in text else f"http://{text}", SEEDABLE)
+    if url is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a host name such as example.org")
+    place = origin(url).partition("://")[2]
+    return place if re.search(r":\d+$", place) else hostname(url)
 
 
 def pathname(text: str) -> Path:

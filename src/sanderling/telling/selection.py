@@ -7,7 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from sanderling.model import ChangeKind, VersionRow
-from sanderling.urls import hostname
+from sanderling.urls import hostname, origin
 
 # Commits come in the order of time, give or take the length of a report.
 SLACK = 600.0
@@ -28,7 +28,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
             and version.significance >= self.significance
             and (not self.kinds or bool(version.kinds & self.kinds))
             and (self.everything or (version.news and bool(version.kinds)))
-            and (not self.hosts or _is_under(hostname(version.url), self.hosts))
+            and (not self.hosts or _is_under(version.url, self.hosts))
         )
 
     def of(self, newest_first: Iterable[VersionRow]) -> Iterator[VersionRow]:
@@ -61,5 +61,6 @@ def as_table(version: VersionRow) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _is_under(name: str, hosts: tuple[str, ...]) -> bool:
-    return any(name == host or name.endswith("." + host) for host in hosts)
+def _is_under(url: str, hosts: tuple[str, ...]) -> bool:
+    name, place = hostname(url), origin(url).partition("://")[2]
+    return any(host in (name, place) or name.endswith("." + host) for host in hosts)
