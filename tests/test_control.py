@@ -69,6 +69,20 @@ def test_pause_resume_stop(web: ServedWeb, tmp_path: Path) -> None:
         assert process.returncode == 0
 
 
+def test_what_is_visited_again_is_counted(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
+    folder = tmp_path / "c"
+    assert sanderling("crawl", web.url, "-d", folder, *FAST).code == 0
+    web.hold(after=5)
+    with crawling("-d", folder, "--again", "--delay", "10ms"):
+        counts = until(lambda: found if (found := sanderling("status", folder, "--json").json)["leased"] else None)
+        assert counts["queued"] == 0  # no first visit is left
+        assert counts["leased"] + counts["fetched"] + counts["gone"] == counts["known"] == 120
+        tell(folder, "pause")
+        recalled = wait_for(folder, lambda live: live.queue > 0)
+        assert recalled.queue + recalled.leased <= 120 and recalled.counts.queued == 0
+        web.release()
+
+
 def test_a_limit_that_is_changed_counts_and_is_kept(web: ServedWeb, tmp_path: Path) -> None:
     folder = tmp_path / "c"
     web.hold(after=10)

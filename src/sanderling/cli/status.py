@@ -28,9 +28,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         counts = store.counts()
         running = in_use(folder)
-    if not running:
-        counts.leased = 0  # leases end with the process that gave them
-    counts.queued -= counts.leased
+    counts = counts.with_leases(counts.leased if running else 0)  # leases end with the process that gave them
     if options.json:
         table = {**msgspec.to_builtins(counts), "running": running}
         sys.stdout.write(msgspec.json.encode(table).decode() + "\n")

@@ -1,5 +1,6 @@
 """How a crawl is doing: its totals and, while it runs, its clients and hosts."""
 
+import msgspec
 from msgspec import Struct
 
 
@@ -24,6 +25,12 @@ class Counts(Struct):
     changed: int = 0  # later visits that found a change worth telling
     not_modified: int = 0  # later visits answered with 304
     same: int = 0  # later visits that brought the same bytes
+
+    def with_leases(self, leased: int) -> "Counts":
+        """As people read them: what is leased is no longer queued, or, when it is visited again, no longer fetched."""
+        first = min(leased, self.queued)
+        fetched = max(0, self.fetched - (leased - first))
+        return msgspec.structs.replace(self, leased=leased, queued=self.queued - first, fetched=fetched)
 
 
 class ClientState(Struct, frozen=True):
@@ -81,6 +88,12 @@ class Live(Struct, frozen=True, kw_only=True):
     active: list[HostState]  # some of the hosts that are being visited
     mishaps: list[Mishap]  # the last ones, newest first
     rejudging: bool = False  # URLs are looked through for those that a change of scope concerns
+    waiting: int = 0  # for a visit, the first or another
+
+    @property
+    def queue(self) -> int:
+        """How many wait, also those that are tried again later."""
+        return max(self.waiting, self.counts.with_leases(self.leased).queued)
 
 
 class Answer(Struct, frozen=True, tag=True):

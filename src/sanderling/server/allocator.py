@@ -108,6 +108,11 @@ class Allocator:
         """Hosts with work, queued or leased."""
         return sum(1 for site in self._sites.values() if site.queued or site.leased)
 
+    @property
+    def waiting(self) -> int:
+        """URLs that wait for a visit, the first or another."""
+        return sum(max(0, site.queued) for site in self._sites.values())
+
     def site(self, host: int) -> Host | None:
         found = self._sites.get(host)
         return found.host if found else None

@@ -242,7 +242,7 @@ class CrawlServer:
             pages_per_second=pages, visits_per_second=visits, bytes_per_second=size,
             clients=[self._state_of(each, held[each.client], now) for each in self._wants],
             active=self._frontier.allocator.active(ACTIVE_HOSTS), mishaps=self._vitals.mishaps,
-            rejudging=self._frontier.judging.running,
+            rejudging=self._frontier.judging.running, waiting=self._frontier.allocator.waiting,
         )  # fmt: skip
 
     def _state_of(self, line: Line, held: int, now: float) -> ClientState:

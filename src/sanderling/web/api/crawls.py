@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
@@ -66,9 +65,8 @@ def crawl_named(id: str, folder: Folder, store: Store) -> Crawl:
 
 
 def counted(counts: Counts, running: bool) -> Counts:
-    """Totals as people count: what is leased is not queued, and leases end with the process that gave them."""
-    leased = counts.leased if running else 0
-    return msgspec.structs.replace(counts, leased=leased, queued=counts.queued - leased)
+    """Totals as people read them; leases end with the process that gave them."""
+    return counts.with_leases(counts.leased if running else 0)
 
 
 @router.get("/crawls", **gives(Crawls))

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import msgspec
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
@@ -67,7 +66,8 @@ def standing(folder: Folder, store: Store | None, patience: float) -> tuple[str,
         live = remote.look(folder.path, patience)
     counts = live.counts if live else store.counts() if store else Counts()
     state = _state_of(folder, counts, live)
-    return state, _current(counts, live, state == "busy"), live
+    leased = live.leased if live else counts.leased if state == "busy" else 0  # leases end with the process
+    return state, counts.with_leases(leased), live
 
 
 def _state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
@@ -76,15 +76,6 @@ def _state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
     if in_use(folder):
         return "busy"  # it does not answer, because it begins, ends or has much to do
     return "unfinished" if counts.queued else "finished" if counts.known else "not started"
-
-
-def _current(counts: Counts, live: Live | None, busy: bool) -> Counts:
-    """Totals as people read them: what is leased is no longer queued, or, when it is visited again, no longer settled;
-    and leases end with the process."""
-    leased = live.leased if live else counts.leased if busy else 0
-    first = min(leased, counts.queued)
-    fetched = max(0, counts.fetched - (leased - first))
-    return msgspec.structs.replace(counts, leased=leased, queued=counts.queued - first, fetched=fetched)
 
 
 @router.get("/crawls/{crawl}/live")
