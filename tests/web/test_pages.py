@@ -137,6 +137,8 @@ def test_sanderling_crawls_its_own_dashboard(server: Served, sanderling: Callabl
 def test_logging_in_and_out(history: Path) -> None:
     with running(history, "--token", "low-water-at-seven-in-the-morning") as locked:
         assert locked.http.get("/crawls/history", headers=PAGE).headers["location"] == "/login?next=/crawls/history"
+        asked = locked.http.get("/crawls/history/search?q=low+water", headers=PAGE)
+        assert asked.headers["location"] == "/login?next=/crawls/history/search%3Fq%3Dlow%2Bwater"
         page = tree(locked, "/login?next=/crawls/history")
         check(page, "/login")
         token = next(attribute(each, "value") for each in page.find_all("input") if each.attr("name") == "form_token")
@@ -316,6 +318,8 @@ def test_freshness_is_drawn(server: Served, history: Path) -> None:
         at_work = tree(server, "/crawls/history/freshness")
     assert "The crawl is at work" in at_work.text
     assert "Refresh" not in [each.text for each in at_work.find_all("button")]
+    (history / "history" / "sanderling.db").touch()  # as a run does
+    assert "being put together" in tree(server, "/crawls/history/freshness").text
 
 
 def test_what_renews_itself(server: Served) -> None:

@@ -89,6 +89,10 @@ def test_a_crawl_is_made_watched_changed_and_visited_again(server: Served, site:
     assert send(server, "/crawls/tide", "/crawls/tide/control", action="crawl").status_code == 303
     shown = wait_for(server, "tide", "The crawl is finished")
     assert "announced" in shown
+    wrong = send(server, "/crawls/tide", "/crawls/tide/control", action="refresh", budget="soon")
+    assert wrong.status_code == 303 and wrong.headers["location"] == "/crawls/tide/freshness?budget=soon"
+    until(lambda: "'soon' is not a number of visits" in tree(server, wrong.headers["location"]).text)
+    assert attribute(one(tree(server, wrong.headers["location"]), "budget"), "value") == "soon"
     assert send(server, "/crawls/tide", "/crawls/tide/control", action="again").status_code == 303
     wait_for(server, "tide", "The crawl is finished")
 

@@ -8,7 +8,7 @@ import time
 import msgspec
 from msgspec import Struct
 
-from sanderling.repository.folder import Folder
+from sanderling.repository.folder import Folder, in_use
 
 # A figure is reckoned anew when it is older than so many times the seconds it took, and than this.
 SHORTEST, TIMES = 30.0, 50.0
@@ -70,6 +70,8 @@ class Estimates:
         key = str(folder.path)
         with self._guard:
             known = self._known.get(key, Known())
+            if _is_past(folder, known):
+                known = self._known[key] = Known()
             if key not in self._working and time.time() - known.at > max(SHORTEST, TIMES * known.seconds):
                 self._working.add(key)
                 threading.Thread(target=self._work, args=(key,), daemon=True).start()
@@ -89,3 +91,10 @@ class Estimates:
         with self._guard:
             self._known[key] = Known(time.time(), time.time() - begin, found, "" if found else said)
             self._working.discard(key)
+
+
+def _is_past(folder: Folder, known: Known) -> bool:
+    """Whether pages were visited since: nobody wants to know how fresh they were before. While they are, the last figures do."""
+    state = (folder.database, folder.database.with_name(folder.database.name + "-wal"))
+    written = max((path.stat().st_mtime for path in state if path.exists()), default=0.0)
+    return known.at > 0 and written > known.at - known.seconds and not in_use(folder)

@@ -65,7 +65,8 @@ class Gate:
         if path.startswith(_OPEN) or scope["state"]["by_token"] or self._security.may_enter(scope["state"]["session"]):
             return None
         if safe and "text/html" in headers.get("accept", "") and not path.startswith("/api/"):
-            return RedirectResponse(f"/login?next={quote(path)}", 303)
+            query = scope["query_string"].decode("latin-1")
+            return RedirectResponse(f"/login?next={quote(path + ('?' + query if query else ''))}", 303)
         return problem(401, "sign in, or send `Authorization: Bearer TOKEN`", {"WWW-Authenticate": "Bearer"})
 
     def _session(self, headers: Headers) -> str:

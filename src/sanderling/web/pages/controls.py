@@ -1,6 +1,7 @@
 """What a person does to a crawl: start, pause, resume and stop it, and change its limits and scope."""
 
 from collections.abc import Mapping
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -14,6 +15,7 @@ from sanderling.web import running
 from sanderling.web.api.given import GivenRunner, GivenShelf
 from sanderling.web.pages import form
 from sanderling.web.pages.asking import sent
+from sanderling.web.pages.freshness import wrong_budget
 from sanderling.web.pages.rendering import show
 from sanderling.web.problems import NotFound
 from sanderling.web.running import Runner
@@ -28,13 +30,15 @@ CHANGEABLE = (*LIMITS, *SCOPE)
 @router.post("/crawls/{crawl}/control")
 async def control(request: Request, crawl: str, shelf: GivenShelf, runner: GivenRunner) -> Response:
     typed = await sent(request)
-    await run_in_threadpool(_follow, runner, shelf.folder(crawl), typed.get("action", ""), typed.get("budget", ""))
+    if wrong_budget(budget := typed.get("budget", "").strip()):
+        return RedirectResponse(f"/crawls/{crawl}/freshness?{urlencode({'budget': budget})}", 303)
+    await run_in_threadpool(_follow, runner, shelf.folder(crawl), typed.get("action", ""), budget)
     return RedirectResponse(f"/crawls/{crawl}", 303)
 
 
 def _follow(runner: Runner, folder: Folder, action: str, budget: str) -> None:
     if action in ("crawl", "again", "retry", "refresh"):
-        runner.start(folder, action, budget.strip())  # type: ignore[arg-type]  # it is one of the four
+        runner.start(folder, action, budget)  # type: ignore[arg-type]  # it is one of the four
     elif action in ("pause", "resume", "stop"):
         remote.command(folder.path, Command(action))  # type: ignore[arg-type]  # it is one of the three
     else:

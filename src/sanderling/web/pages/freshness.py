@@ -6,11 +6,13 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.errors import UsageError
 from sanderling.repository.folder import in_use
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.estimates import Estimate, Estimates
 from sanderling.web.pages import plots
 from sanderling.web.pages.rendering import number, percent, show
+from sanderling.wiring.budget import read_budget
 
 router = APIRouter()
 
@@ -22,7 +24,8 @@ _WEEK = 7
 
 
 @router.get("/crawls/{crawl}/freshness")
-def freshness(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
+def freshness(request: Request, crawl: str, shelf: GivenShelf, budget: str = "") -> HTMLResponse:
+    """`budget` is one that was tried and does not fit."""
     folder = shelf.folder(crawl)
     estimates: Estimates = request.app.state.estimates
     known = estimates.of(folder)
@@ -30,8 +33,17 @@ def freshness(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
     drawn: dict[str, Any] = drawings(estimate, known.at) if estimate and estimate.pages else {}
     return show(
         request, "freshness.html", crawl=crawl, tab="Freshness", estimate=estimate, at=known.at, folder=folder.path,
-        problem=known.problem, at_work=in_use(folder), usual=max(100, round(estimate.pages / 10)) if estimate else 0, **drawn,
+        problem=known.problem, at_work=in_use(folder), usual=max(100, round(estimate.pages / 10)) if estimate else 0, budget=budget, wrong=wrong_budget(budget), **drawn,
     )  # fmt: skip
+
+
+def wrong_budget(text: str) -> str:
+    """What is wrong with a budget; one that is left open is fine."""
+    try:
+        read_budget(text or "1")
+    except UsageError as error:
+        return str(error).removeprefix("--budget ")
+    return ""
 
 
 def drawings(estimate: Estimate, at: float) -> dict[str, Any]:
