@@ -1,6 +1,7 @@
 """What is written where somebody pointed: whole or not at all, and never over something that must stay."""
 
 import os
+import resource
 import shutil
 import stat
 import subprocess
@@ -89,3 +90,24 @@ def test_a_terminal_that_lacks_characters(library: Library, sanderling: Callable
     library.page("http://library.test/", "<p>Möwen ☃")
     ran = sanderling("search", library.folder.path, "*", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert (ran.code, r"M\xf6wen \u2603" in ran.out) == (0, True)
+
+
+def test_a_crawl_that_was_closed_well_is_read_where_nothing_can_be_written(own: Path) -> None:
+    """As on a disk that is full or may not be written: there is no place for what SQLite wants to keep beside the file."""
+    for path in own.glob("sanderling.db-*"):
+        path.unlink()
+    (own / "sanderling.db-shm").symlink_to("nowhere")
+    for name in ("status", "pages", "changes", "freshness"):
+        assert main([name, str(own)]) == 0
+
+
+def test_a_database_that_cannot_grow(own: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for path in own.glob("sanderling.db-*"):
+        path.unlink()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, before[1]))  # Python ignores the signal, and the write fails
+    try:
+        code = main(["crawl", "-d", str(own)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (code, "the disk is full" in capsys.readouterr().err) == (1, True)

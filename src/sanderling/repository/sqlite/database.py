@@ -31,7 +31,28 @@ CHECKPOINT_PAGES = 32_000
 CACHE_KIB = 131_072
 READER_CACHE_KIB = 16_384
 
+_FULL = "the disk is full: nothing committed is lost; free some space and run it again"
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+
+
+def _connected(path: Path, how: str) -> sqlite3.Connection:
+    return sqlite3.connect(path.absolute().as_uri() + how, uri=True, isolation_level=None, check_same_thread=False)
+
+
+def _needs_no_log(db: sqlite3.Connection, path: Path) -> bool:
+    """Whether a file that was closed well cannot be read for want of a place for its log: on a disk that is full, or
+    that may not be written. Then nobody writes to it, and it can be read as it is."""
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master")
+    except sqlite3.OperationalError as error:
+        log = path.with_name(path.name + "-wal")
+        no_place = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+        return no_place and not (log.exists() and log.stat().st_size)
+    return False
+
+
+def _is_full(error: sqlite3.DatabaseError) -> bool:
+    return "full" in str(error) or "disk I/O" in str(error)
 
 
 def insert(table: str, columns: Iterable[str]) -> str:
@@ -54,6 +75,8 @@ class Database:
                 undo.callback(self._db.close)
                 self._check_schema(readonly)
             except sqlite3.DatabaseError as error:
+                if not readonly and _is_full(error):
+                    raise DiskFull(_FULL) from None
                 raise BadFolder(f"{path} cannot be read: {error}") from None
             undo.pop_all()
         self._identities: Numbers = Finder(self._db) if readonly else Identities(self._db)
@@ -64,10 +87,12 @@ class Database:
             self._db.close()
 
     def _open(self, path: Path, readonly: bool) -> None:
-        uri = path.absolute().as_uri() + ("?mode=ro" if readonly else "")
-        self._db = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+        self._db = _connected(path, "?mode=ro" if readonly else "")
         if not readonly:
             self._db.execute("PRAGMA journal_mode = WAL")
+        elif _needs_no_log(self._db, path):
+            self._db.close()
+            self._db = _connected(path, "?mode=ro&immutable=1")
         # NORMAL: a power cut may lose the last commits, never the file; the pages in them are fetched again, and
         # their WARC bytes, which were synced first, are cut off on resume. A killed process loses nothing.
         self._db.execute("PRAGMA synchronous = NORMAL")
@@ -171,10 +196,8 @@ class Transaction:
                 self._db.execute("ROLLBACK")
             error = error or failure
         if isinstance(error, sqlite3.OperationalError):
-            if "full" in str(error) or "disk I/O" in str(error):
-                raise DiskFull(
-                    "the disk is full: nothing committed is lost; free some space and run it again"
-                ) from error
+            if _is_full(error):
+                raise DiskFull(_FULL) from error
             raise error
 
 
