@@ -295,7 +295,10 @@ def test_questions_that_make_no_sense(
         (("changes", "x", "--host", "a b"), "'a b' is not a host name such as example.org"),
         (("search", "x", "word", "--host", ""), "'' is not a host name"),
         (("status",), "the following arguments are required: dir; see `sanderling status --help`"),
-        (("lab", "ordering", "--crawlers", "x"), "see `sanderling lab ordering --help`"),
+        (("lab", "ordering", "--crawlers", "0"), "1 or more; see `sanderling lab ordering --help`"),
+        (("lab", "change-codes", "--edits", "-1"), "'-1' is not a whole number, 1 or more"),
+        (("lab", "freshness", "--scenario", "served", "--pages", "0"), "'0' is not a whole number, 1 or more"),
+        (("lab", "freshness", "--seed=-1"), "'-1' is not a whole number, 0 or more"),
         (("no-such-command",), "invalid choice: 'no-such-command'"),
     ],
 )

@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 from turbohtml import Document, parse
 
+from sanderling.cli.typed import pathname, positive
 from sanderling.errors import UsageError
 from sanderling.lab import change_edits as edits
 from sanderling.lab.change_methods import METHODS, PICTURES, Method
@@ -57,9 +58,11 @@ class Score(msgspec.Struct):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="real versions: NAME.before.html, NAME.after.html")
-    parser.add_argument("--edits", type=int, default=1000, metavar="N", help="edits of each kind (1000)")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the miss rates to a PNG (needs matplotlib)")
+    parser.add_argument(
+        "--pages", type=pathname, metavar="FOLDER", help="real versions: NAME.before.html, NAME.after.html"
+    )
+    parser.add_argument("--edits", type=positive, default=1000, metavar="N", help="edits of each kind (default: 1000)")
+    parser.add_argument("--plot", type=pathname, metavar="FILE", help="draw the miss rates to a PNG (needs matplotlib)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 

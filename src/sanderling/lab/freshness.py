@@ -16,10 +16,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 
+from sanderling.cli.typed import count, pathname, positive
 from sanderling.errors import UsageError
 from sanderling.freshness.importance import importance
 from sanderling.freshness.simulation.history import COLUMNS, HistoryError, PageHistory, read
@@ -51,18 +51,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="which ones (default: history when there is one, else simulated)",
     )  # fmt: skip
     parser.add_argument(
-        "--history", type=Path, nargs="+", default=[], metavar="FILE", help="when the pages of a real site changed"
+        "--history", type=pathname, nargs="+", default=[], metavar="FILE", help="when the pages of a real site changed"
     )
     parser.add_argument("--synthetic", choices=TEMPERS, default="poisson", help="the temper of simulated pages")
-    parser.add_argument("--pages", type=int, default=300, help="of the site that is served (default: 300)")
+    parser.add_argument(
+        "--pages", type=positive, default=300, metavar="N", help="of the site that is served (default: 300)"
+    )
     parser.add_argument("--column", choices=COLUMNS, default="text_changed", help="the changes that count")
     parser.add_argument(
         "--budget", type=float, nargs="+", metavar="VISITS", help="visits a page a day; several for a curve"
     )
     parser.add_argument("--policy", nargs="+", choices=PICKERS, default=list(PICKERS), metavar="POLICY")
     parser.add_argument("--weights", choices=["equal", "depth"], default="equal", help="what pages are worth")
-    parser.add_argument("--seed", type=int, default=1, help="of the synthetic pages")
-    parser.add_argument("--png", type=Path, metavar="FILE", help="save the plot, where matplotlib is installed")
+    parser.add_argument("--seed", type=count, default=1, metavar="N", help="of the synthetic pages")
+    parser.add_argument("--plot", type=pathname, metavar="FILE", help="save the plot, where matplotlib is installed")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
@@ -159,7 +161,7 @@ def _print_tables(args: argparse.Namespace, part: Part) -> None:
             for p in dict.fromkeys(r.policy for r in results)
         }
         _say("\n" + plot(curves, "visits a page a day", "freshness"))
-        if args.png and not save_png(curves, "visits a page a day", "freshness", args.png):
+        if args.plot and not save_png(curves, "visits a page a day", "freshness", args.plot):
             _say("No PNG: matplotlib is not installed.")
         needed = _visits_needed(results)
         if needed:

@@ -14,13 +14,13 @@ import argparse
 import sys
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
-from pathlib import Path
 from typing import Any, get_args
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.cli.typed import pathname, positive
 from sanderling.errors import UsageError
 from sanderling.graph import pagerank
 from sanderling.lab import parallel, webs
@@ -140,9 +140,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--web", action="append", metavar="WEB",
         help="synthetic (the default), docs (the documentation web of the bench), or a crawl folder; repeatable",
     )  # fmt: skip
-    parser.add_argument("--crawlers", type=int, default=8, help="crawlers in the second experiment (8)")
+    parser.add_argument(
+        "--crawlers", type=positive, default=8, metavar="N", help="crawlers in the second experiment (default: 8)"
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--png", type=Path, metavar="FILE", help="write the plot of the first web to a file, too")
+    parser.add_argument("--plot", type=pathname, metavar="FILE", help="write the plot of the first web to a file, too")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -163,7 +165,7 @@ def run(options: argparse.Namespace) -> int:
     elif len(all_curves) > 1:
         rows = [[order, *(means[serving][order] for serving in means)] for order in means["best first"]]
         sys.stdout.write(f"Mean of all shares on these {len(all_curves)} webs\n{table(rows, ['order', *means])}\n")
-    if options.png is not None and not save_png(_series(all_curves[0]), _X, _Y, options.png):
+    if options.plot is not None and not save_png(_series(all_curves[0]), _X, _Y, options.plot):
         raise UsageError("a PNG needs the package matplotlib: install sanderling[lab]")
     return 0
 
