@@ -13,7 +13,7 @@ POLICIES = ("uniform", "proportional", "nutch", "top-levels", "optimal")
 
 # What optimal may stay below the best of the others: nothing, but where all pages change alike there is nothing to
 # learn, and what is believed to be learned costs a little.
-TEMPERS = [({}, 0.0), ({"unchanging": 0.0, "rate_spread": 0.5}, 0.003)]
+TEMPERS = [({}, 0.0), ({"unchanging": 0.0, "rate_spread": 0.5}, 0.001)]
 
 
 @pytest.mark.parametrize(("temper", "behind"), TEMPERS, ids=["as on the web", "all alike"])

@@ -109,14 +109,15 @@ def _posteriors(
     said: Floats, faded: Floats, levels: list[Groups], above: list[Groups], first: Floats
 ) -> tuple[Floats, Floats]:
     """What is believed of each observed page, and of a page of each of the finest groups that is not observed."""
-    believed = belief.posterior(belief.usual(said, faded, first), said) if len(said) else said
+    usual = belief.usual(said, faded, first) if len(said) else first
+    believed = belief.posterior(usual, said)
     for _ in range(_SWEEPS if len(said) else 0):
-        prior = belief.learn_prior(believed, faded, levels, first)
+        prior = belief.learn_prior(believed, faded, levels, usual)
         believed = belief.posterior(prior, said)
     counted = believed * faded[:, None]
     whole = counted.sum(axis=0)
     strength = belief.CONCENTRATION
-    groups: Floats = ((whole + strength * first) / (whole.sum() + strength))[None, :]
+    groups: Floats = ((whole + strength * usual) / (whole.sum() + strength))[None, :]
     for level, parents in zip(levels, above, strict=True):
         sums = np.stack([np.bincount(level, counted[:, k], len(parents)) for k in range(belief.CLASSES)], axis=1)
         mass = sums.sum(axis=1, keepdims=True)
