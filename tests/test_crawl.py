@@ -237,6 +237,12 @@ def test_a_full_disk_stops_cleanly(sanderling, web: ServedWeb, tmp_path: Path) -
     assert Counter(stored_urls(folder)) == Counter(web.direct.reachable(0))
 
 
+def within(limit: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
+    """A command that the shell allows only so much."""
+    limited = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *command(*arguments)]
+    return subprocess.run(limited, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize(
     ("size", "blocks", "whose"),
     [(2000, 400, "the disk is full"), (200_000, 2000, "no room left for the archive")],
@@ -245,9 +251,7 @@ def test_no_room_left_in_the_middle_of_a_write(sanderling, tmp_path: Path, size:
     """The database's or the archive's: what is said, what is counted and what is kept agree."""
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=60, seed=5, size=size).serve() as site:
-        crawl = command("crawl", site.url, "-d", folder, *FAST, "--clients", 1)
-        limited = ["sh", "-c", f'ulimit -f {blocks}; exec "$@"', "sh", *crawl]
-        ran = subprocess.run(limited, capture_output=True, text=True)
+        ran = within(f"-f {blocks}", "crawl", site.url, "-d", folder, *FAST, "--clients", 1)
         assert (ran.returncode, ran.stderr.count("\n")) == (1, 1) and whose in ran.stderr, ran.stderr
         counted = sanderling("status", folder, "--json").json
         assert counted["fetched"] == len(sanderling("pages", folder, "--json").lines) == len(stored_urls(folder))
@@ -255,6 +259,17 @@ def test_no_room_left_in_the_middle_of_a_write(sanderling, tmp_path: Path, size:
         counted = sanderling("status", folder, "--json").json
         assert (counted["queued"], counted["fetched"], counted["known"]) == (0, 60, 60)
         assert Counter(stored_urls(folder)) == Counter(site.direct.reachable(0))
+
+
+def test_few_file_descriptors_are_nobodys_fault(tmp_path: Path) -> None:
+    with SyntheticWeb(hosts=20, pages=200, seed=5, latency=0.02).serve() as site:
+        folder, wide = tmp_path / "crawl", ("--proxy", site.proxy, "--per-host", 8, "--delay", 0, "--clients", 1)
+        ran = within("-n 64", "crawl", *site.seeds, "-d", folder, *wide, "--json")
+        assert ran.returncode == 0, ran.stderr
+        assert json.loads(ran.stdout).items() >= {"pages": 200, "failed": 0, "clients_replaced": 0}.items()
+        ran = within("-n 20", "crawl", *site.seeds, "-d", tmp_path / "other", *wide)
+        assert ran.returncode == 1 and "no more than 20 files may be open here" in ran.stderr
+        assert ran.stderr.count("\n") == 1 and not (tmp_path / "other").exists()
 
 
 def test_two_crawls_do_not_disturb_each_other(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -4,7 +4,6 @@ import contextlib
 import errno
 import gc
 import os
-import resource
 import signal
 import sys
 from functools import cached_property
@@ -21,6 +20,7 @@ from sanderling.repository import warc
 from sanderling.server.crew import NO_ROOM
 from sanderling.server.marker import Marker
 from sanderling.settings import Settings
+from sanderling.wiring.descriptors import room_for_connections
 
 if TYPE_CHECKING:
     from sanderling.change.pixels import Decoder
@@ -55,8 +55,6 @@ class Detector:
 def client(path: str) -> None:
     """Connects, is welcomed, crawls and leaves."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 16384)), hard))
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for some costs 5 % of the time
     name = own_name()
     with contextlib.suppress(ConnectionError):  # the server is gone: so are we
@@ -64,7 +62,8 @@ def client(path: str) -> None:
         welcome = line.introduce(Hello(PROTOCOL, name, os.getpid()))
         if welcome is None:
             return
-        settings = msgspec.json.decode(welcome.settings, type=Settings)
+        told = msgspec.json.decode(welcome.settings, type=Settings)
+        settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
         archive = warc.WarcWriter(Path(welcome.warc_folder), name)
         mark = Marker.open(Path(welcome.marker)).write
         with contextlib.closing(Detector(settings)) as detector:

@@ -44,6 +44,7 @@ from sanderling.settings import Settings, dump
 from sanderling.wiring.archive import open_store
 from sanderling.wiring.budget import Terms
 from sanderling.wiring.control import Control
+from sanderling.wiring.descriptors import make_room_for_clients
 from sanderling.wiring.desk import Desk
 from sanderling.wiring.frontier import Frontier
 from sanderling.wiring.logbook import Logbook
@@ -100,6 +101,7 @@ class CrawlServer:
         self._away_since = 0.0
         self._back_since = -math.inf
         self.on_notice: Callable[[str], None] = _log.warning
+        make_room_for_clients(crew_size)
         fresh = not folder.exists()
         folder.path.mkdir(exist_ok=True)
         folder.warcs.mkdir(exist_ok=True)
