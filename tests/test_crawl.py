@@ -221,6 +221,32 @@ def test_manners_by_default(sanderling, tmp_path: Path) -> None:  # type: ignore
         assert excluded == ran.json["excluded"]
 
 
+# A clock that somebody sets while the crawl runs.
+CLOCK = """
+import pathlib
+import time
+
+real, ahead = time.time, pathlib.Path(__file__).with_name("ahead")
+time.time = lambda: real() + float(ahead.read_text() or 0)
+"""
+
+
+@pytest.mark.parametrize("by", [-7200, 7200])
+def test_a_clock_that_is_set_while_a_crawl_runs(tmp_path: Path, web: ServedWeb, by: int) -> None:
+    ahead = tmp_path / "ahead"
+    ahead.write_text("0")
+    (tmp_path / "sitecustomize.py").write_text(CLOCK)
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    web.hold(after=40)
+    crawl = ("crawl", web.url, "-d", tmp_path / "crawl", "--delay", "5ms", "--retries", 0, "--json", *PATIENT)
+    with started(*crawl, env=env, stdout=PIPE, stderr=DEVNULL) as process:
+        until(lambda: web.held)
+        ahead.write_text(str(by))
+        web.release()
+        summary = json.loads(process.communicate(timeout=PATIENCE)[0])
+    assert (summary["pages"], summary["queued"], summary["clients_replaced"]) == (120, 0, 0)
+
+
 def test_crawl_delay(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nCrawl-delay: 0.4", record=True) as site:
         assert sanderling("crawl", site.url, "-d", tmp_path / "crawl", "--max-pages", 4).code == 0

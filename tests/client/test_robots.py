@@ -30,3 +30,9 @@ def test_html_is_no_rule_and_length_is_capped() -> None:
     long = b"User-agent: *\n" + b"# filler\n" * 100_000 + b"Disallow: /\n"
     assert len(long) > robots.LARGEST
     assert Rules(judge(200, long, "", 0), AGENT).allows("http://e.org/x")
+
+
+def test_nobody_keeps_a_crawl_from_ending() -> None:
+    for delay, granted in ((b"1e308", robots.LONGEST_DELAY), (b"inf", 0.0), (b"nan", 0.0), (b"-3", 0.0)):
+        rules = Rules(judge(200, b"User-agent: *\nCrawl-delay: %b\n" % delay, "", 0), AGENT)
+        assert rules.crawl_delay == granted

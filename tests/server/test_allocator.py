@@ -154,6 +154,13 @@ def test_a_host_with_a_long_pause_holds_nothing() -> None:
     assert [len(lease.tasks) for lease in made.lease("a", 99, 99)] == [1]
 
 
+def test_a_pause_noted_before_the_clock_was_set_back_is_over() -> None:
+    made, _ = allocator({1: 4})
+    made.join("a")
+    made.note(HostNote("http://1", None, time.time() + 3600, 2.0))
+    assert leased(made.lease("a", 99, 99)).keys() == {"http://1"}
+
+
 def test_a_host_whose_queue_was_emptied_by_others_is_done() -> None:
     made, queue = allocator({1: 5})
     made.join("a")

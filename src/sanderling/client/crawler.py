@@ -1,4 +1,7 @@
-"""Step 6 of a page's life: the client's loop. Take a lease, ask robots, fetch, read, report."""
+"""Step 6 of a page's life: the client's loop. Take a lease, ask robots, fetch, read, report.
+
+Pauses go by a clock that never jumps; only what is told to others is in the time of day.
+"""
 
 import math
 import os
@@ -102,12 +105,12 @@ class Crawler:
                 if site is None:
                     site = self._sites[part.origin] = Site(part.origin, part.trusted, self._settings, self._pauses)
                 site.connections = part.connections
-                site.pause.next_at = max(site.pause.next_at, part.not_before)
+                site.pause.next_at = max(site.pause.next_at, time.monotonic() + part.not_before - time.time())
                 if part.robots is not None and (site.robots is None or part.robots.at > site.robots.at):
                     site.learn(part.robots, self._agent)
                     site.told = True
                 site.queue.extend(part.tasks)
-                self._schedule(site, time.time())
+                self._schedule(site, time.monotonic())
         return True
 
     def _give_back(self) -> None:
@@ -117,7 +120,7 @@ class Crawler:
         self._tell(returned)
 
     def _patience(self) -> float:
-        now = time.time()
+        now = time.monotonic()
         if self._ready and len(self._transport.active) < self._settings.connections:
             return 0.0
         until = self._told_at + LONGEST_SILENCE
@@ -149,7 +152,7 @@ class Crawler:
                 return
 
     def _start_fetches(self) -> None:
-        now = time.time()
+        now = time.monotonic()
         while self._pausing and self._pausing[0][0] <= now:
             self._ready.append(heappop(self._pausing)[2])
         while self._ready and len(self._transport.active) < self._settings.connections:
@@ -157,7 +160,7 @@ class Crawler:
             site.scheduled = False
             if site.dead[0] > now:
                 self._give_up(site)
-            elif self._needs_robots(site, now):
+            elif self._needs_robots(site):
                 if not site.may_ask(now):
                     self._schedule(site, now)
                 elif not site.in_flight:
@@ -172,13 +175,14 @@ class Crawler:
             if site.pause.waiting:
                 self._wake(site.pause, now)
 
-    def _needs_robots(self, site: Site, now: float) -> bool:
+    def _needs_robots(self, site: Site) -> bool:
         if self._settings.ignore_robots or not site.origin.startswith(WEB) or not site.queue:
             return False
         if site.robots is None:
             return True
         # "Unreachable" is asked again with the next try of its pages, rules once a day.
-        return site.robots.at < now - (1.0 if site.robots.allowed is False else robots.KEPT)
+        age = abs(time.time() - site.robots.at)  # from the future when the clock was set back
+        return age > (1.0 if site.robots.allowed is False else robots.KEPT)
 
     def _allowed(self, task: Task, site: Site) -> bool:
         if site.rules is None or site.rules.allows(task.url):
@@ -207,7 +211,7 @@ class Crawler:
 
     def _finished(self) -> list[Fetch]:
         over = self._transport.finished()
-        now = time.time()
+        now = time.monotonic()
         if now - self._swept_at > SWEEP_EVERY:
             self._swept_at = now
             over += self._transport.overdue(now)
@@ -217,7 +221,7 @@ class Crawler:
         pages = [fetch for fetch in fetches if fetch.robots_hops < 0 and not fetch.postponed]
         for fetch, visit in zip(pages, self._reader.read(pages), strict=True):
             fetch.site.in_flight -= 1
-            fetch.site.pause_after(fetch.seconds, time.time(), visit.retry_after)
+            fetch.site.pause_after(fetch.seconds, time.monotonic(), visit.retry_after)
             self._keep(visit)
         for fetch in fetches:
             site = fetch.site
@@ -226,11 +230,15 @@ class Crawler:
             elif fetch.robots_hops >= 0:
                 self._read_robots(fetch)
             if fetch.host_is_dead and fetch.robots_hops <= 0:
-                site.dead = (time.time() + DEAD_FOR, Outcome.FAILED if fetch.hopeless else Outcome.RETRY, fetch.error)
+                site.dead = (
+                    time.monotonic() + DEAD_FOR,
+                    Outcome.FAILED if fetch.hopeless else Outcome.RETRY,
+                    fetch.error,
+                )
             if not site.in_flight and site.pause.user is site:
                 site.pause.user = None
-                self._wake(site.pause, time.time())
-            self._schedule(site, time.time())
+                self._wake(site.pause, time.monotonic())
+            self._schedule(site, time.monotonic())
             self._transport.release(fetch)
 
     def _put_back(self, fetch: Fetch) -> None:
@@ -254,8 +262,8 @@ class Crawler:
     def _know_rules(self, site: Site, found: Robots) -> None:
         site.in_flight = 0
         site.learn(found, self._agent)
-        site.pause_after(0.0, time.time())
-        self._schedule(site, time.time())
+        site.pause_after(0.0, time.monotonic())
+        self._schedule(site, time.monotonic())
 
     def _give_up(self, site: Site) -> None:
         """Discards at once what a dead host would only hold slots for."""
@@ -268,13 +276,13 @@ class Crawler:
 
     def _keep(self, visit: Visit) -> None:
         if not self._visits:
-            self._oldest = time.time()
+            self._oldest = time.monotonic()
         self._visits.append(visit)
 
     # ---- reports
 
     def _report(self) -> None:
-        now = time.time()
+        now = time.monotonic()
         if (
             len(self._visits) >= BATCH
             or (self._visits and now - self._oldest >= REPORT_AFTER)
@@ -284,13 +292,14 @@ class Crawler:
             self._tell()
 
     def _tell(self, returned: Sequence[int] = ()) -> None:
-        now = time.time()
+        now = time.monotonic()
         self._number += 1
         notes = []
+        ahead = time.time() - now
         for site in self._sites.values():
             if not site.told:
                 notes.append(
-                    HostNote(site.origin, site.robots, site.pause.next_at, site.interval, address=site.address)
+                    HostNote(site.origin, site.robots, site.pause.next_at + ahead, site.interval, address=site.address)
                 )
                 site.told = True
         warcs = self._archive.flush()

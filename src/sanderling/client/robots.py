@@ -10,6 +10,8 @@ from sanderling.model import Robots
 LARGEST = 500 * 1024
 KEPT = 24 * 3600.0
 MAX_REDIRECTS = 5
+# No host is granted a longer Crawl-delay, in seconds: one that asks for a year would keep a crawl from ever ending.
+LONGEST_DELAY = 180.0
 
 
 def judge(status: int, body: bytes, error: str, at: float) -> Robots:
@@ -31,7 +33,7 @@ class Rules:
         self._agent = agent
         self._rules = _parsed(robots.text) if robots.allowed is None else None
         delay = self._rules.crawl_delay(agent) if self._rules else None
-        self.crawl_delay: float = float(delay or 0.0)
+        self.crawl_delay = min(float(delay or 0.0), LONGEST_DELAY)
 
     @property
     def unreachable(self) -> bool:

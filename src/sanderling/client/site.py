@@ -106,7 +106,7 @@ class Site:
                 other.pause = pause
             pause.waiting.extend(before.waiting)
             before.waiting.clear()
-        if not self.may_ask(time.time()):
+        if not self.may_ask(time.monotonic()):
             return False
         pause.user = self
         return True

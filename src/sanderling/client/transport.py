@@ -57,6 +57,7 @@ class Fetch:
         "refused",
         "robots_hops",
         "seconds",
+        "since",
         "site",
         "size",
         "started",
@@ -95,6 +96,7 @@ class Fetch:
         self.address = ""
         self.protocol = ""
         self.started = time.time()
+        self.since = time.monotonic()
 
     def write(self, data: bytes) -> int | None:
         """Takes decompressed bytes up to the cap, then ends the transfer: no bomb gets further than that."""
@@ -208,7 +210,7 @@ class Transport:
     def overdue(self, now: float) -> list[Fetch]:
         """Ends the fetches whose first byte has not come in time; libcurl has no clock for that."""
         patience = self._settings.first_byte_timeout
-        late = [f for f in self.active.values() if f.started < now - patience and not f.lines and not f.chunks]
+        late = [f for f in self.active.values() if f.since < now - patience and not f.lines and not f.chunks]
         message = f"no first byte within {patience:g} s"
         return [self._end(fetch.curl, pycurl.E_OPERATION_TIMEDOUT, message) for fetch in late]
 

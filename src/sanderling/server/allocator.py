@@ -33,6 +33,9 @@ INTERVAL_MOVED, SHORTEST_KEPT = 0.5, 0.1
 # A host that has to be left alone for longer is leased when its time comes.
 LONGEST_PAUSE = 60.0
 
+# No pause is longer, unless the user or the pace of the host wants it: one that is was noted before the clock was set back.
+LONGEST_NOTED = 300.0
+
 Take = Callable[[int, int, Collection[int]], list[Task]]
 Most = Callable[[int], int]  # how many URLs of a host may be leased, by what is known of it
 
@@ -86,6 +89,7 @@ class Allocator:
         self._most = most
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
+        self._longest = max(LONGEST_NOTED, settings.delay or 0.0, settings.max_delay)
         self._by_level = settings.max_depth is not None
         self._by_address = settings.by_address and not settings.proxy and self._unhurried
         self._addresses: dict[str, Address] = {}
@@ -169,7 +173,7 @@ class Allocator:
         for site in [*own.values(), *self._first_of("", want), *self._first_of(client, want)]:
             if want <= 0:
                 break
-            not_before = max(site.host.not_before, site.address.not_before if site.address else 0.0)
+            not_before = self._not_before(site, now)
             if not_before > soon or (level is not None and site.depth > level):
                 continue
             count = min(self._room(site, client) - site.holders.get(client, 0), want, site.queued)
@@ -291,6 +295,11 @@ class Allocator:
     def nothing_left(self) -> bool:
         """Whether no URL is queued or leased; some may still wait for another try."""
         return not self._held and not any(self._lines.values()) and not any(self._own.values())
+
+    def _not_before(self, site: Site, now: float) -> float:
+        """When a host may be asked; its interval follows its pauses, so that none is many times as long."""
+        noted = max(site.host.not_before, site.address.not_before if site.address else 0.0)
+        return noted if noted <= now + max(self._longest, 10 * site.host.interval) else 0.0
 
     def _let_others_go_first(self, site: Site) -> None:
         """A host whose address is used up would keep those behind it from being looked at."""

@@ -130,6 +130,7 @@ class CrawlServer:
             self._control = Control(settings, folder.settings, self._frontier)
             self._vitals = Vitals()
             self._live: Live | None = None
+            self._looked_at = 0.0
             indexer = [sys.executable, "-m", "sanderling.cli.indexer", str(folder.path)]
             self._indexer = Companion(indexer, wanted=settings.index)
             self._desk = Desk(self._store, settings, self._frontier, folder.warcs)
@@ -230,8 +231,8 @@ class CrawlServer:
             if not problem and message.action in ("pause", "change"):
                 for client in self._wants:
                     self._switchboard.send(client, Recall())
-        if self._live is None or time.time() - self._live.at > ANSWER_AGE:
-            self._live = self._look()
+        if self._live is None or time.monotonic() - self._looked_at > ANSWER_AGE:
+            self._live, self._looked_at = self._look(), time.monotonic()
         self._switchboard.send(line, Answer(self._live, problem))
 
     def _look(self) -> Live:
