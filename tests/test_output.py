@@ -15,7 +15,8 @@ from conftest import Ran
 from search_library import Library
 from waiting import PATIENCE
 
-from sanderling.cli import main
+from sanderling.cli import COMMANDS, main
+from sanderling.cli.lab import EXPERIMENTS
 
 WRITERS = [("export", "--format", "links"), ("feed",)]
 
@@ -111,3 +112,23 @@ def test_a_database_that_cannot_grow(own: Path, capsys: pytest.CaptureFixture[st
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (code, "the disk is full" in capsys.readouterr().err) == (1, True)
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *(f"lab {each}" for each in EXPERIMENTS)])
+def test_help_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit):
+        main([*name.split(), "--help"])
+    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(("said", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])
+def test_colours_on_a_terminal(said: dict[str, str], colours: bool, library: Library) -> None:
+    library.page("http://library.test/", "<p>one heron")
+    words = [sys.executable, "-m", "sanderling", "search", str(library.folder.path), "heron"]
+    ours, theirs = os.openpty()
+    surroundings = {**os.environ, "TERM": "xterm", "NO_COLOR": "", **said}
+    assert subprocess.run(words, stdout=theirs, env=surroundings, timeout=PATIENCE).returncode == 0
+    os.close(theirs)
+    with os.fdopen(ours, "rb", 0) as terminal:
+        assert (b"\x1b" in terminal.read(10_000)) == colours

@@ -43,7 +43,7 @@ _LONGEST = 800
 
 def parser(named: str = "") -> argparse.ArgumentParser:
     """With the command that is named, or else with all of them: nobody waits for the imports of the others."""
-    top = Parser(prog="sanderling", description=_ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    top = Parser(prog="sanderling", description=_ABOUT)
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name in [named] if named in COMMANDS else COMMANDS:

@@ -29,7 +29,6 @@ With --follow it goes on until Ctrl-C: what a crawl in another process finds is 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "changes", help="what changed, newest first", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser)

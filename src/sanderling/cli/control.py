@@ -29,7 +29,6 @@ Examples:
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "control", help="pause, resume, stop or change a running crawl", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("action", nargs="?", choices=["look", "pause", "resume", "stop", "change"], default="look")

@@ -31,18 +31,19 @@ from sanderling.wiring.crawl import CrawlServer, Progress
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
 
 Examples:
-  sanderling crawl https://example.org/ -d example               one host, politely
-  sanderling crawl https://example.org/docs/ -d docs --scope prefix --max-pages 500
-  sanderling crawl -d example                                     resume
-  sanderling crawl --seeds list.txt -d many --scope domain        seeds from a file
-  sanderling crawl http://localhost:8000/ -d own --per-host 16 --delay 0   your own site, fast
+  sanderling crawl https://example.org/ -d example         one host, politely
+  sanderling crawl -d example                              resume
+  sanderling crawl --seeds list.txt -d many --scope domain seeds from a file
+  sanderling crawl https://example.org/docs/ -d docs --scope prefix
+                   --max-pages 500                         a part of a site
+  sanderling crawl http://localhost:8000/ -d own --per-host 16
+                   --delay 0                               your own site, fast
 """
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "crawl", help="crawl sites into a folder, or resume", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("url", nargs="*", help="where to start")
     parser.add_argument(

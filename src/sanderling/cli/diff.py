@@ -7,7 +7,7 @@ from html import escape
 from sanderling.change import Verdict, explain
 from sanderling.change.comparison import Piece, Words, pieces, words
 from sanderling.cli.folders import reading
-from sanderling.cli.screen import harmless
+from sanderling.cli.screen import colourful, harmless
 from sanderling.cli.typed import positive
 from sanderling.cli.versions import add_page, paragraphs_of, versions_of, when
 from sanderling.errors import UsageError
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     if options.html:
         sys.stdout.write(as_html(versions[0].url, titles, shown, told))
     else:
-        colour = options.color == "always" or (options.color == "auto" and sys.stdout.isatty())
+        colour = options.color == "always" or (options.color == "auto" and colourful(sys.stdout))
         sys.stdout.write(as_text(titles, shown, colour, told))
     return 0
 

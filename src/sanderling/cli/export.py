@@ -22,9 +22,9 @@ Formats:
   warc      every request and response as one .warc.gz, for any web archive tool
   cdxj      an index of those WARC files as pywb and others read it
   jsonl     one JSON object a page with its facts and its text
-  markdown  one .md file a page, without the site's navigation, with its facts on top
+  markdown  one .md file a page, its facts on top, without the site's navigation
   links     the link graph: source and target, separated by a tab
-  parquet   the link graph as a Parquet table (needs `pip install sanderling[parquet]`)
+  parquet   the link graph as a Parquet table (with `sanderling[parquet]`)
   graphml   the link graph as GraphML
 """
 
@@ -41,7 +41,6 @@ FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "export", help="write pages, links or archives to a file", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("--format", required=True, choices=sorted([*FORMATS, "markdown"]), help="what to write")

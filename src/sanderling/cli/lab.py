@@ -6,7 +6,7 @@ from importlib import import_module
 from sanderling.cli.typed import Parser
 
 EXPERIMENTS = {
-    "ordering": "which order of visits brings the important pages first, and what parallel crawlers cost each other",
+    "ordering": "which order of visits brings the important pages first",
     "change-codes": "what each way to detect changes misses, and what it costs",
     "freshness": "how fresh each policy of revisiting keeps a collection",
 }
@@ -15,7 +15,7 @@ EXPERIMENTS = {
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     listed = "\n".join(f"  {name:14}{summary}" for name, summary in EXPERIMENTS.items())
     parser = commands.add_parser(
-        "lab", help="repeat the experiments behind the defaults", formatter_class=argparse.RawDescriptionHelpFormatter,
+        "lab", help="repeat the experiments behind the defaults",
         description=f"Experiments that anyone can repeat:\n\n{listed}\n\nEach has its own --help.",
     )  # fmt: skip
     parser.add_argument("experiment", choices=list(EXPERIMENTS), help="which one")
@@ -33,9 +33,7 @@ def experiment_parser(name: str) -> argparse.ArgumentParser:
     """The command line of an experiment. It is imported only now: no other command waits for its libraries."""
     experiment = import_module(f"sanderling.lab.{name.replace('-', '_')}")
     about = (experiment.__doc__ or "").partition(": ")[2]
-    parser = Parser(
-        prog=f"sanderling lab {name}", description=about, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = Parser(prog=f"sanderling lab {name}", description=about)
     experiment.add_arguments(parser)
     parser.set_defaults(run=experiment.run)
     return parser

@@ -21,7 +21,6 @@ as links to it. The pages that link to it are found by looking through all links
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "links", help="who links to a URL, and where a page links to", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("url", help="a URL that the crawl knows")

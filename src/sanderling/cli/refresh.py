@@ -21,11 +21,12 @@ from sanderling.wiring.crawl import Progress
 _ABOUT = """Visit again the pages of a crawl that most deserve it, and fetch only what changed.
 
 Examples:
-  sanderling refresh example                             a tenth of the pages, at least 100
-  sanderling refresh example --budget 500                500 visits
-  sanderling refresh example --budget 50MB               as many as 50 MB allow
-  sanderling refresh example --budget 2000/h --forever   a service that keeps the collection fresh
-  sanderling refresh example --policy all                everything, like `sanderling crawl --again`
+  sanderling refresh example                  a tenth of the pages, 100 at least
+  sanderling refresh example --budget 500     500 visits
+  sanderling refresh example --budget 50MB    as many as 50 MB allow
+  sanderling refresh example --budget 2000/h --forever
+                                              a service that keeps it fresh
+  sanderling refresh example --policy all     everything, like `crawl --again`
 """
 
 _SHARE, _FEWEST = 0.1, 100
@@ -36,13 +37,15 @@ _SELDOM = 300.0
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "refresh", help="visit again what has probably changed", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument(
         "--budget", metavar="N", help="visits (500) or bytes (50MB), at once or in a time (2000/h, 50MB/h)"
     )
-    parser.add_argument("--policy", choices=POLICIES, default="optimal", help="who deserves a visit (default: optimal)")
+    parser.add_argument(
+        "--policy", choices=POLICIES, default="optimal", metavar="WHICH",
+        help=f"who deserves a visit: {', '.join(POLICIES)} (default: optimal)",
+    )  # fmt: skip
     parser.add_argument(
         "--objective", choices=OBJECTIVES, default="freshness",
         help="what visits are spent on: copies that are up to date, or changes seen (default: freshness)",

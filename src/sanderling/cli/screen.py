@@ -1,6 +1,8 @@
 """What people see: sizes, durations, and text from the web made harmless."""
 
+import os
 import unicodedata
+from typing import IO
 
 # Besides control characters: those that reorder or hide what stands beside them.
 _TREACHEROUS = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
@@ -14,6 +16,11 @@ def harmless(text: str) -> str:
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") and ord(c) not in _TREACHEROUS else "\ufffd"
         for c in text
     )
+
+
+def colourful(stream: IO[str]) -> bool:
+    """Whether to write in colours: on a terminal that knows them, to somebody who wants them (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def size(count: float) -> str:

@@ -9,7 +9,7 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.reindex import Told
-from sanderling.cli.screen import harmless
+from sanderling.cli.screen import colourful, harmless
 from sanderling.cli.typed import host, positive
 from sanderling.cli.versions import moment, when
 from sanderling.errors import IndexInUse
@@ -19,17 +19,20 @@ from sanderling.wiring.searching import Hit, Query, Results, Searcher, check, op
 
 _ABOUT = """Finds pages by their words, the best first, with the words marked.
 
-  word word          pages with both, in any of their forms    "in this order"   exactly
-  word OR word       one of them                               -word             not this one
+  word word          pages with both, in any of their forms
+  "in this order"    exactly
+  word OR word       one of them
+  -word              not this one
   title:word         in the title; also headings: text: url: host: lang:
-  sand*              words that begin so                       sanderlng~        words that nearly read so (~2: less nearly)
+  sand*              words that begin so
+  sanderlng~         words that nearly read so (~2: less nearly)
   (a OR b) c         groups
 
 Examples:
   sanderling search example 'sandpiper migration'
-  sanderling search example '"price list" -draft' --host shop.example.org --changed 7d
-  sanderling search example price --at 2026-11-01        what pages said then
-  sanderling search example price --versions             what they ever said
+  sanderling search example '"price list" -draft' --changed 7d
+  sanderling search example price --at 2026-11-01     what pages said then
+  sanderling search example price --versions          what they ever said
 """
 _BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
 
@@ -37,7 +40,6 @@ _BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "search", help="find pages by their words", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("query", nargs="+", help="what to look for; '*' for all that the filters leave")
@@ -83,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         for hit in results.hits:
             sys.stdout.write(msgspec.json.encode(hit).decode() + "\n")
     else:
-        sys.stdout.write(_shown(results, asked, sys.stdout.isatty()))
+        sys.stdout.write(_shown(results, asked, colourful(sys.stdout)))
     return 0
 
 

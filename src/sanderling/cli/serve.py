@@ -26,7 +26,6 @@ SHORTEST_TOKEN = 16
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "serve", help="dashboard and HTTP API", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("dir", nargs="+", type=pathname, help="crawl folders, or directories of crawl folders")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")

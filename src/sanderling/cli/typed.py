@@ -2,8 +2,9 @@
 
 import argparse
 import re
+import textwrap
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from sanderling.errors import UsageError
 from sanderling.urls import SEEDABLE, canonical, hostname, origin
@@ -11,8 +12,21 @@ from sanderling.urls import SEEDABLE, canonical, hostname, origin
 _MOST = 2**31 - 1
 
 
+class Prose(argparse.HelpFormatter):
+    """Fills paragraphs to the width of the terminal and leaves lists and examples, which are indented, as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = text.strip().split("\n\n")
+        return "\n\n".join(
+            each if re.search("^ ", each, re.MULTILINE) else textwrap.fill(each, width) for each in paragraphs
+        )
+
+
 class Parser(argparse.ArgumentParser):
     """Complains in one sentence like everything else here, instead of below a screen of usage."""
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(formatter_class=Prose, **given)
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message}; see `{self.prog} --help`")

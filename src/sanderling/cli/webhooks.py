@@ -28,7 +28,6 @@ enabled again, when it was disabled. --deliver sends what is left, without waiti
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "webhooks", help="how deliveries to webhooks stand; try them", description=_ABOUT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     add_folder(parser)
     act = parser.add_mutually_exclusive_group()

@@ -47,13 +47,16 @@ class Part:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--scenario", nargs="+", choices=["simulated", "served", "history", "revisit"],
-        help="which ones (default: history when there is one, else simulated)",
+        "--scenario", nargs="+", choices=["simulated", "served", "history", "revisit"], metavar="WHICH",
+        help="simulated, served, history, revisit (default: history when there is one, else simulated)",
     )  # fmt: skip
     parser.add_argument(
         "--history", type=pathname, nargs="+", default=[], metavar="FILE", help="when the pages of a real site changed"
     )
-    parser.add_argument("--synthetic", choices=TEMPERS, default="poisson", help="the temper of simulated pages")
+    parser.add_argument(
+        "--synthetic", choices=TEMPERS, default="poisson", metavar="TEMPER",
+        help=f"of simulated pages: {', '.join(TEMPERS)} (default: poisson)",
+    )  # fmt: skip
     parser.add_argument(
         "--pages", type=positive, default=300, metavar="N", help="of the site that is served (default: 300)"
     )
@@ -61,7 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=float, nargs="+", metavar="VISITS", help="visits a page a day; several for a curve"
     )
-    parser.add_argument("--policy", nargs="+", choices=PICKERS, default=list(PICKERS), metavar="POLICY")
+    parser.add_argument(
+        "--policy",
+        nargs="+",
+        choices=PICKERS,
+        default=list(PICKERS),
+        metavar="POLICY",
+        help=f"which ones: {', '.join(PICKERS)} (default: all)",
+    )
     parser.add_argument("--weights", choices=["equal", "depth"], default="equal", help="what pages are worth")
     parser.add_argument("--seed", type=count, default=1, metavar="N", help="of the synthetic pages")
     parser.add_argument("--plot", type=pathname, metavar="FILE", help="save the plot, where matplotlib is installed")
