@@ -422,3 +422,12 @@ def test_endless_robots_are_read_to_the_limit(sanderling, tmp_path: Path) -> Non
     with PageServer(table) as server:
         ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--max-body", "1KiB", "--json")
     assert (ran.json["pages"], ran.json["excluded"]) == (2, 1)
+
+
+# ---- 16: side effects
+
+
+def test_forms_are_never_sent(crawled: Crawled) -> None:
+    assert crawled.urls["side-effects"]["title"] == "Handle with care"
+    assert "page/posted" not in crawled.urls.keys() | crawled.excluded.keys()
+    assert crawled.faults.requests["/page/posted"] == 0

@@ -141,6 +141,7 @@ def test_what_a_killed_crawl_leaves_is_cleared_up(tmp_path: Path, web: ServedWeb
     with start(folder, web) as process:
         until(lambda: len(committed(folder)) >= 5 if (folder / LINK).is_symlink() else False)
         left = (folder / LINK).readlink().parent
+        assert left.stat().st_mode & 0o077 == 0  # nobody else speaks with a crawl
         shutil.copytree(folder, copy, symlinks=True)
         ran = sanderling("crawl", "-d", copy, "--max-pages", 1)
         assert (ran.code, left.exists()) == (0, True), ran.err

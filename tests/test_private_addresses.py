@@ -10,7 +10,7 @@ from typing import Any
 import pycurl
 import pytest
 from conftest import FAST
-from servers import PageServer, links, redirect
+from servers import Answer, PageServer, links, redirect
 from waiting import until
 
 from sanderling.client.site import Site
@@ -38,6 +38,53 @@ def test_robots_that_lead_inside(sanderling, tmp_path: Path) -> None:  # type: i
         (row,) = sanderling("pages", tmp_path / "c", "--json").lines
         assert row["state"] == "failed"
         assert "robots.txt could not be read: leads to the private address 127.0.0.1" in row["reason"]
+
+
+def test_private_addresses_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Links, frames, canonical, alternate, base, refresh, pictures, form action, sitemaps, feeds, robots, redirects."""
+    with FaultServer() as inside, PageServer({}) as server:
+        to = inside.other_origin
+        head = (
+            f'<link rel=canonical href="{to}/canonical"><link rel=alternate hreflang=de href="{to}/alternate">'
+            f'<link rel=next href="{to}/next"><meta http-equiv=refresh content="9; url={to}/refresh">'
+        )
+        body = (
+            f'<iframe src="{to}/frame"></iframe><area href="{to}/area"><img src="{to}/picture.png" srcset="{to}/set.png 2x">'
+            f'<form action="{to}/form"><button></form><a href="{to}/link">x</a>'
+        )
+        server.table |= {
+            "/": f"<html><head>{head}</head>{body}".encode() + links("/based", "/feed", "/moved", "/sitemap.xml"),
+            "/based": f'<base href="{to}/below/">'.encode() + links("relative"),
+            "/feed": Answer(f"<rss><channel><item><link>{to}/item</link></item></channel></rss>".encode(), "text/xml"),
+            "/moved": redirect(f"{to}/moved"),
+            "/sitemap.xml": Answer(f"<urlset><url><loc>{to}/loc</loc></url></urlset>".encode(), "application/xml"),
+            "/index.xml": Answer(
+                f"<sitemapindex><sitemap><loc>{to}/s.xml</loc></sitemap></sitemapindex>".encode(), "text/xml"
+            ),
+            "/robots.txt": Answer(
+                f"Sitemap: {to}/named.xml\nSitemap: {server.origin}/sitemap.xml\nSitemap: {server.origin}/index.xml\n".encode(),
+                "text/plain",
+            ),
+        }
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--scope", "any", "--images")
+        assert ran.code == 0, ran.err
+        rows = sanderling("pages", tmp_path / "c", "--json", "--state", "failed").lines
+        assert not inside.received
+        refused = {row["url"].removeprefix(to) for row in rows if "private address 127.0.0.1" in row["reason"]}
+    places = {
+        "/frame",
+        "/area",
+        "/picture.png",
+        "/link",
+        "/next",
+        "/refresh",
+        "/below/relative",
+        "/item",
+        "/moved",
+        "/loc",
+    }
+    assert places <= refused
+    assert "/form" not in refused
 
 
 def test_a_name_that_resolves_inside(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
