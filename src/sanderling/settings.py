@@ -114,7 +114,7 @@ class Declared(NamedTuple):
 
 
 DECLARED = [
-    Declared("scope", "choice", "Scope", "which discovered links to follow: the seeds' hosts, their registered domains, their path prefixes, or any"),
+    Declared("scope", "choice", "Scope", "which discovered links to follow: those within the seeds' host, domain (the registered one) or path prefix, or any"),
     Declared("include", "list", "Scope", "follow only URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
@@ -152,7 +152,7 @@ DECLARED = [
     Declared("index", "flag", "Search", "keep the search index up beside the crawl, with a tenth of a core at most; without it the next search catches up"),
     Declared("webhook", "webhooks", "Telling", "whom to send changes to as they are found; only in sanderling.toml"),
     Declared("min_free", "size", "Store", "stop cleanly when the disk has less room than this"),
-    Declared("store", "text", "Store", "where the state lives: empty for SQLite in the folder"),
+    Declared("store", "text", "Store", "where the state lives: empty for SQLite in the folder, or postgresql://user@host/database"),
 ]  # fmt: skip
 
 _BY_NAME = {each.name: each for each in DECLARED}

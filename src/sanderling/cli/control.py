@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from sanderling.cli.crawl import metavar
 from sanderling.cli.folders import add_folder
 from sanderling.cli.screen import duration, size
 from sanderling.model import ClientState, Command, Live
@@ -39,7 +40,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
                 "--" + each.name.replace("_", "-"),
                 dest=each.name,
                 action=action,
-                metavar=each.unit.upper(),
+                metavar=metavar(each),
                 help=each.help,
             )
     parser.add_argument("--json", action="store_true", help="print the state as one JSON object")

@@ -22,7 +22,7 @@ from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import Scope, canonical_seed
-from sanderling.settings import DECLARED, Settings
+from sanderling.settings import DECLARED, Declared, Settings
 from sanderling.urls import canonical, hostname
 from sanderling.wiring.archive import settings_for
 from sanderling.wiring.budget import Terms
@@ -78,10 +78,22 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
             group.add_argument(flag, dest=each.name, action=yes_or_no, default=None, help=each.help)
         else:
             default = getattr(defaults, each.name)
-            note = "" if default in (None, ()) else f" (default: {size(default) if each.unit == 'size' else default})"
+            note = "" if default in (None, ()) else f" (default: {_shown(each.unit, default)})"
             action = "append" if each.unit == "list" else "store"
-            metavar = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}.get(each.unit, each.unit.upper())
-            group.add_argument(flag, dest=each.name, action=action, metavar=metavar, help=each.help + note)
+            group.add_argument(flag, dest=each.name, action=action, metavar=metavar(each), help=each.help + note)
+
+
+def metavar(setting: Declared) -> str:
+    """What stands for the value of a setting in the help of every command that takes it."""
+    named = {"skip_types": "TYPE", "proxy": "URL", "store": "URL"}
+    units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
+    return named.get(setting.name) or units.get(setting.unit, setting.unit.upper())
+
+
+def _shown(unit: str, default: Any) -> str:
+    if unit == "size":
+        return size(default)
+    return f"{default:g}s" if unit == "duration" else str(default)
 
 
 def run(options: argparse.Namespace) -> int:
