@@ -1,5 +1,6 @@
 """One page, one identity: whole crawls of sites that have several names for a page, or list their pages themselves."""
 
+import contextlib
 import gzip
 from collections.abc import Callable
 from pathlib import Path
@@ -171,7 +172,7 @@ def test_pages_that_only_a_sitemap_names_are_found(sanderling: Run, tmp_path: Pa
 def dates(folder: Path) -> dict[str, float]:
     import sqlite3
 
-    with sqlite3.connect(folder / "sanderling.db") as db:
+    with contextlib.closing(sqlite3.connect(folder / "sanderling.db")) as db:
         return {
             url.rpartition("/")[2]: at for url, at in db.execute("SELECT url, modified FROM urls WHERE modified != 0")
         }

@@ -237,7 +237,8 @@ def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
 
 
 def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = create_app(Shelf([history]), Security(port=80))
+    shelf = Shelf([history])
+    app = create_app(shelf, Security(port=80))
 
     async def look() -> list[str]:
         """What each part says, from the first to the one that has the page."""
@@ -255,6 +256,7 @@ def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pyt
         return said
 
     *before, end = asyncio.run(look())
+    shelf.close_idle(0)
     assert before and all("Nothing yet among the first" in each for each in before)
     assert "fetched" in end
 

@@ -13,12 +13,17 @@ SECURITY = Security(port=8080, archive_port=8081)
 
 
 def get(home: Path, path: str, headers: dict[str, str] | None = None) -> httpx.Response:
+    shelf = Shelf([home])
+
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(create_sandbox(Shelf([home]), SECURITY))
+        transport = httpx.ASGITransport(create_sandbox(shelf, SECURITY))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8081") as client:
             return await client.get(path, headers=headers)
 
-    return asyncio.run(ask())
+    try:
+        return asyncio.run(ask())
+    finally:
+        shelf.close_idle(0)
 
 
 def test_a_version_is_shown_as_it_was_and_confined(crawled: Path) -> None:

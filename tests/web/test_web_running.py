@@ -182,6 +182,6 @@ def test_a_name_that_leads_inward_only_when_it_is_fetched_is_not_followed(
     place = home / "c" / "sanderling.toml"
     place.write_text(place.read_text() + "private_seeds = false\n")
     assert load(place)[0].private_seeds is False
-    assert sanderling("crawl", "-d", place.parent).code == 0
+    assert sanderling("crawl", "-d", place.parent).code == 1
     (only,) = sanderling("pages", place.parent, "--state", "failed", "--json").lines
     assert "private" in only["reason"], only

@@ -71,23 +71,23 @@ class Database:
             raise BadFolder(f"{path} does not exist; nothing has been crawled into this folder yet")
         with contextlib.ExitStack() as undo:
             try:
-                self._open(path, readonly)
-                undo.callback(self._db.close)
+                self._db = _connected(path, "?mode=ro" if readonly else "")
+                undo.callback(lambda: self._db.close())
+                self._prepare(path, readonly)
                 self._check_schema(readonly)
+                self._identities: Numbers = Finder(self._db) if readonly else Identities(self._db)
             except sqlite3.DatabaseError as error:
                 if not readonly and _is_full(error):
                     raise DiskFull(_FULL) from None
                 raise BadFolder(f"{path} cannot be read: {error}") from None
             undo.pop_all()
-        self._identities: Numbers = Finder(self._db) if readonly else Identities(self._db)
 
     def close(self) -> None:
         if not self._closed:
             self._closed = True
             self._db.close()
 
-    def _open(self, path: Path, readonly: bool) -> None:
-        self._db = _connected(path, "?mode=ro" if readonly else "")
+    def _prepare(self, path: Path, readonly: bool) -> None:
         if not readonly:
             self._db.execute("PRAGMA journal_mode = WAL")
         elif _needs_no_log(self._db, path):
