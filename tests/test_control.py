@@ -78,8 +78,8 @@ def test_what_is_visited_again_is_counted(web: ServedWeb, tmp_path: Path, sander
         assert counts["queued"] == 0  # no first visit is left
         assert counts["leased"] + counts["fetched"] + counts["gone"] == counts["known"] == 120
         tell(folder, "pause")
-        recalled = wait_for(folder, lambda live: live.queue > 0)
-        assert recalled.queue + recalled.leased <= 120 and recalled.counts.queued == 0
+        recalled = wait_for(folder, lambda live: live.waiting > 0)
+        assert recalled.waiting + recalled.leased <= 120 and recalled.counts.queued == 0
         web.release()
 
 

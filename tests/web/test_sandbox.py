@@ -44,3 +44,7 @@ def test_only_with_a_link_of_ours(crawled: Path) -> None:
     assert get(crawled, SECURITY.archive_link("", "small", 999_999)).status_code == 404
     assert get(crawled, link, {"host": "evil.example"}).status_code == 421
     assert get(crawled, "/").status_code == 404
+    late = get(crawled, "/small/1?until=1&key=x", {"accept": "text/html"})
+    assert late.status_code == 404 and "<p>this link has ended" in late.text  # people are told in a sentence
+    assert late.headers["content-security-policy"].startswith("sandbox;")
+    assert "<b>" not in get(crawled, "/small/<b>?until=1&key=x", {"accept": "text/html"}).text

@@ -73,7 +73,7 @@ def _said(live: Live) -> str:
     lines = [
         ("now", f"{doing} for {duration(live.seconds)}"),
         ("pages", f"{live.counts.pages:,} ({live.pages_per_second:,.1f}/s, {size(live.bytes_per_second)}/s)"),
-        ("queued", f"{live.queue:,}" + (f" in lists of {live.lists}" if live.lists else "")),
+        ("queued", f"{live.waiting:,}" + (f" in lists of {live.lists}" if live.lists else "")),
         ("leased", f"{live.leased:,} to {len(live.clients)} clients"),
         ("hosts", f"{live.hosts:,} with work"),
         *(("client", _client(each)) for each in live.clients),

@@ -77,6 +77,7 @@ class Live(Struct, frozen=True, kw_only=True):
     stopping: bool
     counts: Counts
     leased: int
+    waiting: int  # for a visit, the first or another
     hosts: int  # with work
     left: int | None  # pages until the limit
     replaced: int  # clients that died
@@ -88,12 +89,6 @@ class Live(Struct, frozen=True, kw_only=True):
     active: list[HostState]  # some of the hosts that are being visited
     mishaps: list[Mishap]  # the last ones, newest first
     rejudging: bool = False  # URLs are looked through for those that a change of scope concerns
-    waiting: int = 0  # for a visit, the first or another
-
-    @property
-    def queue(self) -> int:
-        """How many wait, also those that are tried again later."""
-        return max(self.waiting, self.counts.with_leases(self.leased).queued)
 
 
 class Answer(Struct, frozen=True, tag=True):

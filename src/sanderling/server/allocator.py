@@ -114,7 +114,7 @@ class Allocator:
 
     @property
     def waiting(self) -> int:
-        """URLs that wait for a visit, the first or another."""
+        """URLs that are queued, about: some of them may turn out to be excluded."""
         return sum(max(0, site.queued) for site in self._sites.values())
 
     def site(self, host: int) -> Host | None:

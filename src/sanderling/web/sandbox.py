@@ -4,7 +4,10 @@ Who has a signed link may see that version for an hour; there are no cookies and
 scripts, forms, frames and every request off: a page looks as it does without its pictures and style sheets.
 """
 
+from html import escape
+
 from fastapi import FastAPI, Request, Response
+from fastapi.responses import HTMLResponse
 
 from sanderling.model import ChangeKind
 from sanderling.repository import views, warc
@@ -21,7 +24,7 @@ _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:
 
 def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    problems.install(app)
+    problems.install(app, _sentence)
 
     @app.middleware("http")
     async def confine(request: Request, call_next: problems.CallNext) -> Response:
@@ -54,6 +57,11 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
         return answer
 
     return app
+
+
+def _sentence(_: Request, status: int, detail: str) -> Response:
+    """For people: a link that was opened too late."""
+    return HTMLResponse(f"<!doctype html><meta charset=utf-8><title>{status}</title><p>{escape(detail)}", status)
 
 
 def _dashboard(request: Request, security: Security) -> str:

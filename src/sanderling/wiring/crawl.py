@@ -241,11 +241,11 @@ class CrawlServer:
         return Live(
             at=time.time(), pid=os.getpid(), seconds=progress.seconds, paused=self._control.paused,
             stopping=self._stopping or self._control.told_to_stop, counts=progress.counts, leased=progress.leased,
-            hosts=progress.hosts, left=progress.left, replaced=progress.replaced, lists=self._frontier.list_lengths(),
+            waiting=self._frontier.waiting, hosts=progress.hosts, left=progress.left, replaced=progress.replaced, lists=self._frontier.list_lengths(),
             pages_per_second=pages, visits_per_second=visits, bytes_per_second=size,
             clients=[self._state_of(each, held[each.client], now) for each in self._wants],
             active=self._frontier.allocator.active(ACTIVE_HOSTS), mishaps=self._vitals.mishaps,
-            rejudging=self._frontier.judging.running, waiting=self._frontier.allocator.waiting,
+            rejudging=self._frontier.judging.running,
         )  # fmt: skip
 
     def _state_of(self, line: Line, held: int, now: float) -> ClientState:

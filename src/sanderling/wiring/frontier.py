@@ -78,12 +78,21 @@ class Frontier:
             self.reranker = self._new_reranker()
         self.judging.begin(self.scope, [*self._seeds, *self.homes], settings, self._order == "breadth-first")
 
+    @property
+    def waiting(self) -> int:
+        """URLs that wait for a visit: the first or, about, another."""
+        revisits = self._again or self._refresher is not None
+        return max(self._unvisited, self.allocator.waiting if revisits else 0)
+
+    @property
+    def _unvisited(self) -> int:
+        return max(0, self.counts.queued - self.allocator.leased)
+
     def list_lengths(self) -> list[int] | None:
         """About how long the three lists are; None when pages are visited in the order of their depth."""
         if self._order == "breadth-first":
             return None
-        waiting = max(0, self.counts.queued - self.allocator.leased)
-        return [round(share * waiting) for share in self._distributor.shares]
+        return [round(share * self._unvisited) for share in self._distributor.shares]
 
     def lease(self, client: str, want: int) -> list[HostLease]:
         """Up to `want` tasks for a client, as the limits allow."""

@@ -28,7 +28,7 @@ class Pulse:
 
     def note(self, crawl: str, live: Live) -> list[Beat]:
         """Remembers how a crawl is doing; returns what is remembered of this run, the oldest first."""
-        beat = Beat(live.at, live.visits_per_second, live.queue, live.bytes_per_second)
+        beat = Beat(live.at, live.visits_per_second, live.waiting, live.bytes_per_second)
         with self._guard:
             beats = self._beats.setdefault(crawl, deque(maxlen=_SAMPLES))
             self._beats.move_to_end(crawl)
