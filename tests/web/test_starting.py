@@ -155,6 +155,8 @@ def test_mistakes_stand_beside_their_fields(server: Served, home: Path) -> None:
     assert invalid == {"seeds", "name", "max_time", "exclude", "per_host"}
     assert "javascript:alert(1)" in next(iter(document.find_all("textarea"))).text
     assert send(server, "/new", "/new", seeds="").status_code == 422
+    taken = turbohtml.parse(send(server, "/new", "/new", seeds="https://example.org/", name="tide").text)
+    assert "/crawls/tide" in {attribute(each, "href") for each in taken.find_all("a")}  # also for who pressed twice
     assert not (home.parent / "up").exists()
 
 

@@ -97,4 +97,5 @@ def _page(request: Request, shelf: Shelf, runner: Runner, typed: Mapping[str, st
     return show(
         request, "new.html", status=422 if asked.wrong else 200, place=shelf.place, typed=typed, wrong=asked.wrong,
         groups=groups, fields=form.fields(typed, asked.wrong, names), command=asked.command,
+        taken=asked.name if "name" in asked.wrong and asked.name in shelf.folders() else "",
     )  # fmt: skip
