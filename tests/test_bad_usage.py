@@ -102,7 +102,9 @@ def test_seeds_that_do_not_answer_are_a_run_that_failed(sanderling, tmp_path: Pa
 
 
 def test_a_crawl_that_was_complete_boasts_of_no_speed(sanderling, crawled: Path) -> None:  # type: ignore[no-untyped-def]
-    assert "/s" not in sanderling("crawl", "-d", crawled).out.splitlines()[0]
+    first, second, *_ = sanderling("crawl", "-d", crawled).out.splitlines()
+    assert "/s" not in first
+    assert second.startswith("nothing was left to fetch; `sanderling refresh")
 
 
 def test_folders_that_are_not_ours(refused: Callable[..., None], tmp_path: Path) -> None:
@@ -322,3 +324,20 @@ def test_a_host_named_by_an_address(crawled: Path, capsys: pytest.CaptureFixture
         assert url in capsys.readouterr().out
     assert main(["changes", str(crawled), "--host", "127.0.0.1:9"]) == 0
     assert capsys.readouterr().out == ""
+
+
+def test_a_server_that_could_not_be_used(refused: Callable[..., None], crawled: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("$argon2id$v=19$m=1$broken\n")
+    refused("begins like an argon2 hash and is none", "serve", crawled, "--port", 0, "--password-file", secret)
+    secret.write_bytes(b"\xff\xfe")
+    refused(f"{secret} cannot be read: it is not text", "serve", crawled, "--port", 0, "--password-file", secret)
+    refused(f"{tmp_path} cannot be read: Is a directory", "serve", crawled, "--port", 0, "--password-file", tmp_path)
+    with PageServer({}) as server:
+        port = server.origin.rpartition(":")[2]
+        refused("Address already in use; choose another port", "serve", crawled, "--port", port)
+
+
+def test_a_refresh_of_a_folder_that_lost_its_settings(sanderling, finished: Path) -> None:  # type: ignore[no-untyped-def]
+    (finished / "sanderling.toml").unlink()
+    assert sanderling("refresh", finished, "--budget", 1, "--retries", 0).code == 0

@@ -174,7 +174,16 @@ def test_sizes_follow_the_wish() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"hosts": 0}, {"pages": 0}, {"hosts": 3, "pages": 2}, {"links": 1}, {"vanish": 2.0}, {"skew": 1.0}]
+    "wrong",
+    [
+        {"hosts": 0},
+        {"pages": 0},
+        {"hosts": 3, "pages": 2},
+        {"links": 1},
+        {"vanish": 2.0},
+        {"skew": 1.0},
+        {"latency": math.nan},
+    ],
 )
 def test_impossible_webs_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(ValueError):

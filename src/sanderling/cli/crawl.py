@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
-            _summarise(folder, settings, server, started_with.pages, progress, options.json)
+            _summarise(folder, settings, server, started_with, progress, options.json)
     if progress.counts.failed and not progress.counts.pages and not progress.counts.queued:
         raise RunFailed("not one page could be fetched")
     return 0
@@ -169,7 +169,7 @@ def watch(server: CrawlServer, display: Display) -> Progress:
 
 
 def _summarise(
-    folder: Folder, settings: Settings, server: CrawlServer, pages_before: int, progress: Progress, as_json: bool
+    folder: Folder, settings: Settings, server: CrawlServer, before: Counts, progress: Progress, as_json: bool
 ) -> None:
     counts = progress.counts
     if as_json:
@@ -182,7 +182,7 @@ def _summarise(
         }  # fmt: skip
         sys.stdout.write(json.dumps(summary) + "\n")
         return
-    new = counts.pages - pages_before
+    new = counts.pages - before.pages
     rate = f", {new / progress.seconds:,.0f}/s" if new and progress.seconds else ""
     lines = [f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"]
     if not counts.pages:
@@ -200,6 +200,10 @@ def _summarise(
         limited = settings.max_pages or settings.max_time or settings.max_bytes
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
+    if counts.pages and counts.visits == before.visits and not counts.queued:
+        lines.append(
+            f"nothing was left to fetch; `sanderling refresh {folder.path}` visits again what has probably changed"
+        )
     if counts.pages:
         lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")
         lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")

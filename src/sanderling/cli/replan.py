@@ -13,7 +13,7 @@ from sanderling import clock
 from sanderling.cli.errands import run
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
-from sanderling.settings import load
+from sanderling.wiring.archive import settings_for
 from sanderling.wiring.budget import DAY, Terms
 from sanderling.wiring.planner import plan, read
 from sanderling.wiring.turns import write
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> int:
     def work(folder: Folder, store: Store) -> None:
         now = clock.now() / DAY
         intervals = {host.id: host.interval for host in store.hosts()}
-        settings = load(folder.settings)[0]
+        settings, _ = settings_for(folder, {})
         write(Path(result), plan(read(store, now), msgspec.json.decode(terms, type=Terms), settings, intervals, now))
 
     return run(directory, work)

@@ -57,13 +57,15 @@ def run(options: argparse.Namespace) -> int:
     from sanderling.web import serving  # what only this command needs takes a moment to load
     from sanderling.web.app import create_app
     from sanderling.web.sandbox import create_sandbox
-    from sanderling.web.security import LOOPBACK_NAMES, Security, is_loopback
+    from sanderling.web.security import LOOPBACK_NAMES, Security, is_hash, is_loopback
     from sanderling.web.shelf import Shelf
 
     token = secrets.token_urlsafe(24) if options.token == "" else options.token or ""
     if token and len(token) < SHORTEST_TOKEN:
         raise UsageError(f"a token of {len(token)} characters can be guessed: --token alone makes a good one")
     password = _password_in(options.password_file) if options.password_file else ""
+    if password.startswith("$argon2") and not is_hash(password):
+        raise UsageError(f"{options.password_file} begins like an argon2 hash and is none: nobody could log in")
     local = is_loopback(options.host)
     if not local and not token and not password:
         raise UsageError(f"whoever reaches {options.host} could use it: add --token or --password-file")

@@ -1,6 +1,7 @@
 """`python -m sanderling.testing`: a synthetic web for people to crawl."""
 
 import argparse
+import math
 import signal
 import sys
 
@@ -30,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
             vanish=options.vanish,
             skew=options.skew,
         )
+        if not 0 <= options.speed < math.inf:
+            raise ValueError("speed cannot be negative or infinite")
         site = web.serve(port=options.port, address=options.address, robots=options.robots, speed=options.speed)
         with site:
             sys.stdout.write(

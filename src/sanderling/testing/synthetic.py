@@ -4,6 +4,7 @@ Every question is answered by computing, never by looking up, so a million pages
 with the same parameters are the same web on every machine.
 """
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -61,8 +62,10 @@ class SyntheticWeb:
             raise ValueError("links must be at least 2, or the pages cannot all be reached")
         if not (0 <= self.appear <= 1 and 0 <= self.vanish <= 1 and 0 <= self.unchanging < 1 and 0 <= self.skew < 1):
             raise ValueError("appear and vanish are shares in 0..1, unchanging and skew in 0..1 without 1")
-        if min(self.change_rate, self.rate_spread, self.size, self.latency) < 0 or self.span <= 0:
-            raise ValueError("rates, sizes, latencies and times cannot be negative")
+        if not all(0 <= each < math.inf for each in (self.change_rate, self.rate_spread, self.size, self.latency)):
+            raise ValueError("rates, sizes and latencies cannot be negative or infinite")
+        if not 0 < self.span < math.inf:
+            raise ValueError("span has to be more than 0")
 
     # What exists, and when.
 

@@ -181,3 +181,12 @@ def archive_origin(request: Request) -> str:
     """Where archived pages are shown: another port, hence another origin."""
     security: Security = request.app.state.security
     return f"{request.url.scheme}://{host_name(request.headers.get('host', ''))}:{security.archive_port}"
+
+
+def is_hash(text: str) -> bool:
+    """Whether a password can be compared with it."""
+    try:
+        argon2.extract_parameters(text)
+    except argon2.exceptions.InvalidHashError:
+        return False
+    return True

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -26,10 +27,14 @@ def listening(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # With the protocol named, asyncio turns Nagle's algorithm off, which holds short answers back for 40 ms.
         sock = socket.socket(family, kind, protocol)
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind(address)
+        with contextlib.ExitStack() as undo:
+            undo.callback(sock.close)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address)
+            undo.pop_all()
     except OSError as error:
-        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
+        hint = "; choose another port" if error.errno in (errno.EADDRINUSE, errno.EACCES) else ""
+        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}{hint}") from None
     return sock
 
 
