@@ -311,6 +311,19 @@ def test_visits_without_an_answer_cost_nothing(watch: Watch) -> None:
     assert refresh.over(idle=False, now=1e9) and refresh.gained == pytest.approx(0.003)
 
 
+def test_a_page_that_waits_while_plans_name_it_again_is_visited_once(watch: Watch) -> None:
+    """As those do that nobody could reach; nor is the budget kept for it twice."""
+    refresh = planned(Terms(Budget(3600, "visits", 3600), forever=True), 3)
+    watch.now += 10
+    assert len(refresh.step(1e9)) == 3 and refresh.ids(1, 9, ()) == [1]
+    refresh.settle(Visit(id=1, outcome=Outcome.RETRY, reason="no route"), 1, excused=True)
+    for _ in range(2):
+        refresh.turns.again(Turn(1, 1, 0.0, 3600.0, 0.001, 1.0), 0.0)
+        assert refresh.step(1e9) == [1]
+    assert refresh.ids(1, 9, ()) == [1] and refresh.ids(1, 9, {1}) == []
+    assert refresh._listed == 3.0
+
+
 def silent(*ids: int) -> list[tuple[Visit, int]]:
     return [(Visit(id=id, outcome=Outcome.RETRY, reason="no route"), id) for id in ids]
 

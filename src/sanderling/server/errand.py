@@ -32,7 +32,10 @@ class Errand:
         _, errors = self._job.communicate()
         code, self._job = self._job.returncode, None
         said = errors.decode(errors="replace").strip().rpartition("\n")[2]
-        self.complaint = (said or f"code {code}") if code else ""
+        silent = (
+            f"code {code}" if code > 0 else f"it was ended by signal {-code}, as the system does when memory is short"
+        )
+        self.complaint = (said or silent) if code else ""
         return True
 
     def close(self) -> None:

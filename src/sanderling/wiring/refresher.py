@@ -141,7 +141,11 @@ class Refresher:
     def ids(self, host: int, count: int, leased: Collection[int]) -> list[int]:
         """Whose turn it is on a host."""
         line = self._lines.get(host)
-        return line.ids(count, leased) if line else []
+        if line is None:
+            return []
+        found = line.ids(count, leased)
+        self._listed, line.doubled = self._listed - line.doubled, 0.0
+        return found
 
     def over(self, idle: bool, now: float) -> bool:
         """Whether a refresh that is to end has ended; `idle` when nothing is left to lease."""

@@ -137,6 +137,7 @@ class Line:
         self._open: dict[int, Turn] = {}
         self._packed = bytearray()
         self._place = 0
+        self.doubled = 0.0  # what those would have cost that were in it already
 
     def __bool__(self) -> bool:
         return bool(self._open) or self._place < len(self._packed)
@@ -150,6 +151,9 @@ class Line:
         while len(found) < count and self._place < len(self._packed):
             turn = Turn._make(TURN.unpack_from(self._packed, self._place))
             self._place += TURN.size
+            if turn.id in self._open:  # a later plan named it, too
+                self.doubled += turn.cost
+                continue
             self._open[turn.id] = turn
             if turn.id not in leased:
                 found.append(turn.id)
