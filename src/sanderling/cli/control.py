@@ -9,6 +9,7 @@ import msgspec
 from sanderling.cli.crawl import metavar
 from sanderling.cli.folders import add_folder
 from sanderling.cli.screen import duration, size
+from sanderling.errors import UsageError
 from sanderling.model import ClientState, Command, Live
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
@@ -55,6 +56,10 @@ def run(options: argparse.Namespace) -> int:
     }
     if changes and options.action == "look":
         options.action = "change"
+    if (options.action == "change") != bool(changes):
+        raise UsageError(
+            f"{options.action} takes no settings" if changes else "change takes settings, such as --max-pages 5000"
+        )
     if options.action == "look":
         live = remote.look(folder.path)
     else:

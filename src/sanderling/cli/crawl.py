@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from sanderling.cli.progress import Display
-from sanderling.cli.screen import duration, size
+from sanderling.cli.screen import duration, rate_of, size
 from sanderling.cli.typed import pathname
 from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
@@ -119,7 +119,7 @@ def run(options: argparse.Namespace) -> int:
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
-            _summarise(folder, settings, server, started_with, progress, options.json)
+            _summarise(folder, server, started_with, progress, options.json)
     if progress.counts.failed and not progress.counts.pages and not progress.counts.queued:
         raise RunFailed("not one page could be fetched")
     return 0
@@ -168,9 +168,7 @@ def watch(server: CrawlServer, display: Display) -> Progress:
     return progress
 
 
-def _summarise(
-    folder: Folder, settings: Settings, server: CrawlServer, before: Counts, progress: Progress, as_json: bool
-) -> None:
+def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Progress, as_json: bool) -> None:
     counts = progress.counts
     if as_json:
         summary = {
@@ -183,7 +181,7 @@ def _summarise(
         sys.stdout.write(json.dumps(summary) + "\n")
         return
     new = counts.pages - before.pages
-    rate = f", {new / progress.seconds:,.0f}/s" if new and progress.seconds else ""
+    rate = f", {rate_of(new / progress.seconds)}" if new and progress.seconds else ""
     lines = [f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"]
     if not counts.pages:
         lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
@@ -197,7 +195,8 @@ def _summarise(
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:
-        limited = settings.max_pages or settings.max_time or settings.max_bytes
+        now = server.settings
+        limited = now.max_pages or now.max_time or now.max_bytes
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
     if counts.pages and counts.visits == before.visits and not counts.queued:

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.columns import Columns
 
-from sanderling.cli.screen import duration, size
+from sanderling.cli.screen import duration, rate_of, size
 from sanderling.wiring.crawl import Progress
 
 PLAIN_EVERY = 5.0
@@ -60,7 +60,7 @@ class Display:
         counts = progress.counts
         parts = [
             f"{counts.pages:,} pages",
-            f"{self.rate():,.0f}/s",
+            rate_of(self.rate()),
             size(counts.bytes),
             f"{counts.queued:,} queued",
             f"{progress.hosts:,} host{'s' * (progress.hosts != 1)}",

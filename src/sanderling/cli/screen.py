@@ -31,6 +31,10 @@ def size(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
+def rate_of(a_second: float) -> str:
+    return f"{a_second:,.0f}/s" if a_second >= 10 else f"{a_second:.1f}/s"
+
+
 def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"

@@ -180,6 +180,11 @@ class CrawlServer:
         self._undo.close()
 
     @property
+    def settings(self) -> Settings:
+        """As they are now: some may be changed while it runs."""
+        return self._control.settings
+
+    @property
     def stopped(self) -> bool:
         """Whether somebody had enough of it."""
         return self._asked_to_stop() or self._control.told_to_stop
