@@ -254,6 +254,13 @@ def test_damaged_pages_are_found_by_their_address(library: Library, caplog: pyte
     assert "found by its address only" in caplog.text
 
 
+def test_an_archive_that_is_lost_is_one_complaint(library: Library, caplog: pytest.LogCaptureFixture) -> None:
+    some(library, 0, 20)
+    next(library.folder.warcs.iterdir()).unlink()
+    assert library.urls("url:1") == ["1"]
+    assert caplog.text.count("found by its address only") == 1
+
+
 def test_a_full_disk_is_a_sentence(library: Library, sanderling: Callable) -> None:  # type: ignore[type-arg]
     some(library, 0, 30)
     limited = (

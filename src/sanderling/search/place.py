@@ -5,6 +5,7 @@ Whoever reads the old one goes on with it until the next question; its files go 
 
 import contextlib
 import fcntl
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -115,7 +116,9 @@ def legible(root: Path) -> Iterator[None]:
         if not panic and not isinstance(error, ValueError | OSError | msgspec.MsgspecError):
             raise
         said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise BadIndex(f"the index in {root} cannot be read ({said}): {_remedy(root)}") from None
+        forbidden = re.search("ReadOnlyFilesystem|PermissionDenied", said)
+        remedy = "a search locks it; copy the crawl to where it may be written" if forbidden else _remedy(root)
+        raise BadIndex(f"the index in {root} cannot be read ({said}): {remedy}") from None
 
 
 def _remedy(root: Path) -> str:

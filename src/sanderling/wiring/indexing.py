@@ -147,11 +147,12 @@ def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpa
     """Versions that say something, with their documents, as many at a time as memory is meant to hold."""
     part: list[Unpacked] = []
     size = 0
+    lost: set[str] = set()
     with contextlib.closing(warc.WarcReader(warcs)) as archive:
         for version in versions:
             if version.kinds & ChangeKind.GONE:
                 continue  # the page's last words say that it is gone
-            archived = None if version.noindex else _archived(archive, version)
+            archived = None if version.noindex else _archived(archive, version, lost)
             part.append((version, archived))
             size += len(archived.body) if archived else 0
             if size >= UNPACKED:
@@ -160,11 +161,14 @@ def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpa
     yield part
 
 
-def _archived(archive: warc.WarcReader, version: Searchable) -> warc.Archived | None:
+def _archived(archive: warc.WarcReader, version: Searchable, lost: set[str]) -> warc.Archived | None:
+    """Complains of a file once, however many pages are lost with it."""
     try:
         return archive.read(version.stored)
     except (BadFolder, OSError) as error:
-        _log.warning("%s is found by its address only: %s", version.url, error)
+        if version.stored.warc not in lost:
+            lost.add(version.stored.warc)
+            _log.warning("%s is found by its address only, as may be others of that file: %s", version.url, error)
         return None
 
 
