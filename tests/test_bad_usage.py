@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST
+from conftest import FAST, Ran
 from servers import PageServer, links
 
 from sanderling.cli import main
@@ -341,3 +341,11 @@ def test_a_server_that_could_not_be_used(refused: Callable[..., None], crawled: 
 def test_a_refresh_of_a_folder_that_lost_its_settings(sanderling, finished: Path) -> None:  # type: ignore[no-untyped-def]
     (finished / "sanderling.toml").unlink()
     assert sanderling("refresh", finished, "--budget", 1, "--retries", 0).code == 0
+
+
+def test_a_folder_where_a_url_belongs(
+    refused: Callable[..., None], crawled: Path, monkeypatch: pytest.MonkeyPatch, sanderling: Callable[..., Ran]
+) -> None:
+    monkeypatch.chdir(crawled.parent)
+    refused(f"`sanderling crawl -d {crawled.name}` resumes the crawl in that folder", "crawl", crawled.name)
+    assert sanderling("status", crawled, "--json").json["known"] == 41

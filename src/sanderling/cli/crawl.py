@@ -104,11 +104,10 @@ def run(options: argparse.Namespace) -> int:
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
     settings, planted = settings_for(folder, chosen)
-    if not folder.exists():
-        if not seeds:
-            raise UsageError("nothing to crawl: name a URL, for example `sanderling crawl https://example.org/`")
-        if not settings.proxy:
-            _check_resolvable([canonical_seed(url) for url in options.url])
+    if not folder.exists() and not seeds:
+        raise UsageError("nothing to crawl: name a URL, for example `sanderling crawl https://example.org/`")
+    if not settings.proxy:
+        _check_resolvable([seed for url in options.url if (seed := canonical_seed(url)) not in planted])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
     with serving(folder, settings, seeds, options.again, retry=options.retry_failed) as server:
@@ -199,7 +198,7 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
         limited = now.max_pages or now.max_time or now.max_bytes
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
-    if counts.pages and counts.visits == before.visits and not counts.queued:
+    if counts.pages and not before.queued and not counts.queued:
         lines.append(
             f"nothing was left to fetch; `sanderling refresh {folder.path}` visits again what has probably changed"
         )
@@ -242,7 +241,7 @@ def _seed_at(path: Path, number: int, line: str) -> str:
 
 
 def _check_resolvable(seeds: list[str]) -> None:
-    """Refuses a seed whose host name does not exist, before anything is created."""
+    """Refuses a seed whose host name does not exist, before anything is made of it."""
     failed: list[str] = []
 
     def look_up(name: str) -> None:
@@ -250,7 +249,8 @@ def _check_resolvable(seeds: list[str]) -> None:
             socket.getaddrinfo(name, None)
         except socket.gaierror as error:
             if error.errno != socket.EAI_AGAIN:
-                failed.append(f"{name!r} cannot be a seed: the host name cannot be resolved")
+                hint = f"; `sanderling crawl -d {name}` resumes the crawl in that folder" if _is_crawl(name) else ""
+                failed.append(f"{name!r} cannot be a seed: the host name cannot be resolved{hint}")
         except UnicodeError:
             failed.append(f"{name!r} cannot be a seed: it is not a valid host name")
 
@@ -261,6 +261,10 @@ def _check_resolvable(seeds: list[str]) -> None:
         thread.join(5)
     if failed:
         raise BadSeed(failed[0])
+
+
+def _is_crawl(name: str) -> bool:
+    return Folder(Path(name)).exists()
 
 
 def _say(line: str) -> None:
