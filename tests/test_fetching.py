@@ -2,13 +2,15 @@
 
 import asyncio
 import gzip
+import json
 import ssl
 import threading
 import time
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import brotli
@@ -16,11 +18,13 @@ import hypercorn
 import hypercorn.asyncio
 import pytest
 import trustme
-from conftest import FAST, stored_urls
+from conftest import FAST, started, stored_urls
 from papers import pdf, word
 from servers import Answer, PageServer, Socks, closed, deaf, ftp, gopher, links, listening, redirect
+from waiting import PATIENCE, until
 
-from sanderling.testing import FaultServer
+from sanderling.testing import FaultServer, SyntheticWeb
+from sanderling.wiring import remote
 
 
 def listed(sanderling: Any, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
@@ -302,6 +306,21 @@ def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str
         )  # fmt: skip
         assert time.monotonic() - started < 100  # one after the other, on two connections
         assert (ran.json["pages"], ran.json["failed"]) == (1, 300)
+
+
+def test_a_site_that_is_away_for_a_moment_costs_no_page(tmp_path: Path) -> None:
+    """Each further try is one: no page is given up while its host is left alone."""
+    web, folder = SyntheticWeb(pages=60, seed=5), tmp_path / "c"
+    with ExitStack() as stack:
+        with web.serve() as site:
+            site.hold(after=20)
+            crawl = ("crawl", site.url, "-d", folder, *FAST, "--retries", 5, "--retry-wait", "500ms", "--json")
+            process = stack.enter_context(started(*crawl, stdout=PIPE, stderr=DEVNULL))
+            until(lambda: site.held)
+        until(lambda: remote.look(folder, PATIENCE).counts.retried)
+        stack.enter_context(web.serve(port=int(site.proxy.rpartition(":")[2])))
+        summary = json.loads(process.communicate(timeout=PATIENCE)[0])
+    assert (summary["pages"], summary["failed"], summary["queued"]) == (60, 0, 0)
 
 
 # ---- TLS and HTTP/2

@@ -23,8 +23,9 @@ from sanderling.urls import WEB, join
 BATCH = 100
 LONGEST_SILENCE = 1.0
 REPORT_AFTER = 0.25
-# How long a host that cannot be reached is left alone.
-DEAD_FOR = 30.0
+# How long a host that cannot be reached is left alone at most, and of the wait of its pages for another try: less than
+# all of it, so that each of them is one.
+DEAD_FOR, DEAD_SHARE = 30.0, 0.9
 MOST_SITES = 20_000
 # How often it is looked for fetches whose first byte is overdue.
 SWEEP_EVERY = 0.25
@@ -230,16 +231,26 @@ class Crawler:
             elif fetch.robots_hops >= 0:
                 self._read_robots(fetch)
             if fetch.host_is_dead and fetch.robots_hops <= 0:
-                site.dead = (
-                    time.monotonic() + DEAD_FOR,
-                    Outcome.FAILED if fetch.hopeless else Outcome.RETRY,
-                    fetch.error,
-                )
+                self._leave_alone(fetch, time.monotonic())
+            elif not fetch.postponed:
+                site.deaths = 0
             if not site.in_flight and site.pause.user is site:
                 site.pause.user = None
                 self._wake(site.pause, time.monotonic())
             self._schedule(site, time.monotonic())
             self._transport.release(fetch)
+
+    def _leave_alone(self, fetch: Fetch, now: float) -> None:
+        """Until the pages of a host that cannot be reached are tried again, if that is any use."""
+        site = fetch.site
+        if site.dead[0] > now:  # others that were on their way have said so
+            return
+        seconds = min(DEAD_FOR, DEAD_SHARE * self._settings.retry_wait * 2 ** min(site.deaths, 30))
+        site.deaths += 1
+        if fetch.hopeless:
+            site.dead = (now + DEAD_FOR, Outcome.FAILED, fetch.error)
+        else:
+            site.dead = (now + seconds, Outcome.RETRY, fetch.error)
 
     def _put_back(self, fetch: Fetch) -> None:
         """Another host at the same address was being asked: it comes to its turn later."""
