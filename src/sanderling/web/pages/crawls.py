@@ -16,8 +16,8 @@ from sanderling.web.shelf import Shelf
 
 router = APIRouter()
 
-# One that does not answer at once must not keep the others from being shown.
-_PATIENCE = 0.3
+# One that does not answer must not keep the others from being shown.
+_PATIENCE = 1.0
 
 
 class Row(NamedTuple):
