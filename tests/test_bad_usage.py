@@ -46,6 +46,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
         ("   ", "not a valid URL"),
         ("/etc/passwd", "not a valid URL"),
         ("mailto:someone@example.org", "cannot be a seed"),
+        ("http://someone:secret@example.org/a@b", "http://example.org/a@b cannot be a seed with a user name"),
         ("file:///etc/passwd", "the scheme 'file' is not http, https, ftp or gopher"),
         ("dict://127.0.0.1/", "the scheme 'dict' is not"),
         ("http://\u202e\x1b[2J/", "not a valid URL"),

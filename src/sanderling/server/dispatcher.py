@@ -33,6 +33,8 @@ def canonical_seed(text: str) -> str:
         if len(stripped) > LONGEST:
             raise BadSeed(f"{quoted(stripped)} cannot be a seed: it is longer than {LONGEST:,} characters")
         raise BadSeed(f"{quoted(text)} cannot be a seed: it is not a valid URL")
+    if "@" in re.split(r"[/\\?#]", stripped.partition("://")[2], maxsplit=1)[0]:
+        raise BadSeed(f"{url} cannot be a seed with a user name or a password: they are not sent; leave them out")
     return url
 
 
