@@ -163,7 +163,8 @@ def test_of_many_pages_none_of_the_best_is_left_out_at_a_glance(objective: Objec
         rng.normal(-4, 2, pages), rng.uniform(0, 3, pages), np.ones(pages), 100.0 - rows["at"], np.ones(pages),
         np.ones(pages), weight,
     )  # fmt: skip
-    worths = weight * worth(known.exposure, known.log_rate, known.spread, objective) / cost
+    half_a_round = (100.0 - rows["at"].max()) / 2
+    worths = weight * worth(known.exposure + half_a_round, known.log_rate, known.spread, objective) / cost
     best = planning.affordable(np.where(rows["failures"] > 0, -np.inf, worths), cost, 900.0)
     assert (planning.choose("optimal", objective, rows, known, cost, 900.0, 100.0) == best).all()
 
