@@ -75,7 +75,7 @@ def _scores(
 
 def _half_a_round(pages: NDArray[np.void], now: float) -> float:
     """A page that is left out now waits for the next round, which is expected when the time since the last has passed again:
-    it is judged by how old it will be half-way. In rounds of three days that keeps 0.002 more fresh."""
+    it is judged by how old it will be half-way. In rounds of three days that keeps up to 0.002 more fresh."""
     return max(now - float(pages["at"].max()), 0.0) / 2 if len(pages) else 0.0
 
 
