@@ -43,7 +43,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "export", help="write pages, links or archives to a file", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    parser.add_argument("--format", required=True, choices=sorted([*FORMATS, "markdown"]), help="what to write")
+    formats = sorted([*FORMATS, "markdown"])
+    parser.add_argument("--format", required=True, choices=formats, metavar="FORMAT", help=", ".join(formats))
     parser.add_argument(
         "-o",
         "--output",
