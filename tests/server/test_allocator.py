@@ -63,6 +63,21 @@ def test_a_host_without_limits_is_spread_over_clients() -> None:
     assert not {t.id for t in one.tasks} & {t.id for t in two.tasks}
 
 
+def test_a_host_whose_cookies_are_kept_belongs_to_one_client() -> None:
+    made, _ = allocator({1: 1000}, per_host=32, delay=0.0, cookies=True)
+    made.join("a")
+    made.join("b")
+    (one,) = made.lease("a", 50, 9999) + made.lease("b", 50, 9999)
+    assert one.connections == 32
+    (keeper,) = {held.client for held in made._held.values()}
+    for late in range(20):
+        made.join(str(late))
+    made.settle((task.id, False) for task in one.tasks)
+    assert [each for each in made._own if made.lease(each, 50, 9999)] == [keeper]
+    made.leave(keeper)
+    assert any(made.lease(each, 50, 9999) for each in made._own)
+
+
 def test_no_more_than_there_is_room_for() -> None:
     made, _ = allocator(dict.fromkeys(range(5), 10))
     made.join("a")

@@ -55,7 +55,7 @@ class Address:
 class Site:
     """A host with work: what is queued for it in the store and who holds what."""
 
-    __slots__ = ("address", "depth", "holders", "host", "kept", "leased", "queued", "trusted")
+    __slots__ = ("address", "depth", "holders", "host", "keeper", "kept", "leased", "queued", "trusted")
 
     def __init__(self, host: Host, trusted: bool) -> None:
         self.host = host
@@ -64,6 +64,7 @@ class Site:
         self.leased: set[int] = set()
         self.address: Address | None = None  # known, and shared
         self.holders: dict[str, int] = {}
+        self.keeper = ""  # the client that has its cookies
         self.depth = 0  # nothing nearer to the seeds than this is queued
         self.kept = host.interval  # as the store knows it
 
@@ -89,6 +90,9 @@ class Allocator:
         self._most = most
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
+        # Pauses are kept by the client that a host belongs to; so are cookies, which nobody else would have.
+        self._cookies = settings.cookies
+        self._belongs = self._unhurried or settings.cookies
         self._longest = max(LONGEST_NOTED, settings.delay or 0.0, settings.max_delay)
         self._by_level = settings.max_depth is not None
         self._by_address = settings.by_address and not settings.proxy and self._unhurried
@@ -203,6 +207,7 @@ class Allocator:
             want -= len(tasks)
             own.pop(site.host.id, None)
             self._withdraw(site)
+            site.keeper = client if self._cookies else ""
             self._offer(site)
             leases.append(
                 HostLease(
@@ -353,14 +358,16 @@ class Allocator:
                 self._own[client].setdefault(id, site)
 
     def _line_of(self, site: Site) -> str:
+        if site.keeper in self._own:
+            return site.keeper
         name = site.address.name if site.address is not None else site.host.origin
-        return owner(name, self._own) if self._unhurried else ""
+        return owner(name, self._own) if self._belongs else ""
 
     def _withdraw(self, site: Site) -> None:
         self._lines[self._line_of(site)].pop(site.host.id, None)
 
     def _most_holders(self) -> int:
-        if self._unhurried:
+        if self._belongs:
             return 1
         return max(1, min(self._per_host, len(self._own)))
 
