@@ -134,3 +134,9 @@ def stored_urls(folder: Path) -> list[str]:
                 if record.rec_type == "response":
                     urls.append(record.rec_headers.get_header("WARC-Target-URI"))
     return urls
+
+
+def listed(sanderling: Any, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
+    """What `sanderling pages` says, by path."""
+    rows = sanderling("pages", folder, "--json", *more).lines
+    return {"/" + row["url"].split("/", 3)[3]: row for row in rows}

@@ -1,16 +1,13 @@
-"""How pages are fetched: protocols, encodings, redirects, retries, time-outs, proxies, and what pages ask of crawlers."""
+"""How pages are fetched: protocols, encodings, redirects, proxies, and what pages ask of crawlers."""
 
 import asyncio
 import gzip
-import json
 import ssl
 import threading
-import time
 import zlib
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
-from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import brotli
@@ -18,20 +15,9 @@ import hypercorn
 import hypercorn.asyncio
 import pytest
 import trustme
-from conftest import FAST, started, stored_urls
+from conftest import FAST, listed, stored_urls
 from papers import pdf, word
-from servers import Answer, PageServer, Socks, closed, deaf, ftp, gopher, links, listening, redirect
-from waiting import PATIENCE, until
-
-from sanderling.testing import FaultServer, SyntheticWeb
-from sanderling.wiring import remote
-
-
-def listed(sanderling: Any, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
-    """What `sanderling pages` says, by path."""
-    rows = sanderling("pages", folder, "--json", *more).lines
-    return {"/" + row["url"].split("/", 3)[3]: row for row in rows}
-
+from servers import Answer, PageServer, Socks, ftp, gopher, links, listening, redirect
 
 # ---- one site with a bit of everything
 
@@ -183,144 +169,6 @@ def test_cookies_when_asked_for(sanderling, tmp_path: Path) -> None:  # type: ig
         asked = {each.url: each.headers for each in server.asked}
     assert asked["/next"]["cookie"] == "a=b"
     assert "cookie" not in asked["/"]
-
-
-# ---- retries
-
-
-def test_what_failed_is_tried_again_when_asked(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    folder, flags = tmp_path / "c", ("--delay", 0, "--retries", 0, "--clients", 1)
-    table: dict[str, Any] = {
-        "/": lambda n: Answer(b"", status=500) if n == 1 else links("/flaky", "/closed"),
-        "/flaky": lambda n: Answer(b"", status=503) if n == 1 else b"at last",
-        "/closed": Answer(b"", status=403),
-    }
-    with PageServer(table) as server:
-        ran = sanderling("crawl", server.origin, "-d", folder, *flags)
-        assert "0 pages" in ran.out and "--retry-failed" in ran.out
-        sanderling("crawl", "-d", folder, *flags)  # the seed is tried again in any case
-        assert {path: row["state"] for path, row in listed(sanderling, folder).items()} == {
-            "/": "fetched", "/flaky": "failed", "/closed": "failed",
-        }  # fmt: skip
-        sanderling("crawl", "-d", folder, *flags)
-        assert server.requests["/flaky"] == 1
-        ran = sanderling("crawl", "-d", folder, "--retry-failed", "--json", *flags)
-        assert (ran.lines[-1]["failed"], ran.lines[-1]["pages"]) == (1, 2)
-        assert server.requests["/"] == server.requests["/flaky"] == server.requests["/closed"] == 2
-    pages = listed(sanderling, folder)
-    assert pages["/flaky"]["state"] == "fetched"
-    assert (pages["/closed"]["state"], pages["/closed"]["reason"]) == ("failed", "answered 403")
-
-
-def test_retries_with_back_off(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    def until(times: int, status: int, *headers: tuple[str, str]) -> Any:
-        return lambda n: Answer(b"", status=status, headers=headers) if n <= times else b"at last"
-
-    table = {
-        "/flaky": until(2, 503),
-        "/later": until(1, 429, ("Retry-After", "2")),
-        "/odd": until(1, 500, ("Retry-After", "²")),
-        "/broken": until(9, 500),
-        **{f"/{status}": Answer(b"", status=status) for status in (400, 401, 403, 404, 418, 451)},
-    }
-    table["/"] = links(*table)
-    with PageServer(table) as server:
-        ran = sanderling(
-            "crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--retries", 2, "--retry-wait", "400ms",
-            "--clients", 1,
-        )  # fmt: skip
-        assert ran.code == 0
-        requests, asked = server.requests, list(server.asked)
-    pages = listed(sanderling, tmp_path / "c")
-    assert [requests[path] for path in ("/flaky", "/later", "/odd", "/broken")] == [3, 2, 2, 3]
-    assert all(requests[f"/{status}"] == 1 for status in (400, 401, 403, 404, 418, 451))
-    assert {path for path in ("/flaky", "/later", "/odd") if pages[path]["state"] == "fetched"} == {
-        "/flaky",
-        "/later",
-        "/odd",
-    }
-    assert (pages["/broken"]["state"], pages["/broken"]["reason"]) == ("failed", "answered 500")
-    assert (pages["/404"]["state"], pages["/403"]["state"]) == ("gone", "failed")
-    first, second, third = (each.at for each in asked if each.url == "/flaky")
-    assert second - first >= 0.4
-    assert third - second >= 0.8
-    refused, again = (each.at for each in asked if each.url == "/later")
-    assert again - refused >= 2
-    # Who says that it is too much is left alone altogether.
-    assert not [each for each in asked if refused < each.at < refused + 1.9]
-
-
-# ---- time-outs and dead hosts
-
-
-def reason_of(sanderling: Any, folder: Path, url: str, *limits: str) -> str:
-    """Why a page could not be fetched, when only these limits can end it."""
-    patient = (
-        "--connect-timeout",
-        "1h",
-        "--first-byte-timeout",
-        "1h",
-        "--fetch-timeout",
-        "1h",
-        "--low-speed-time",
-        "1h",
-    )
-    ran = sanderling("crawl", url, "-d", folder, "--retries", 0, "--delay", 0, "--ignore-robots", *patient, *limits)
-    assert ran.code == 1, ran.err
-    (row,) = sanderling("pages", folder, "--json").lines
-    return str(row["reason"])
-
-
-@pytest.mark.parametrize(
-    ("name", "limit", "reason"),
-    [
-        ("hang", ("--first-byte-timeout", "1s"), "timed out: no first byte within 1 s"),
-        ("slow-headers", ("--fetch-timeout", "2s"), "timed out: Operation timed out after"),
-        ("slow-body", ("--low-speed-time", "2s"), "timed out: Operation too slow"),
-        ("slow-body", ("--fetch-timeout", "2s"), "timed out: Operation timed out after"),
-    ],
-)
-def test_time_outs(sanderling, tmp_path: Path, name: str, limit: tuple[str, str], reason: str) -> None:  # type: ignore[no-untyped-def]
-    with FaultServer() as slow:
-        assert reason_of(sanderling, tmp_path / "c", slow.url(name), *limit).startswith(reason)
-
-
-def test_hosts_that_cannot_be_reached(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with deaf() as nobody, closed() as none:
-        said = reason_of(sanderling, tmp_path / "deaf", f"{nobody}/", "--connect-timeout", "500ms")
-        assert said.startswith("timed out: Connection timed out after")
-        assert reason_of(sanderling, tmp_path / "closed", f"{none}/").startswith("the host cannot be reached")
-
-
-@pytest.mark.parametrize("robots", [(), ("--ignore-robots",)])
-def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
-    """A hundred pages of a host that does not answer cost one time-out, not a hundred; nor do unknown names and closed ports."""
-    with PageServer({"/": b"alive"}) as server, deaf() as nobody, closed() as none:
-        dead = [nobody, none, "http://no-such-host.invalid"]
-        seeds = tmp_path / "seeds.txt"
-        seeds.write_text("\n".join([*(f"{host}/{n}" for n in range(100) for host in dead), server.origin]))
-        started = time.monotonic()
-        ran = sanderling(
-            "crawl", "--seeds", seeds, "-d", tmp_path / "c", "--retries", 0, "--connect-timeout", "2s", "--clients", 1,
-            "--connections", 2, "--delay", 0, *robots, "--json",
-        )  # fmt: skip
-        assert time.monotonic() - started < 100  # one after the other, on two connections
-        assert (ran.json["pages"], ran.json["failed"]) == (1, 300)
-
-
-def test_a_site_that_is_away_for_a_moment_costs_no_page(tmp_path: Path) -> None:
-    """Each further try is one: no page is given up while its host is left alone."""
-    web, folder = SyntheticWeb(pages=60, seed=5), tmp_path / "c"
-    with ExitStack() as stack:
-        with web.serve() as site:
-            site.hold(after=20)
-            crawl = ("crawl", site.url, "-d", folder, *FAST, "--retries", 5, "--retry-wait", "500ms", "--json")
-            process = stack.enter_context(started(*crawl, stdout=PIPE, stderr=DEVNULL))
-            until(lambda: site.held)
-        until(lambda: remote.look(folder, PATIENCE).counts.retried)
-        stack.enter_context(web.serve(port=int(site.proxy.rpartition(":")[2])))
-        summary = json.loads(process.communicate(timeout=PATIENCE)[0])
-    assert (summary["pages"], summary["failed"], summary["queued"]) == (60, 0, 0)
 
 
 # ---- TLS and HTTP/2
@@ -478,11 +326,3 @@ def test_ftp_and_gopher_seeds(sanderling, tmp_path: Path) -> None:  # type: igno
     assert rows[seeds[1]]["state"] == "failed"
     assert rows[seeds[2]]["size"] == len(menus[""])
     assert sanderling("export", tmp_path / "c", "--format", "cdxj", "-o", "-").out.count("\n") == 3
-
-
-def test_a_run_does_not_wait_an_hour_for_one_page(sanderling: Any, tmp_path: Path) -> None:
-    busy = Answer(b"", status=429, headers=(("Retry-After", "3600"),))
-    with PageServer({"/": links("/a", "/b"), "/a": b"a page", "/b": busy}) as server:
-        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--max-delay", "100ms")
-        assert ran.code == 0
-        assert "1 still queued (told to come back later)" in ran.out
