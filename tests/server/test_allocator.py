@@ -63,6 +63,18 @@ def test_a_host_without_limits_is_spread_over_clients() -> None:
     assert not {t.id for t in one.tasks} & {t.id for t in two.tasks}
 
 
+def test_the_first_client_leaves_connections_to_those_still_to_come() -> None:
+    queue = Queue({1: 1000})
+    made = Allocator(Settings(per_host=8, delay=0.0), queue.take, crew=2)
+    made.add(Host(1, "http://1"), 1000, False)
+    connections = []
+    for client in "ab":
+        made.join(client)
+        (lease,) = made.lease(client, 500, 9999)
+        connections.append(lease.connections)
+    assert connections == [4, 4]
+
+
 def test_a_host_whose_cookies_are_kept_belongs_to_one_client() -> None:
     made, _ = allocator({1: 1000}, per_host=32, delay=0.0, cookies=True)
     made.join("a")

@@ -85,9 +85,11 @@ def owner(origin: str, clients: Collection[str]) -> str:
 class Allocator:
     """Hands out leases and knows each one."""
 
-    def __init__(self, settings: Settings, take: Take, most: Most = lambda _: LARGEST_STOCK) -> None:
+    def __init__(self, settings: Settings, take: Take, most: Most = lambda _: LARGEST_STOCK, crew: int = 1) -> None:
+        """`crew` is how many clients there will be: the first must not take the connections of those still to come."""
         self._take = take
         self._most = most
+        self._crew = crew
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
         # Pauses are kept by the client that a host belongs to; so are cookies, which nobody else would have.
@@ -369,7 +371,7 @@ class Allocator:
     def _most_holders(self) -> int:
         if self._belongs:
             return 1
-        return max(1, min(self._per_host, len(self._own)))
+        return max(1, min(self._per_host, max(self._crew, len(self._own))))
 
     def _connections(self) -> int:
         return max(1, self._per_host // self._most_holders())

@@ -123,7 +123,7 @@ class CrawlServer:
             if retry:
                 self._store.retry_failed(self._store.counts())
             self._frontier = Frontier(
-                self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher
+                self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher, crew_size
             )
             self._weighing = Weighing(self._store, folder.path, self._run_folder / "weights")
             undo.callback(self._weighing.close)

@@ -32,7 +32,7 @@ class Frontier:
 
     def __init__(
         self, store: Store, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool,
-        refresher: Refresher | None = None,
+        refresher: Refresher | None, crew: int,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
@@ -45,7 +45,7 @@ class Frontier:
         named = {origin(seed) for seed in self._seeds}
         self._trusted = named if settings.private_seeds else set()
         self.scope = Scope([*self._seeds, *self.homes], settings)
-        self.allocator = Allocator(settings, self._take, lambda host: self.gate.most_at_once(host))
+        self.allocator = Allocator(settings, self._take, lambda host: self.gate.most_at_once(host), crew)
         self._distributor = Distributor(store.take, store.ranks)
         self._folder, self._run_folder = folder, run_folder
         self._order = _order(settings)
