@@ -171,6 +171,28 @@ def test_cookies_when_asked_for(sanderling, tmp_path: Path) -> None:  # type: ig
     assert "cookie" not in asked["/"]
 
 
+def test_a_session_is_not_ended_by_a_link(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    inside = [f"/inside/{number}" for number in range(5)]
+    table = {
+        "/": Answer(links("/account/logout", "/away", *inside), headers=(("Set-Cookie", "session=1; Path=/"),)),
+        "/account/logout": Answer(b"bye", headers=(("Set-Cookie", "session=0; Path=/; Max-Age=0"),)),
+        "/away": redirect("/account/logout"),
+        **dict.fromkeys(inside, b"for members"),
+    }
+    with PageServer(table) as server:
+        assert sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--cookies").code == 0
+        assert all(each.headers.get("cookie") == "session=1" for each in server.asked if each.url in inside)
+        assert "/account/logout" not in server.requests
+        (excluded,) = sanderling("pages", tmp_path / "c", "--state", "excluded", "--json").lines
+        assert (excluded["url"], excluded["reason"]) == (
+            server.origin + "/account/logout", "would end the session that cookies keep"
+        )  # fmt: skip
+        settings = tmp_path / "c/sanderling.toml"
+        settings.write_text(settings.read_text().replace("cookies = true", "cookies = false"))
+        assert sanderling("crawl", "-d", tmp_path / "c").code == 0
+        assert server.requests["/account/logout"] == 1, "without a session it is a page like any other"
+
+
 # ---- TLS and HTTP/2
 
 

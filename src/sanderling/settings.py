@@ -139,7 +139,7 @@ DECLARED = [
     Declared("user_agent", "text", "Manners", "how the crawler introduces itself; robots rules address it by the product names in it"),
     Declared("contact", "text", "Manners", "URL or mail address of whoever runs the crawl, added to the user agent"),
     Declared("proxy", "text", "Network", "http://, https://, socks5:// or socks5h:// proxy for every request"),
-    Declared("cookies", "flag", "Network", "keep cookies for the length of a run"),
+    Declared("cookies", "flag", "Network", "keep cookies for the length of a run; links to log out are then not followed"),
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
     Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
     Declared("connect_timeout", "duration", "Network", "give up connecting after this long"),

@@ -44,6 +44,31 @@ def test_a_pattern_cannot_explode() -> None:
 
 
 @pytest.mark.parametrize(
+    "path",
+    [
+        "logout", "Logout.php?x=1", "user/logout/", "users/sign_out", "account/log-off;a", "wp-login.php?action=logout&n=1",
+        "?logout", "w/index.php?title=Special:UserLogout", "j_spring_security_logout",
+    ],
+)  # fmt: skip
+def test_what_would_end_a_session_is_left_alone_where_there_is_one(path: str) -> None:
+    url = f"https://docs.example.co.uk/{path}"
+    assert objection(url, cookies=True) == "would end the session that cookies keep"
+    assert not objection(url)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["login", "logs/out", "catalog-out", "blogoff", "how-to-log-out", "logout-explained", "log-out-of-it", "signoffs", "?to=%2Flogout"],
+)  # fmt: skip
+def test_what_only_sounds_like_it_is_followed(path: str) -> None:
+    assert not objection(f"https://docs.example.co.uk/{path}", cookies=True)
+
+
+def test_a_host_may_be_named_so() -> None:
+    assert not objection("https://www.logout.fyi/x", "https://www.logout.fyi/", cookies=True)
+
+
+@pytest.mark.parametrize(
     ("typed", "seed"),
     [
         ("example.org", "https://example.org/"),

@@ -17,7 +17,10 @@ MAX_HOPS = 20
 Rank = Callable[[int], float]
 
 # How the reasons begin that `Scope.objection` gives.
-OUT_OF_SCOPE = ("scope: ", "matches an exclude", "matches no include")
+OUT_OF_SCOPE = ("scope: ", "matches an exclude", "matches no include", "would end the session")
+
+# /logout.php, /users/sign_out, ?action=logoff, Special:UserLogout; not /how-to-log-out-of-everything.
+_ENDS_SESSION = re.compile(r"(?:[/?&=;:_.]|user)(?:log|sign)[-_]?(?:out|off)(?![\w%+-])", re.IGNORECASE)
 
 
 def canonical_seed(text: str) -> str:
@@ -49,6 +52,7 @@ class Scope:
         self._domain_of: dict[str, str] = {}
         self._include = [pattern(text) for text in settings.include]
         self._exclude = [pattern(text) for text in settings.exclude]
+        self._in_session = settings.cookies
         for seed in seeds:
             self.extend(seed)
 
@@ -76,6 +80,8 @@ class Scope:
             return "matches an exclude pattern"
         if self._include and not any(p.search(url) for p in self._include):
             return "matches no include pattern"
+        if self._in_session and _ENDS_SESSION.search(url, len(home)):
+            return "would end the session that cookies keep"
         return ""
 
     def _domain(self, home: str) -> str:

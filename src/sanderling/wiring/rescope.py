@@ -41,7 +41,7 @@ class Judging:
         """Looks at every URL again unless it was judged by the same settings and from the same `homes`, which are the
         seeds and where they moved to; `in_order` visits by depth."""
         near = hashlib.sha256("\n".join(sorted(homes)).encode()).hexdigest()
-        wanted = json.dumps([settings.scope, settings.include, settings.exclude, in_order, near])
+        wanted = json.dumps([settings.scope, settings.include, settings.exclude, settings.cookies, in_order, near])
         if not self._by:
             self._remember(wanted)
         elif wanted != self._by:
