@@ -3,6 +3,7 @@
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from sanderling.errors import DiskFull, RunFailed
@@ -59,9 +60,11 @@ class Crew:
                 f"{HOPELESS} client processes in a row ended at once (the last with code {member.returncode})"
             )
 
-    def disband(self, patience: float) -> None:
-        """Waits for members to leave by themselves, then ends those that do not."""
+    def disband(self, patience: float, at_work: Collection[int]) -> None:
+        """Waits for members at work to leave by themselves, then ends those that do not. Others have nothing to finish."""
         deadline = time.monotonic() + patience
+        for pid in self._members.keys() - set(at_work):
+            self._members[pid].kill()
         for member in self._members.values():
             try:
                 member.wait(max(0.0, deadline - time.monotonic()))

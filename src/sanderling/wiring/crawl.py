@@ -295,13 +295,14 @@ class CrawlServer:
         self._indexer.dismiss()
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
+        at_work = {line.pid for line in self._wants}
         deadline = time.monotonic() + LAST_WORDS
         try:
             while self._sound and self._wants and time.monotonic() < deadline:
                 self._serve(0.05)
         except (DiskFull, StoreAway):
             self._sound = False
-        self._crew.disband(max(0.0, deadline - time.monotonic()))
+        self._crew.disband(max(0.0, deadline - time.monotonic()), at_work)
         self._indexer.close()
         with contextlib.suppress(DiskFull, StoreAway):  # then it is done when the crawl goes on
             if self._sound:
