@@ -88,6 +88,14 @@ def test_the_page_limit_is_exact(sanderling, web: ServedWeb, tmp_path: Path, lim
     assert more.json["pages"] == limit + 5
 
 
+@pytest.mark.parametrize(("limit", "raised"), [("--max-pages", "N"), ("--max-bytes", "SIZE"), ("--max-time", "")])
+def test_a_limit_of_nothing(sanderling, web: ServedWeb, tmp_path: Path, limit: str, raised: str) -> None:  # type: ignore[no-untyped-def]
+    ran = sanderling("crawl", web.url, "-d", tmp_path / "crawl", *FAST, limit, 0)
+    assert ran.code == 0 and not web.requests
+    more = f" {limit} {raised}" if raised else ""
+    assert f"1 still queued (a limit was met); `sanderling crawl -d {tmp_path / 'crawl'}{more}` goes on" in ran.out
+
+
 def test_depth_is_the_shortest_way_from_the_seed(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     depths, level = {web.url: 0}, {web.url}
     for depth in (1, 2):

@@ -62,6 +62,15 @@ def test_everything_is_the_same_as_again(sanderling: Sanderling, tmp_path: Path)
         assert set(site.requests.values()) == {1}
 
 
+def test_the_limit_of_pages_is_for_new_ones(sanderling: Sanderling, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=60, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 20)
+        for day, limit, new in ((1, [], 0), (2, ["--max-pages", 0], 0), (3, ["--max-pages", 25], 5)):
+            ran = sanderling("refresh", folder, "--budget", 100, "--json", *limit, env=later(day)).json
+            assert ran["new"] == new and ran["not_modified"] > 0
+
+
 @pytest.mark.parametrize("policy", ["uniform", "proportional", "nutch", "top-levels"])
 def test_every_policy_spends_its_budget_and_no_more(sanderling: Sanderling, tmp_path: Path, policy: str) -> None:
     folder = tmp_path / "crawl"

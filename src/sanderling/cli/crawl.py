@@ -194,10 +194,10 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:
-        now = server.settings
-        limited = now.max_pages or now.max_time or now.max_bytes
+        more = _more_than(server.settings, counts)
+        limited = more or (server.settings.max_time is not None and not server.stopped)
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
-        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}` goes on")
+        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}{more}` goes on")
     if counts.pages and not before.queued and not counts.queued:
         lines.append(
             f"nothing was left to fetch; `sanderling refresh {folder.path}` visits again what has probably changed"
@@ -206,6 +206,13 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
         lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")
         lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _more_than(limits: Settings, counts: Counts) -> str:
+    """The flag without which another run would meet a limit at once, since all runs count for it."""
+    if limits.max_pages is not None and counts.pages >= limits.max_pages:
+        return " --max-pages N"
+    return " --max-bytes SIZE" if limits.max_bytes is not None and counts.bytes >= limits.max_bytes else ""
 
 
 def _default_folder(seeds: list[str]) -> Path:
