@@ -73,6 +73,22 @@ def test_whatever_is_typed_has_an_answer(birds: Library, capsys: pytest.CaptureF
     assert code == 0 or "is not a host name" in err
 
 
+@pytest.mark.parametrize("typed", ["(", '""', "OR", "-()"])
+def test_a_question_without_words_finds_nothing_and_says_so(
+    birds: Library, capsys: pytest.CaptureFixture[str], typed: str
+) -> None:
+    code, out, err = search(birds, capsys, "--", typed)
+    assert code == 0 and out.startswith("0 matching")
+    assert err == f"sanderling: there are no words to look for in {typed!r}: '*' finds all pages\n"
+
+
+def test_no_question_at_all_is_refused(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
+    for typed in ("", " "):
+        code, out, err = search(birds, capsys, "--gone", typed)
+        assert (code, out) == (2, "") and "no words to look for: name some, or '*'" in err
+    assert search(birds, capsys, "*")[1].splitlines()[-1].startswith("2 matching")
+
+
 @pytest.mark.parametrize(
     ("typed", "note"),
     [

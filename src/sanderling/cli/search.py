@@ -12,7 +12,7 @@ from sanderling.cli.reindex import Told
 from sanderling.cli.screen import colourful, harmless
 from sanderling.cli.typed import host, positive
 from sanderling.cli.versions import moment, when
-from sanderling.errors import IndexInUse
+from sanderling.errors import IndexInUse, UsageError
 from sanderling.model import ChangeKind
 from sanderling.repository.folder import Folder
 from sanderling.wiring.searching import Hit, Query, Results, Searcher, check, open_search
@@ -73,6 +73,8 @@ def run(options: argparse.Namespace) -> int:
         kinds=kinds, gone=options.gone, at=at, versions=options.versions, limit=options.limit, page=options.page,
     )  # fmt: skip
     check(asked)
+    if not asked.text.strip():  # more often a variable that was never set than everybody
+        raise UsageError("there are no words to look for: name some, or '*' for all that the filters leave")
     with open_search(Folder(options.dir)) as search:
         _bring_up(search)
         results = search.find(asked)

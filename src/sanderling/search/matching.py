@@ -46,6 +46,8 @@ class Matcher:
     def query(self, tree: All, asked: Query) -> Matching:
         """Everything that fits the words and the filters; only the words count for the score."""
         words = self._all(tree.parts)
+        if not words and not self.notes and asked.text.strip() and "*" not in asked.text:
+            self.notes.append(f"there are no words to look for in {asked.text.strip()[:40]!r}: '*' finds all pages")
         if not words and self.notes:  # nothing that was asked for can be looked for
             words = [Matching.empty_query()]
         return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *words)])
