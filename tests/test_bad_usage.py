@@ -223,6 +223,10 @@ def test_bad_settings(refused: Callable[..., None], tmp_path: Path, line: str, s
         (("--exclude", "["), "is not a valid pattern"),
         (("--first-byte-timeout", "0"), "has to be more than 0"),
         (("--proxy", "nowhere"), "is not an http://"),
+        (
+            ("--store", "postgresql://"),
+            "store = 'postgresql://' is not an address such as postgresql://user@host/database",
+        ),
         (("--connect-timeout", "0.01ms"), "has to be more than 0"),
         (("--exclude", "\udcff"), "is not a list of texts of one line"),
         (("--include", "(" * 50_000), "is not a valid pattern"),

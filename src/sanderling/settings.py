@@ -175,6 +175,9 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(f"{name} = {value!r} is more than {most:,}")
     if name == "proxy" and found and not as_written(found, PROXIES):
         raise BadSetting(f"{name} = {value!r} is not an http://, https://, socks5:// or socks5h:// address")
+    if name == "store" and found and not (_STORE.fullmatch(found) and _NAMES_DATABASE.search(found)):
+        shown = re.sub(r"(?<=://)(.*):.*@", r"\1:...@", found)  # a password is nobody's to read
+        raise BadSetting(f"{name} = {shown!r} is not an address such as postgresql://user@host/database")
     if name in ("user_agent", "contact") and not found.isascii():
         raise BadSetting(f"{name} = {value!r} is sent in a header of HTTP, which takes ASCII only")
     if name == "user_agent" and not found.strip():
@@ -189,6 +192,11 @@ _MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000}
 LARGEST = 2**63 - 1
 LONGEST = 36_500 * DURATIONS["d"]
 PROXIES = ("http://", "https://", "socks5://", "socks5h://")
+
+_HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
+# As libpq reads it, which may be given several hosts or none, and a database or the name of a service that knows it.
+_STORE = re.compile(rf"postgres(?:ql)?://(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^/?]*)?(?:\?.*)?")
+_NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
 
 # Nothing could ever be fetched with a 0 here.
 _POSITIVE = {

@@ -3,10 +3,12 @@
 from pathlib import Path
 
 import pytest
+from psycopg.conninfo import conninfo_to_dict
 
 from sanderling.errors import BadSetting
 from sanderling.repository.address import located, namespace, same, shown
 from sanderling.repository.postgres import PostgresStore
+from sanderling.settings import read_value
 
 PLAIN = "postgresql://me:secret@db.example.org/crawls?sslmode=require"
 
@@ -40,9 +42,34 @@ def test_the_same_place_by_another_address() -> None:
     assert same(None, "")
 
 
-def test_what_is_no_address_is_refused() -> None:
-    with pytest.raises(BadSetting, match="neither empty nor an address"):
-        located("mysql://localhost/db", Path("x"))
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "postgresql://", "postgres:///", "postgresql://db.example.org", "postgresql://me@", "postgresql://h:x/db",
+        "postgresql://[::1/db", "postgresql//h/db", "mysql://me:secret@localhost/db", "postgresql://me:se/cret@h/db",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_of_a_database_is_refused(typed: str) -> None:
+    with pytest.raises(BadSetting, match="is not an address such as postgresql://user@host/database") as refused:
+        read_value("store", typed)
+    assert "cret" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "", PLAIN, "postgresql:///db", "postgres://[::1]:5432/db", "postgresql://me@a:1,b:2/db", "postgresql://?service=x",
+        "postgresql://me@/db?host=/tmp", "postgresql://%2Ftmp/db", "postgresql://h?dbname=db",
+    ],
+)  # fmt: skip
+def test_what_libpq_takes_is_taken(typed: str) -> None:
+    assert read_value("store", typed) == typed
+    if typed:
+        given = conninfo_to_dict(located(typed, Path("x")) or "")
+        assert "crawl_x_" in given.pop("options") and given == conninfo_to_dict(typed)
+
+
+def test_namespaces_and_parameters_that_are_refused() -> None:
     with pytest.raises(BadSetting, match="not one plain name"):
         located("postgresql:///db?options=-csearch_path%3Da,b", Path("x"))
     with pytest.raises(BadSetting, match="is not valid"):
@@ -53,3 +80,5 @@ def test_what_is_no_address_is_refused() -> None:
 
 def test_passwords_are_not_shown() -> None:
     assert shown(PLAIN) == "postgresql://me@db.example.org/crawls"
+    assert shown("postgresql:///db?host=/tmp") == "postgresql:///db"
+    assert shown(None) == ""

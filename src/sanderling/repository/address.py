@@ -9,17 +9,16 @@ be moved and renamed.
 import re
 import secrets
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from sanderling.errors import BadSetting
 
-_SCHEMES = ("postgresql", "postgres")
 _SEARCH_PATH = re.compile(r"-c\s*search_path=(\S+)")
 
 
 def namespace(store: str) -> str:
     """The namespace that an address names; empty when it names none."""
-    found = _SEARCH_PATH.search(dict(parse_qsl(urlsplit(store).query)).get("options", ""))
+    found = _SEARCH_PATH.search(dict(_parameters(store)).get("options", ""))
     name = found[1] if found else ""
     if name and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,47}", name):
         raise BadSetting(f"the search path {name!r} in the address of the store is not one plain name")
@@ -30,16 +29,13 @@ def located(store: str | None, folder: Path) -> str | None:
     """An address with the namespace of a new crawl in it; None when the state lives in the folder."""
     if not store:
         return None
-    if urlsplit(store).scheme not in _SCHEMES:
-        raise BadSetting(f"store = {store!r} is neither empty nor an address such as postgresql://user@host/database")
     if namespace(store):
         return store
     readable = re.sub(r"[^a-z0-9]+", "_", folder.absolute().name.lower()).strip("_")[:30]
     name = f"crawl_{readable}_{secrets.token_hex(4)}"
-    parts = urlsplit(store)
-    query = dict(parse_qsl(parts.query))
+    query = dict(_parameters(store))
     query["options"] = f"{query.get('options', '')} -csearch_path={name}".strip()
-    return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote, safe="/")))
+    return f"{store.partition('?')[0]}?{urlencode(query, quote_via=quote, safe='/')}"
 
 
 def same(store: str | None, other: str | None) -> bool:
@@ -52,11 +48,13 @@ def same(store: str | None, other: str | None) -> bool:
 
 def shown(store: str | None) -> str:
     """An address for people to read: without its password."""
-    parts = urlsplit(store or "")
-    return urlunsplit(parts._replace(netloc=re.sub(r":[^@]*@", "@", parts.netloc), query=""))
+    return re.sub(r"(?<=://)([^:@/]*):[^@/]*@", r"\1@", (store or "").partition("?")[0])
 
 
-def _without_options(store: str) -> tuple[str, str, frozenset[tuple[str, str]]]:
-    parts = urlsplit(store)
-    rest = frozenset((key, value) for key, value in parse_qsl(parts.query) if key != "options")
-    return re.sub(r".*@", "", parts.netloc), parts.path, rest
+def _parameters(store: str) -> list[tuple[str, str]]:
+    return parse_qsl(store.partition("?")[2])
+
+
+def _without_options(store: str) -> tuple[str, frozenset[tuple[str, str]]]:
+    place = re.sub(r"://([^@/]*@)?", "://", store.partition("?")[0])
+    return place, frozenset((key, value) for key, value in _parameters(store) if key != "options")
