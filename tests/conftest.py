@@ -20,6 +20,8 @@ from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")
+# Nothing but the crawl itself ends a request to a web that holds its answers back.
+PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h")
 
 # Whoever runs the tests in the background may have told them to ignore Ctrl-C, and what they start inherits it.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -197,7 +197,7 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
         seeds.write_text("\n".join(map(faults.url, names)))
         arguments = command(
             "crawl", "--seeds", seeds, "-d", tmp_path / "c", "--per-host", 12, "--delay", 0, "--clients", 1,
-            "--max-depth", 0, *IMPATIENT, "--max-body", "4MiB",
+            "--max-depth", 0, *PATIENT, "--max-body", "4MiB",
         )  # fmt: skip
         # In a process of its own, because the peak of a child is known only as the highest of all.
         measure = (
@@ -218,9 +218,9 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
         ("reset", "the connection broke"),
         ("reset-midway", "the connection broke"),
         ("drop", "the connection was closed without an answer"),
-        ("hang", "timed out: no first byte within 2 s"),
+        ("hang", "timed out"),  # by which limit is another test: a busy machine may be too late for the first
         ("slow-headers", "timed out"),
-        ("slow-body", "timed out: Operation too slow"),
+        ("slow-body", "timed out"),
         ("header-flood", "the headers are too large"),
         ("long-header", "the headers are too large"),
         ("cookies-many", "the headers are too large"),

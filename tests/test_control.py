@@ -18,7 +18,7 @@ from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring import remote
-from tests.conftest import FAST, Ran, started
+from tests.conftest import FAST, PATIENT, Ran, started
 from tests.servers import PageServer, links
 from tests.waiting import PATIENCE, until
 from tests.web.served import running
@@ -26,8 +26,7 @@ from tests.web.served import running
 
 def crawling(*arguments: object) -> AbstractContextManager["subprocess.Popen[str]"]:
     """A crawl with one client that waits for a web that holds its answers back."""
-    patient = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h", "--clients", 1)
-    return started("crawl", *arguments, *patient, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return started("crawl", *arguments, *PATIENT, "--clients", 1, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def wait_for(folder: Path, wanted: Callable[[Live], bool]) -> Live:
@@ -105,12 +104,12 @@ def test_leases_beyond_a_lowered_limit_are_recalled(web: ServedWeb, tmp_path: Pa
     folder = tmp_path / "c"
     web.hold(after=10)
     with crawling(web.url, "-d", folder, "--delay", "10ms") as process:
-        wait_for(folder, lambda live: live.counts.pages == 10 and live.leased >= 12)
-        tell(folder, "change", {"max_pages": 16})
-        wait_for(folder, lambda live: live.leased <= 6)  # all that it has not begun is taken back
+        wait_for(folder, lambda live: live.counts.pages == 10 and live.leased >= 4)
+        tell(folder, "change", {"max_pages": 12})
+        wait_for(folder, lambda live: live.leased <= 2)  # all that it has not begun is taken back
         web.release()
         out, _ = process.communicate(timeout=PATIENCE)
-    assert out.startswith("16 pages ") and "still queued (a limit was met)" in out
+    assert out.startswith("12 pages ") and "still queued (a limit was met)" in out
 
 
 def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:

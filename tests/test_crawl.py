@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 import pytest
-from conftest import FAST, command, started, stored_urls
+from conftest import FAST, PATIENT, command, started, stored_urls
 from waiting import PATIENCE, until
 
 from sanderling.server.allocator import LARGEST_STOCK
@@ -20,8 +20,6 @@ from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.wiring import remote
 
 FAST_CONNECTIONS = 8
-# Nothing but the crawl itself ends a request to a web that holds its answers back.
-PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h")
 
 
 def urls(sanderling, folder: Path) -> set[str]:  # type: ignore[no-untyped-def]

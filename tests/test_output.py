@@ -36,7 +36,7 @@ def test_a_device_or_a_pipe_is_written_to_and_not_replaced(writer: tuple[str, ..
     reader.start()
     assert main([writer[0], str(own), *writer[1:], "-o", str(pipe)]) == 0
     assert stat.S_ISFIFO(pipe.stat().st_mode)
-    reader.join(10)
+    reader.join(PATIENCE)
     assert taken[0]
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from conftest import FAST, Ran, started, stored_urls
+from conftest import FAST, PATIENT, Ran, started, stored_urls
 from waiting import PATIENCE, until
 
 from sanderling.settings import load
@@ -82,7 +82,7 @@ def test_without_the_driver(tmp_path: Path, web: ServedWeb, sanderling: Run) -> 
 
 @contextmanager
 def start(folder: Path, site: ServedWeb, server: PostgresServer, errors: Path) -> Iterator["subprocess.Popen[str]"]:
-    arguments = ("crawl", site.url, "-d", folder, *FAST, "--clients", 2, "--store", server.dsn)
+    arguments = ("crawl", site.url, "-d", folder, *FAST, *PATIENT, "--clients", 2, "--store", server.dsn)
     with errors.open("ab") as file, started(*arguments, stdout=subprocess.DEVNULL, stderr=file) as process:
         yield process
 

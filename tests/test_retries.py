@@ -141,14 +141,15 @@ def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str
 def test_a_site_that_is_away_for_a_moment_costs_no_page(tmp_path: Path) -> None:
     """Each further try is one: no page is given up while its host is left alone."""
     web, folder = SyntheticWeb(pages=60, seed=5), tmp_path / "c"
+    own = "127.0.0.60"  # where nobody else takes the port meanwhile
     with ExitStack() as stack:
-        with web.serve() as site:
+        with web.serve(address=own) as site:
             site.hold(after=20)
             crawl = ("crawl", site.url, "-d", folder, *FAST, "--retries", 5, "--retry-wait", "500ms", "--json")
             process = stack.enter_context(started(*crawl, stdout=PIPE, stderr=DEVNULL))
             until(lambda: site.held)
         until(lambda: remote.look(folder, PATIENCE).counts.retried)
-        stack.enter_context(web.serve(port=int(site.proxy.rpartition(":")[2])))
+        stack.enter_context(web.serve(address=own, port=int(site.proxy.rpartition(":")[2])))
         summary = json.loads(process.communicate(timeout=PATIENCE)[0])
     assert (summary["pages"], summary["failed"], summary["queued"]) == (60, 0, 0)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran, command
+from conftest import FAST, Ran, command, started
 from endpoint import Endpoint
 from servers import closed
 from waiting import PATIENCE, until
@@ -133,8 +133,12 @@ def test_one_that_is_gone_is_left_alone_until_it_is_tested(sanderling: Run, tmp_
     with Endpoint(410) as endpoint, SyntheticWeb(pages=30, seed=8, change_rate=0.4).serve() as site:
         empty_crawl(sanderling, site, folder)
         webhook(folder, endpoint)
-        said = sanderling("crawl", "-d", folder).err + sanderling("webhooks", folder, "--deliver").err
-        assert "410" in said
+        site.hold(after=5)  # so that the crawl is not over before it has noted the answer
+        with started("crawl", "-d", folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as crawl:
+            until(lambda: "disabled" in sanderling("webhooks", folder).out)
+            site.release()
+            _, said = crawl.communicate(timeout=PATIENCE)
+        assert crawl.returncode == 0 and "410" in said
         assert len(endpoint.posted) == 1
         site.clock.advance(3 * DAY)
         sanderling("crawl", "-d", folder, "--again")

@@ -297,10 +297,11 @@ def test_works_as_a_proxy(faults: FaultServer) -> None:
 
 
 def test_closing_ends_what_still_hangs() -> None:
-    before = threading.active_count()
+    before = set(threading.enumerate())
+    names = ("hang", "slow-body", "endless")
     with FaultServer() as server:
-        raws = [connect(server, name) for name in ("hang", "slow-body", "endless")]
-        time.sleep(0.1)
-    assert threading.active_count() == before
+        raws = [connect(server, name) for name in names]
+        until(lambda: all(server.requests[f"/{name}"] for name in names))
+    assert not set(threading.enumerate()) - before
     for raw in raws:
         raw.close()
