@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -50,6 +51,11 @@ def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[st
         for pipe in (process.stdout, process.stderr):
             if pipe is not None:
                 pipe.close()
+
+
+def said(errors: str) -> list[str]:
+    """The lines on standard error, without those that tell how far a crawl is when it takes some seconds."""
+    return [line for line in errors.splitlines() if not re.match(r"[\d,]+ pages · .* failed or gone", line)]
 
 
 class Ran:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran
-from servers import PageServer, links
+from conftest import FAST, Ran, said
+from servers import PageServer, closed, links
 
 from sanderling.cli import main
 from sanderling.settings import load
@@ -95,16 +95,15 @@ def test_seeds_as_people_write_them(sanderling, tmp_path: Path) -> None:  # type
 
 
 def test_seeds_that_do_not_answer_are_a_run_that_failed(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    with PageServer({}) as server:
-        gone = server.origin
-    ran = sanderling("crawl", gone, "-d", tmp_path / "c", "--retries", 0)
-    assert (ran.code, ran.err) == (1, "sanderling: not one page could be fetched\n")
+    with closed() as gone:
+        ran = sanderling("crawl", gone, "-d", tmp_path / "c", "--retries", 0)
+    assert (ran.code, said(ran.err)) == (1, ["sanderling: not one page could be fetched"])
     assert "the host cannot be reached" in ran.out
 
 
 def test_a_crawl_that_was_complete_boasts_of_no_speed(sanderling, crawled: Path) -> None:  # type: ignore[no-untyped-def]
     first, second, *_ = sanderling("crawl", "-d", crawled).out.splitlines()
-    assert "/s" not in first
+    assert "/s" not in first.replace(str(crawled), "")
     assert second.startswith("nothing was left to fetch; `sanderling refresh")
 
 

@@ -150,7 +150,7 @@ def test_a_service_spends_its_budget_as_it_flows_and_ends_when_told(sanderling: 
 
 def test_a_network_that_is_away_is_nobodys_fault(sanderling: Sanderling, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    with SyntheticWeb(pages=40, seed=2).serve() as site:
+    with SyntheticWeb(pages=40, seed=2).serve(address="127.0.0.61") as site:  # where nobody else takes the port later
         sanderling("crawl", site.url, "-d", folder, *FAST)
     before = sanderling("status", folder, "--json").json
     with service(folder, "--budget", "100/s", *FAST) as run:
