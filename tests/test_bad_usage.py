@@ -17,10 +17,10 @@ from sanderling.wiring.control import amend_file
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
-    """Runs a command that has to end with exit code 2 and one sentence."""
+    """Runs a command that has to end with one sentence, and with exit code 2 or another one."""
 
-    def run(says: str, *arguments: object) -> None:
-        assert main([str(each) for each in arguments]) == 2
+    def run(says: str, *arguments: object, code: int = 2) -> None:
+        assert main([str(each) for each in arguments]) == code
         out, err = capsys.readouterr()
         assert says in err
         assert err.startswith("sanderling: ")
@@ -153,7 +153,7 @@ def test_databases_that_cannot_be_used(refused: Callable[..., None], finished: P
             path.unlink()
         database.write_bytes(damage)
         for arguments in (("status", finished), ("pages", finished), ("crawl", "-d", finished)):
-            refused(f"{database} cannot be read", *arguments)
+            refused(f"{database} cannot be read", *arguments, code=1)
 
 
 def test_a_database_damaged_in_the_middle(capsys: pytest.CaptureFixture[str], finished: Path) -> None:
@@ -162,7 +162,7 @@ def test_a_database_damaged_in_the_middle(capsys: pytest.CaptureFixture[str], fi
     content = database.read_bytes()
     database.write_bytes(content[:8192] + b"\xff" * (len(content) - 8192))
     for arguments in (["pages", str(finished)], ["crawl", "-d", str(finished)]):
-        assert main(arguments) in (1, 2)
+        assert main(arguments) == 1
         _, err = capsys.readouterr()
         assert err.count("\n") == 1
         assert "damaged" in err or "cannot be read" in err
@@ -170,7 +170,16 @@ def test_a_database_damaged_in_the_middle(capsys: pytest.CaptureFixture[str], fi
 
 def test_archives_that_are_shorter_than_they_were(refused: Callable[..., None], finished: Path) -> None:
     os.truncate(next((finished / "warc").iterdir()), 100)
-    refused("is shorter than the database says", "crawl", "-d", finished)
+    refused("is shorter than the database says", "crawl", "-d", finished, code=1)
+
+
+def test_archives_that_are_damaged_or_missing(refused: Callable[..., None], finished: Path) -> None:
+    export = ("export", finished, "--format", "jsonl", "-o", "-")
+    for path in (finished / "warc").iterdir():
+        path.write_bytes(b"\xff" * path.stat().st_size)
+    refused("is damaged at byte", *export, code=1)
+    shutil.rmtree(finished / "warc")
+    refused("No such file or directory", *export, code=1)
 
 
 @pytest.mark.parametrize(

@@ -176,7 +176,7 @@ def test_a_folder_in_use_is_refused_and_can_be_read(sanderling, tmp_path: Path) 
         with started("crawl", site.url, "-d", folder, *PATIENT, stdout=DEVNULL, stderr=DEVNULL) as crawl:
             until(lambda: site.held)
             second = sanderling("crawl", site.url, "-d", folder)
-            assert second.code == 2
+            assert second.code == 1
             assert f"in use by process {crawl.pid}" in second.err
             status = sanderling("status", folder, "--json").json
             assert status["running"] is True

@@ -1,14 +1,15 @@
 """What can go wrong in a way a user can mend; everything else is a bug and keeps its traceback.
 
 SanderlingError
-├── UsageError        what was asked cannot be done as asked (exit code 2)
+├── UsageError        what was asked can never be done as asked (exit code 2)
 │   ├── BadSeed       a seed that is no URL we can fetch
 │   ├── BadSetting    an unknown setting or a value that does not fit
-│   └── BadFolder     a folder that is not ours, is damaged or is newer than this program
-│       ├── FolderInUse   another process crawls into it right now
-│       └── BadIndex      a search index that is damaged, older or of another crawl
-│           └── IndexInUse    another process writes to it right now
-└── RunFailed         a run that had to stop (exit code 1)
+│   └── BadFolder     a folder that is not ours, is empty or is of another version of this program
+└── RunFailed         what was asked could not be done as things stand (exit code 1)
+    ├── FolderInUse   another process crawls into the folder right now
+    ├── Damaged       a database or an archive that cannot be read
+    ├── BadIndex      a search index that is damaged, older or of another crawl
+    │   └── IndexInUse    another process writes to it right now
     ├── DiskFull      no room left; what was committed is safe
     └── StoreAway     the database cannot be reached; what was committed is safe
 """
@@ -39,19 +40,23 @@ class BadFolder(UsageError):
     pass
 
 
-class FolderInUse(BadFolder):
+class RunFailed(SanderlingError):
     pass
 
 
-class BadIndex(BadFolder):
+class FolderInUse(RunFailed):
+    pass
+
+
+class Damaged(RunFailed):
+    pass
+
+
+class BadIndex(RunFailed):
     pass
 
 
 class IndexInUse(BadIndex):
-    pass
-
-
-class RunFailed(SanderlingError):
     pass
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import Ran
 from test_store import HOST, commit, url, visit
 
-from sanderling.errors import BadFolder
+from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts, Host
 from sanderling.repository import migrations
 from sanderling.repository.address import located, namespace
@@ -87,7 +87,7 @@ def test_a_step_that_fails_changes_nothing(old: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(
         in_sqlite, "STEPS", [*in_sqlite.STEPS[:-1], "CREATE TABLE more (id INTEGER);\nSELECT nonsense;\n"]
     )
-    with pytest.raises(BadFolder, match="nonsense"):
+    with pytest.raises(Damaged, match="nonsense"):
         SqliteStore(old / "sanderling.db")
     assert schema_of(old / "sanderling.db") == before
 

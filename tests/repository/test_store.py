@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.errors import BadFolder
+from sanderling.errors import BadFolder, Damaged
 from sanderling.model import (
     Belief,
     Change,
@@ -297,7 +297,7 @@ def test_odd_texts_are_stored(store: Store) -> None:
 def test_a_damaged_or_newer_database_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "sanderling.db"
     path.write_bytes(b"this is no database at all, whatever its name says" * 100)
-    with pytest.raises(BadFolder, match="cannot be read"):
+    with pytest.raises(Damaged, match="cannot be read"):
         SqliteStore(path)
     path.unlink()
     store = SqliteStore(path)

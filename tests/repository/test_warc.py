@@ -9,7 +9,7 @@ import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 
-from sanderling.errors import BadFolder
+from sanderling.errors import Damaged
 from sanderling.model import Exchange
 from sanderling.repository import warc
 
@@ -56,7 +56,7 @@ def test_a_response_is_read_back_by_its_place(tmp_path: Path) -> None:
     read = warc.read(tmp_path, places[3])
     assert (read.url, read.status, read.body) == ("http://e.org/3", 200, b"body 3")
     assert ("Content-Type", "text/html") in read.headers
-    with pytest.raises(BadFolder):
+    with pytest.raises(Damaged):
         warc.read(tmp_path, places[3]._replace(offset=places[3].offset + places[3].length, length=1 << 20))
 
 
@@ -87,7 +87,7 @@ def test_what_was_not_committed_is_cut_off(tmp_path: Path) -> None:
         urls = [r.rec_headers.get_header("WARC-Target-URI") for r in ArchiveIterator(file) if r.rec_type == "response"]
     assert urls == ["http://e.org/1"]
     assert warc.repair(tmp_path, committed) == []
-    with pytest.raises(BadFolder, match="shorter"):
+    with pytest.raises(Damaged, match="shorter"):
         warc.repair(tmp_path, {name: 10**9})
 
 

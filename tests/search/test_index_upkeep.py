@@ -183,7 +183,7 @@ def test_a_damaged_or_foreign_index(
     some(library, 0, 3)
     library.find()
     spoil(library.folder.path)
-    assert main(["search", str(library.folder.path), "heron"]) == 2
+    assert main(["search", str(library.folder.path), "heron"]) == 1
     told = capfd.readouterr()
     assert told.out == ""
     assert f"`sanderling reindex {library.folder.path}`" in told.err

@@ -18,7 +18,7 @@ from typing import IO, NamedTuple
 from isal import igzip_lib
 
 from sanderling import __version__
-from sanderling.errors import BadFolder
+from sanderling.errors import Damaged
 from sanderling.model import Exchange, Stored
 
 ROTATE_AT = 1 << 30
@@ -218,7 +218,7 @@ class WarcReader:
                 os.pread(self._file.fileno(), stored.length, stored.offset), igzip_lib.DECOMP_GZIP
             )
         except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
-            raise BadFolder(f"{self._folder / stored.warc} is damaged at byte {stored.offset}") from None
+            raise Damaged(f"{self._folder / stored.warc} is damaged at byte {stored.offset}") from None
         return parse(content)
 
     def close(self) -> None:
@@ -233,7 +233,7 @@ def parse(content: bytes) -> Archived:
     lines = head.split(b"\r\n")
     fields = dict(_fields(lines[1:]))
     if not lines[0].startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource"):
-        raise BadFolder("a WARC file does not hold a response where the database says it does")
+        raise Damaged("a WARC file does not hold a response where the database says it does")
     block = block[: int(fields["content-length"])]
     status, headers, body = 200, [("Content-Type", fields.get("content-type", ""))], block
     if fields["warc-type"] == "response":
@@ -277,7 +277,7 @@ def repair(folder: Path, committed: dict[str, int], prefix: str = "") -> list[st
         keep = committed.get(path.name, 0)
         size = path.stat().st_size
         if size < keep:
-            raise BadFolder(
+            raise Damaged(
                 f"{path} is shorter than the database says ({size} of {keep} bytes); restore it from a backup"
             )
         if keep == 0:

@@ -14,7 +14,7 @@ import msgspec
 import tantivy
 
 from sanderling.client.fulltext import FullText, full_text
-from sanderling.errors import BadFolder, BadIndex
+from sanderling.errors import BadIndex, Damaged
 from sanderling.model import ChangeKind, Searchable
 from sanderling.network import names
 from sanderling.repository import searchable, warc
@@ -165,7 +165,7 @@ def _archived(archive: warc.WarcReader, version: Searchable, lost: set[str]) -> 
     """Complains of a file once, however many pages are lost with it."""
     try:
         return archive.read(version.stored)
-    except (BadFolder, OSError) as error:
+    except (Damaged, OSError) as error:
         if version.stored.warc not in lost:
             lost.add(version.stored.warc)
             _log.warning("%s is found by its address only, as may be others of that file: %s", version.url, error)

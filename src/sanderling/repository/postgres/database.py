@@ -3,7 +3,7 @@
 import msgspec
 from psycopg import errors, sql
 
-from sanderling.errors import BadFolder
+from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts
 from sanderling.repository import migrations
 from sanderling.repository.known import KnownUrls
@@ -115,7 +115,7 @@ class Database:
     def _get(self, key: str) -> str:
         value = self._find(key)
         if value is None:
-            raise BadFolder(f"{self._session.place} is incomplete: it has no {key!r}")
+            raise Damaged(f"{self._session.place} is incomplete: it has no {key!r}")
         return value
 
     def number(self, id: int) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from sanderling.errors import BadFolder, DiskFull
+from sanderling.errors import BadFolder, Damaged, DiskFull
 from sanderling.model import Counts
 from sanderling.repository import migrations
 from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
@@ -79,7 +79,7 @@ class Database:
             except sqlite3.DatabaseError as error:
                 if not readonly and _is_full(error):
                     raise DiskFull(_FULL) from None
-                raise BadFolder(f"{path} cannot be read: {error}") from None
+                raise Damaged(f"{path} cannot be read: {error}") from None
             undo.pop_all()
 
     def close(self) -> None:
@@ -154,7 +154,7 @@ class Database:
     def _get(self, key: str) -> str:
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
         if row is None:
-            raise BadFolder(f"{self._path} is incomplete: it has no {key!r}")
+            raise Damaged(f"{self._path} is incomplete: it has no {key!r}")
         return str(row[0])
 
     def _by_ids(self, query: str, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:

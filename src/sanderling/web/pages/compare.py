@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from sanderling.change.comparison import Piece, Words, blame, pieces
 from sanderling.change.comparison import words as word_by_word
 from sanderling.cli.versions import paragraphs_of
-from sanderling.errors import BadFolder
+from sanderling.errors import Damaged
 from sanderling.model import ChangeKind, VersionRow
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
@@ -112,7 +112,7 @@ def _texts(folder: Folder, versions: list[VersionRow]) -> tuple[list[list[str]],
     """What a reader sees of each version, or a sentence about the archive that cannot be read."""
     try:
         return [paragraphs_of(folder, version) for version in versions], ""
-    except BadFolder as error:
+    except Damaged as error:
         return [], str(error)
     except OSError as error:
         return [], f"the archived copy cannot be read: {error.filename}: {error.strerror}"
