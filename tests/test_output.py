@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Ran
-from search_library import Library
+from search_library import NOW, Library
 from waiting import PATIENCE
 
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.lab import EXPERIMENTS
+from sanderling.model import ChangeKind
 
 WRITERS = [("export", "--format", "links"), ("feed",)]
 
@@ -112,6 +113,17 @@ def test_a_database_that_cannot_grow(own: Path, capsys: pytest.CaptureFixture[st
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert (code, "the disk is full" in capsys.readouterr().err) == (1, True)
+
+
+def test_changes_stand_in_columns(library: Library, capsys: pytest.CaptureFixture[str]) -> None:
+    def column(*more: str) -> set[int]:
+        assert main(["changes", str(library.folder.path), "--all", *more]) == 0
+        return {line.index("http://") for line in capsys.readouterr().out.splitlines()}
+
+    library.page("http://library.test/1", "<p>one")
+    assert column() == {len("2026-11-15 20:25:09  new  ")}
+    library.page("http://library.test/1", "<b>two", NOW + 1, ~ChangeKind(0) & ~(ChangeKind.NEW | ChangeKind.GONE))
+    assert column() == {len("2026-11-15 20:25:09  structure, presentation, text, image  ")}
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *(f"lab {each}" for each in EXPERIMENTS)])

@@ -25,6 +25,9 @@ With --follow it goes on until Ctrl-C: what a crawl in another process finds is 
 --since brings what happened before, too. A database that goes away is waited for.
 """
 
+# So many lines are aligned before the first of them is shown.
+_ALIGNED = 1000
+
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
@@ -42,8 +45,8 @@ def run(options: argparse.Namespace) -> int:
     chosen = wanted(options)
     with reading(options.dir, waiting() if options.follow else None) as (_, store):
         found = _as_they_come(store, chosen) if options.follow else chosen.of(store.changes())
-        for version in islice(found, options.limit):
-            line = json.dumps(as_table(version), ensure_ascii=False) if options.json else _line(version)
+        found = islice(found, options.limit)
+        for line in map(_in_json, found) if options.json else _in_columns(found, 1 if options.follow else _ALIGNED):
             sys.stdout.write(line + "\n")
             if options.follow:
                 sys.stdout.flush()
@@ -58,5 +61,14 @@ def _as_they_come(store: Store, chosen: Wanted) -> Iterator[VersionRow]:
     yield from filter(chosen.takes, following(store, newest))
 
 
-def _line(version: VersionRow) -> str:
-    return f"{when(version.at)}  {said(version):24}  {harmless(version.url)}  {harmless(version.summary)}"
+def _in_json(version: VersionRow) -> str:
+    return json.dumps(as_table(version), ensure_ascii=False)
+
+
+def _in_columns(found: Iterator[VersionRow], at_once: int) -> Iterator[str]:
+    """The column of kinds is as wide as it has to be: four of them take half of a line, and few changes are of so many."""
+    width = 0
+    while part := list(islice(found, at_once)):
+        width = max(width, *(len(said(version)) for version in part))
+        for version in part:
+            yield f"{when(version.at)}  {said(version):{width}}  {harmless(version.url)}  {harmless(version.summary)}"
