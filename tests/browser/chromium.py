@@ -32,7 +32,7 @@ class CannotStart(Exception):
 def chromium() -> Iterator[Page]:
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=installed(), args=_QUIETLY)
+            browser = playwright.chromium.launch(executable_path=installed(), args=_QUIETLY, timeout=PATIENCE * 1000)
         except Error as error:
             raise CannotStart(str(error)) from error
         page = browser.new_page()

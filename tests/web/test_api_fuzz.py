@@ -34,7 +34,7 @@ def server(crawled: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
 
 @pytest.fixture(scope="module")
 def description(server: Served) -> schemathesis.BaseSchema:
-    return schemathesis.openapi.from_url(f"{server.url}/api/v1/openapi.json")
+    return schemathesis.openapi.from_url(f"{server.url}/api/v1/openapi.json", timeout=PATIENCE)
 
 
 @given(data=st.data())
