@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sanderling.errors import BadFolder, BadIndex, FolderInUse, RunFailed, SanderlingError, StoreAway
+from sanderling.errors import BadFolder, BadIndex, Damaged, FolderInUse, RunFailed, SanderlingError, StoreAway
 from sanderling.web.shelf import UnknownCrawl
 from sanderling.wiring.remote import NotRunning
 
@@ -29,8 +29,8 @@ class Conflict(SanderlingError):
 
 
 _STATUS: dict[type[SanderlingError], int] = {
-    UnknownCrawl: 404, NotFound: 404, Conflict: 409, NotRunning: 409, BadFolder: 409, FolderInUse: 409, BadIndex: 409,
-    StoreAway: 503, RunFailed: 500,
+    UnknownCrawl: 404, NotFound: 404, Conflict: 409, NotRunning: 409, BadFolder: 409, FolderInUse: 409, Damaged: 409,
+    BadIndex: 409, StoreAway: 503, RunFailed: 500,
 }  # fmt: skip
 
 
