@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from search_library import Library
 
 from sanderling.testing import DAY, SyntheticWeb
@@ -98,6 +98,24 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
             expect(page).to_have_url(re.compile(f"/{tab.lower()}$"))
             expect(page.locator("main")).to_contain_text(shows)  # not the note that stands in for it
             examine(page, tab)
+
+
+def test_a_button_that_starts_a_crawl_says_so_at_once(page: Page, crawled: Path) -> None:
+    """What is sent never arrives, so the page with the button stays."""
+    sent: list[str] = []
+
+    def swallow(route: Route) -> None:
+        sent.append(route.request.post_data or "")
+        route.fulfill(status=204)
+
+    with running(crawled) as server:
+        for path, name, says in (("new", "Start the crawl", "seeds="), ("crawls/small", "Refresh", "action=refresh")):
+            page.goto(f"{server.url}/{path}")
+            page.route("**/*", swallow)
+            page.get_by_role("button", name=name).click()
+            expect(page.get_by_role("button", name="Starting…")).to_be_disabled()
+            page.unroute("**/*")
+            assert says in sent[-1], "the button is part of what is sent"
 
 
 def test_words_without_end_fit_into_tables(page: Page, library: Library) -> None:
