@@ -4,18 +4,21 @@ import os
 import random
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 from conftest import FAST, PATIENT, Ran, started, stored_urls
 from waiting import PATIENCE, until
 
 from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
+from sanderling.wiring.budget import Budget, Terms
 
 Run = Callable[..., Ran]
 
@@ -154,3 +157,16 @@ def test_killing_everything_loses_nothing(tmp_path: Path, postgres: PostgresServ
     assert Counter(stored_urls(folder)) == Counter(expected)
     # Two clients hold at most a full stock each.
     assert requests <= len(expected) + 8 * 2 * 200
+
+
+def test_a_plan_waits_for_a_database_that_went_away(tmp_path: Path, web: ServedWeb, sanderling: Run) -> None:
+    folder, result = tmp_path / "crawl", tmp_path / "plan"
+    terms = msgspec.json.encode(Terms(Budget(10.0))).decode()
+    with PostgresServer() as server:
+        sanderling("crawl", web.url, "-d", folder, *FAST, "--store", server.dsn, "--max-pages", 5)
+        server.stop("fast")
+        words = [sys.executable, "-m", "sanderling.cli.replan", str(folder), terms, str(result)]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as planning:
+            assert planning.stderr is not None and "cannot be reached" in planning.stderr.readline()
+            server.start()
+            assert planning.wait(PATIENCE) == 0 and result.exists()

@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
         settings, _ = settings_for(folder, {})
         write(Path(result), plan(read(store, now), msgspec.json.decode(terms, type=Terms), settings, intervals, now))
 
-    return run(directory, work)
+    return run(directory, work, waits=True)
 
 
 if __name__ == "__main__":
