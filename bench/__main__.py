@@ -6,10 +6,9 @@ import argparse
 import signal
 import sys
 import time
-from pathlib import Path
 
 from bench import beside, change, dashboard, race, revisit, search, slow_hosts, store, truth, web
-from bench.places import CACHE, BenchError, working_folder
+from bench.places import BenchError, working_folder
 
 EPILOG = """\
 examples:
@@ -32,7 +31,7 @@ process tree, user and system; memory is the peak of the tree's proportional set
 even CPU seconds vary: take several rounds and mind the column "disturbed", the share of
 the machine that others used meanwhile. Ratios compare laps of one round, (best/best) the best laps of each.
 Early pages of the walk are larger than later ones, so --quick is a little unkind to those it stops early:
-quote full runs. The race is on a disk, where crawls are kept, and dirty pages are written out before each lap.
+quote full runs.
 """
 
 
@@ -56,10 +55,7 @@ def parser() -> argparse.ArgumentParser:
         help="stop slow peers there (2000)",
     )
     racing.add_argument("--only", nargs="+", default=[], metavar="NAME", help="sanderling, scrapy, crawlee, wget2")
-    racing.add_argument(
-        "--on", type=Path, default=CACHE, metavar="DIR",
-        help="where crawls are written (the disk that has the bench; /dev/shm is memory)",
-    )  # fmt: skip
+    racing.add_argument("--on", default=working_folder(), metavar="DIR", help="where crawls are written (memory)")
     checking = commands.add_parser("truth", help="count the true pages, or check a crawl against them")
     checking.add_argument("directory", nargs="?", metavar="DIR", help="folder of a finished crawl of the bench's web")
     checking.add_argument("--port", type=int, default=8099, help="port the web had when it was crawled (8099)")

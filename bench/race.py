@@ -30,7 +30,7 @@ def sanderling(clients: int) -> Peer:
     return Peer(f"sanderling {clients}", command, pages, ours=True)
 
 
-def race(rounds: int, quick: int, only: list[str], on: Path) -> int:
+def race(rounds: int, quick: int, only: list[str], on: str | None) -> int:
     contestants = _contestants(only)
     laps: list[Lap] = []
     wrong: list[str] = []
@@ -61,12 +61,10 @@ def _contestants(only: list[str]) -> list[Peer]:
     return chosen
 
 
-def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int, on: Path) -> tuple[Lap, str]:
+def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int, on: str | None) -> tuple[Lap, str]:
     """One lap, and what is wrong with the pages it found, if the contestant is ours."""
-    on.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="race-", dir=on) as name:
+    with tempfile.TemporaryDirectory(prefix="bench-race-", dir=on) as name:
         folder = Path(name)
-        os.sync()  # nobody pays for what another one wrote
         before, nginx = site.requests(), site.cpu()
         outcome = measure(peer.command(site.url, folder, quick))
         # The first reading is itself a request.
