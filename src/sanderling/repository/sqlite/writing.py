@@ -3,6 +3,7 @@
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
+from operator import itemgetter
 from pathlib import Path
 
 import msgspec
@@ -12,22 +13,22 @@ from sanderling.repository import beliefs, rows
 from sanderling.repository.sqlite.database import Database, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
 
-_SETTLE = """UPDATE urls SET state = ?2, attempts = ?3, due = ?4, reason = ?5, page = iif(page, page, ?6)
-    WHERE number = ?1"""
+_SETTLE = """UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ?, page = iif(page, page, ?)
+    WHERE number = ?"""
 _INSERT_PAGE = f"""{insert("pages", ("number", "url", *rows.PAGE_COLUMNS[1:]))}
     ON CONFLICT (number) DO UPDATE SET visits = visits + 1"""
 _PAGE = f"""{_INSERT_PAGE}, changes = changes + excluded.changes,
     changed_at = iif(excluded.changes, excluded.changed_at, changed_at),
     {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)}"""
 _ANSWER = f"{_INSERT_PAGE}, {', '.join(f'{name} = excluded.{name}' for name in rows.TOUCHED)}"
-_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?2, not_modified = not_modified + ?3, same = same + ?4,
-    etag = iif(?5 = '', etag, ?5), modified = iif(?6 = '', modified, ?6), noise = iif(?7 = x'', noise, ?7)
-    WHERE number = ?1"""
+_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?, not_modified = not_modified + ?, same = same + ?,
+    etag = coalesce(nullif(?, ''), etag), modified = coalesce(nullif(?, ''), modified), noise = coalesce(nullif(?, x''), noise)
+    WHERE number = ?"""
 _VERSION = insert("versions", rows.VERSION_COLUMNS)
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
     not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
-_REWORK = "UPDATE urls SET state = ?2, due = 0, attempts = 0, reason = ?3, alias = ?4 WHERE number = ?1"
+_REWORK = "UPDATE urls SET state = ?, due = 0, attempts = 0, reason = ?, alias = ? WHERE number = ?"
 
 
 class Writing(Database):
@@ -61,12 +62,12 @@ class Writing(Database):
             self._put_visits(commit, warcs)
             numbers = self._identities.numbers({*(id for id, _ in commit.aliases), *(id for id, *_ in commit.dated)})
             db.executemany(
-                "UPDATE urls SET alias = ?2 WHERE number = ?1",
-                [(numbers[id], alias) for id, alias in commit.aliases if id in numbers],
+                "UPDATE urls SET alias = ? WHERE number = ?",
+                [(alias, numbers[id]) for id, alias in commit.aliases if id in numbers],
             )
             db.executemany(
-                "UPDATE urls SET modified = ?2, priority = ?3 WHERE number = ?1",
-                [(numbers[id], *facts) for id, *facts in commit.dated if id in numbers],
+                "UPDATE urls SET modified = ?, priority = ? WHERE number = ?",
+                [(*facts, numbers[id]) for id, *facts in commit.dated if id in numbers],
             )
             self._put_beliefs(commit)
             self._put_counts(commit.counts)
@@ -92,7 +93,7 @@ class Writing(Database):
                 statement,
                 [(places[v.id], numbers[v.id], *rows.page_row(v, warcs, commit)[1:]) for v in some],
             )
-        db.executemany(_UNCHANGED, [(places.get(id), *facts) for id, *facts in rows.unchanged(commit)])
+        db.executemany(_UNCHANGED, [(*facts, places.get(id)) for id, *facts in rows.unchanged(commit)])
         versions = rows.version_rows(answered, warcs, commit)
         db.executemany(_VERSION, [(places[id], *facts) for id, *facts in versions])
         db.executemany(_LINKS, [(places[v.id], v.links) for v in answered if v.links])
@@ -105,11 +106,11 @@ class Writing(Database):
 
     def _settle(self, settled: list[Settled], numbers: dict[int, int], places: dict[int, int]) -> None:
         found = [
-            (numbers[s.id], int(s.state), s.attempts, s.due, s.reason, places.get(s.id, 0))
+            (int(s.state), s.attempts, s.due, s.reason, places.get(s.id, 0), numbers[s.id])
             for s in settled
             if s.id in numbers
         ]
-        self._db.executemany(_SETTLE, sorted(found))
+        self._db.executemany(_SETTLE, sorted(found, key=itemgetter(-1)))
 
     def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
         with self._transaction():
@@ -123,7 +124,7 @@ class Writing(Database):
             self._put_hosts(hosts)
             self._identities.append(urls)
             numbers = self._identities.numbers(each.id for each in changes)
-            found = [(numbers[id], int(state), reason, alias) for id, state, reason, alias in changes if id in numbers]
+            found = [(int(state), reason, alias, numbers[id]) for id, state, reason, alias in changes if id in numbers]
             self._db.executemany(_REWORK, found)
             self._put_counts(counts)
 
@@ -157,8 +158,10 @@ class Writing(Database):
         chosen = dict(ranks)
         with self._transaction():
             self._db.executemany(
-                "UPDATE urls SET rank = ?2 WHERE number = ?1 AND state = 1 AND kind = 0",
-                sorted((number, chosen[id]) for id, number in self._identities.numbers(chosen).items()),
+                "UPDATE urls SET rank = ? WHERE number = ? AND state = 1 AND kind = 0",
+                sorted(
+                    ((chosen[id], number) for id, number in self._identities.numbers(chosen).items()), key=itemgetter(1)
+                ),
             )
 
     def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
@@ -167,7 +170,7 @@ class Writing(Database):
         pages = self._by_ids(query, chosen)
         with self._transaction():
             self._db.executemany(
-                "UPDATE pages SET importance = ?2 WHERE number = ?1", sorted((page, chosen[id]) for page, id in pages)
+                "UPDATE pages SET importance = ? WHERE number = ?", [(chosen[id], page) for page, id in sorted(pages)]
             )
 
     def note(self, key: str, value: str) -> None:
