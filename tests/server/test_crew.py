@@ -15,7 +15,7 @@ class Doomed(Crew):
     """Of clients that find nobody to work for."""
 
     def close(self) -> None:
-        self.disband(0.0, at_work=())
+        self.disband(0.0, at_work=set())
 
     def bury_all(self) -> None:
         self.fill()
@@ -46,5 +46,5 @@ def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> N
         crew = Crew(2, tmp_path / "s")
         crew.fill()
         members = list(crew._members.values())
-        crew.disband(patience=3600.0, at_work=())
+        crew.disband(patience=3600.0, at_work=set())
     assert [member.returncode for member in members] == [-9, -9]

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Collection
+from collections.abc import Set
 from pathlib import Path
 
 from sanderling.errors import DiskFull, RunFailed
@@ -60,10 +60,10 @@ class Crew:
                 f"{HOPELESS} client processes in a row ended at once (the last with code {member.returncode})"
             )
 
-    def disband(self, patience: float, at_work: Collection[int]) -> None:
+    def disband(self, patience: float, at_work: Set[int]) -> None:
         """Waits for members at work to leave by themselves, then ends those that do not. Others have nothing to finish."""
         deadline = time.monotonic() + patience
-        for pid in self._members.keys() - set(at_work):
+        for pid in self._members.keys() - at_work:
             self._members[pid].kill()
         for member in self._members.values():
             try:

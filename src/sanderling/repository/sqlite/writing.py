@@ -157,11 +157,10 @@ class Writing(Database):
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         chosen = dict(ranks)
         with self._transaction():
+            urls = sorted((number, id) for id, number in self._identities.numbers(chosen).items())
             self._db.executemany(
                 "UPDATE urls SET rank = ? WHERE number = ? AND state = 1 AND kind = 0",
-                sorted(
-                    ((chosen[id], number) for id, number in self._identities.numbers(chosen).items()), key=itemgetter(1)
-                ),
+                [(chosen[id], number) for number, id in urls],
             )
 
     def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
