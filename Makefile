@@ -15,6 +15,7 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 	@test -n "$(URL)" || { echo 'usage: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]' >&2; exit 2; }
 	@mkdir -p "$(dir $(DIR))"
 	$(BIN)/sanderling crawl "$(URL)" -d "$(DIR)" $(ARGS)
+	@command -v sanderling >/dev/null || echo '(`. $(BIN)/activate` makes `sanderling` a command of this shell)'
 
 test: $(VENV)/.browser ## run all tests
 	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
