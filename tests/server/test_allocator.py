@@ -75,6 +75,23 @@ def test_the_first_client_leaves_connections_to_those_still_to_come() -> None:
     assert connections == [4, 4]
 
 
+def test_a_client_that_joins_later_waits_until_the_others_have_let_go_of_connections() -> None:
+    made, queue = allocator({1: 1000}, per_host=8, delay=0.0)
+    granted: dict[str, list[int]] = {}
+    for client in "abc":
+        made.join(client)
+        for _ in range(4):
+            for each in sorted(made._own, reverse=True):
+                for lease in made.lease(each, 10, 9999):
+                    granted.setdefault(each, [0]).append(lease.connections)
+                    # Whoever is told of fewer still uses what it had.
+                    assert sum(max(told[-2:]) for told in granted.values()) <= 8
+                done = [held.task.id for held in made._held.values() if held.client == each][:-1]
+                queue.settle(1, done)
+                made.settle((id, False) for id in done)
+    assert {each: told[-1] for each, told in granted.items()} == {"a": 2, "b": 2, "c": 2}
+
+
 def test_a_host_whose_cookies_are_kept_belongs_to_one_client() -> None:
     made, _ = allocator({1: 1000}, per_host=32, delay=0.0, cookies=True)
     made.join("a")

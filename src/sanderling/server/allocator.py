@@ -55,7 +55,7 @@ class Address:
 class Site:
     """A host with work: what is queued for it in the store and who holds what."""
 
-    __slots__ = ("address", "depth", "holders", "host", "keeper", "kept", "leased", "queued", "trusted")
+    __slots__ = ("address", "depth", "granted", "holders", "host", "keeper", "kept", "leased", "queued", "trusted")
 
     def __init__(self, host: Host, trusted: bool) -> None:
         self.host = host
@@ -64,6 +64,7 @@ class Site:
         self.leased: set[int] = set()
         self.address: Address | None = None  # known, and shared
         self.holders: dict[str, int] = {}
+        self.granted: dict[str, tuple[int, int]] = {}  # to each holder: connections, before the last time and then
         self.keeper = ""  # the client that has its cookies
         self.depth = 0  # nothing nearer to the seeds than this is queued
         self.kept = host.interval  # as the store knows it
@@ -183,7 +184,12 @@ class Allocator:
             if not_before > soon or (level is not None and site.depth > level):
                 continue
             count = min(self._room(site, client) - site.holders.get(client, 0), want, site.queued)
-            if count <= 0 or (client not in site.holders and len(site.holders) >= self._most_holders()):
+            connections = self._connections(site, client)
+            if (
+                count <= 0
+                or connections <= 0
+                or (client not in site.holders and len(site.holders) >= self._most_holders())
+            ):
                 self._let_others_go_first(site)
                 continue
             tasks = self._take(site.host.id, count, site.leased)
@@ -206,6 +212,7 @@ class Allocator:
                 self._held[task.id] = Held(site, client, task, since, planned)
             site.queued -= len(tasks)
             site.holders[client] = site.holders.get(client, 0) + len(tasks)
+            site.granted[client] = (site.granted.get(client, (0, 0))[1], connections)
             want -= len(tasks)
             own.pop(site.host.id, None)
             self._withdraw(site)
@@ -214,7 +221,7 @@ class Allocator:
             leases.append(
                 HostLease(
                     site.host.origin,
-                    self._connections(),
+                    connections,
                     not_before,
                     site.trusted,
                     site.host.robots,
@@ -309,9 +316,9 @@ class Allocator:
         return noted if noted <= now + max(self._longest, 10 * site.host.interval) else 0.0
 
     def _let_others_go_first(self, site: Site) -> None:
-        """A host whose address is used up would keep those behind it from being looked at."""
-        if site.address is not None and site.host.id in self._lines[self._line_of(site)]:
-            self._lines[self._line_of(site)].move_to_end(site.host.id)
+        """A host of which there is nothing to be had now would keep those behind it from being looked at."""
+        if site.host.id in (line := self._lines[self._line_of(site)]):
+            line.move_to_end(site.host.id)
 
     def _first_of(self, client: str, want: int) -> list[Site]:
         # As many as could be needed if each gave one task; the rest need not be looked at.
@@ -340,7 +347,7 @@ class Allocator:
         if left:
             site.holders[held.client] = left
         else:
-            del site.holders[held.client]
+            del site.holders[held.client], site.granted[held.client]
 
     def _offer(self, site: Site) -> None:
         """Puts a host where those who may lease from it look, at the end of the line."""
@@ -373,8 +380,14 @@ class Allocator:
             return 1
         return max(1, min(self._per_host, max(self._crew, len(self._own))))
 
-    def _connections(self) -> int:
+    def _share(self) -> int:
+        """Of the connections to a host, those of each client."""
         return max(1, self._per_host // self._most_holders())
+
+    def _connections(self, site: Site, client: str) -> int:
+        """How many a client may have now: one that has just been told of fewer may still be using what it had."""
+        others = sum(max(granted) for name, granted in site.granted.items() if name != client)
+        return min(self._share(), self._per_host - others)
 
     def _room(self, site: Site, client: str) -> int:
         """How many tasks of a host may be leased in all: those at one address have one stock together."""
@@ -391,5 +404,5 @@ class Allocator:
         share = self.paces[client].share
         if not site.host.interval:
             return max(1, int(min(most, FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2) * min(1.0, share)))
-        stock = STOCK_SECONDS / site.host.interval * self._connections()
+        stock = STOCK_SECONDS / site.host.interval * self._share()
         return max(2 if site.host.interval < LONGEST_PAUSE else 1, int(min(LARGEST_STOCK, stock, most) * share))
