@@ -168,6 +168,15 @@ def test_a_database_damaged_in_the_middle(capsys: pytest.CaptureFixture[str], fi
         assert "damaged" in err or "cannot be read" in err
 
 
+def test_a_database_that_is_lost_costs_no_archive(refused: Callable[..., None], finished: Path) -> None:
+    archives = {path: path.read_bytes() for path in (finished / "warc").iterdir()}
+    for path in finished.glob("sanderling.db*"):
+        path.unlink()
+    for _ in range(2):  # the first try leaves a new database
+        refused("and the crawl's database is empty: restore it from a backup", "crawl", "-d", finished, code=1)
+    assert {path: path.read_bytes() for path in (finished / "warc").iterdir()} == archives
+
+
 def test_archives_that_are_shorter_than_they_were(refused: Callable[..., None], finished: Path) -> None:
     os.truncate(next((finished / "warc").iterdir()), 100)
     refused("is shorter than the database says", "crawl", "-d", finished, code=1)

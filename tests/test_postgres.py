@@ -12,7 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
+import psycopg
 from conftest import FAST, PATIENT, Ran, started, stored_urls
+from psycopg import sql
 from waiting import PATIENCE, until
 
 from sanderling.settings import load
@@ -50,6 +52,21 @@ def test_two_crawls_in_one_database(tmp_path: Path, web: ServedWeb, postgres: Po
         sanderling("crawl", web.url, "-d", tmp_path / name, *FAST, "--store", postgres.dsn, "--max-pages", pages)
     assert sanderling("status", tmp_path / "a", "--json").json["pages"] == 10
     assert sanderling("status", tmp_path / "b", "--json").json["pages"] == 20
+
+
+def test_a_namespace_that_is_dropped_costs_no_archive(
+    tmp_path: Path, web: ServedWeb, postgres: PostgresServer, sanderling: Run
+) -> None:
+    folder = tmp_path / "crawl"
+    assert sanderling("crawl", web.url, "-d", folder, *FAST, "--store", postgres.dsn, "--max-pages", 10).code == 0
+    stored = stored_urls(folder)
+    name = (load(folder / "sanderling.toml")[0].store or "").partition("search_path%3D")[2]
+    with psycopg.connect(postgres.dsn) as db:
+        db.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(name)))
+    ran = sanderling("crawl", "-d", folder)
+    assert ran.code == 1
+    assert "the crawl's database is empty" in ran.err
+    assert stored_urls(folder) == stored
 
 
 def test_what_cannot_be_is_said_in_a_sentence(

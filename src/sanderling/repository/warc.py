@@ -267,6 +267,16 @@ def records(path: Path) -> Iterator[tuple[int, int, bytes]]:
         offset += length
 
 
+def require_none(folder: Path) -> None:
+    """Refuses the archives of another database: one that is lost or new is no reason to remove what was fetched."""
+    found = sum(1 for _ in folder.glob("*.warc.gz"))
+    if found:
+        raise Damaged(
+            f"{folder} holds {found} archive{'s' * (found > 1)}, and the crawl's database is empty: "
+            "restore it from a backup, or move the archives away to begin anew"
+        )
+
+
 def repair(folder: Path, committed: dict[str, int], prefix: str = "") -> list[str]:
     """Cuts every file (of a client) back to what was committed and removes files of which nothing was; returns what was done.
 

@@ -113,6 +113,8 @@ class CrawlServer:
                 folder.settings.write_text(dump(settings, tuple(seeds)), "utf-8")
             self._store = open_store(folder, readonly=False, while_away=self._while_away)
             undo.callback(self._store.close)
+            if not self._store.counts().known:
+                warc.require_none(folder.warcs)
             self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
             self._run_folder = undo.enter_context(run_folder(folder.path))
             self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
