@@ -80,12 +80,12 @@ class Serving(Database):
         # Rows that are not queued are read too: their number is bounded, and a queue that is such a small part of a
         # crawl gets a smaller sample.
         last = self._db.execute("SELECT max(number) FROM urls").fetchone()[0]
-        some = random.sample(range(1, last + 1), min(last, most * 20))
         sample: list[float] = []
-        for start in range(0, len(some), most):
-            sample += [row[0] for row in self._in(f"{query} AND number IN", some[start : start + most])]
+        for _ in range(20):
+            some = random.sample(range(1, last + 1), most)
+            sample += [row[0] for row in self._in(f"{query} AND number IN", some)]
             if len(sample) >= most:
-                return random.sample(sample, most)
+                break
         return sample or found
 
     # ---- visiting again
