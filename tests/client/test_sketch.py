@@ -40,6 +40,13 @@ def test_a_few_words_make_a_near_duplicate_and_other_texts_are_far() -> None:
     assert others[0] > 10
 
 
+def test_a_word_that_is_said_all_the_time_makes_no_near_duplicates() -> None:
+    """Labels of buttons and of columns."""
+    words = " ".join(sentences(0)).split(" ")
+    pages = [" ".join(Random(seed).sample(words, 60)) + " Reply" * 40 for seed in range(51)]
+    assert min(bits(one, two) for one, two in zip(pages, pages[1:], strict=False)) > 10
+
+
 def test_long_texts_are_compared_by_their_parts() -> None:
     assert bits(text(1, 4000), text(2, 4000)) > 10
     assert bits(text(1, 4000), text(1, 4000) + " zebra") <= 5
