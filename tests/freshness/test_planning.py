@@ -11,8 +11,7 @@ import pytest
 
 from sanderling.errors import RunFailed
 from sanderling.freshness import belief, evidence, planning, trust
-from sanderling.freshness.collection import COLUMNS, Believed, believe
-from sanderling.freshness.likelihood import likelihood, unpack
+from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
 from sanderling.freshness.outlook import buys, doubts, paces
 from sanderling.freshness.signals import Record, Validators
 from sanderling.freshness.worth import Objective, worth
@@ -34,12 +33,17 @@ def visits(pattern: list[bool], interval: float = 3.0) -> bytes:
     return packed
 
 
+def said(packed: bytes) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
+    """How likely each class of rates is by what was kept of a page's visits."""
+    return belief.likelihood(numbers_of(collection(1, evidence=packed))[:, 0])[0]
+
+
 @pytest.mark.parametrize("pattern", [[True, False, False, True], [False] * 20, [True] * 7])
 def test_four_numbers_say_what_the_whole_history_says(pattern: list[bool]) -> None:
     exact = np.zeros(belief.CLASSES)
     for changed in pattern:
         exact = belief.weigh(exact, 3.0, 3.0, changed)
-    assert likelihood(unpack([visits(pattern)])[:, 0])[0] == pytest.approx(exact, abs=2e-3)
+    assert said(visits(pattern)) == pytest.approx(exact, abs=2e-3)
 
 
 def test_intervals_that_differ_are_summed_up_well() -> None:
@@ -50,7 +54,7 @@ def test_intervals_that_differ_are_summed_up_well() -> None:
             changed = bool(rng.random() < -np.expm1(-rate * interval))
             exact = belief.weigh(exact, interval, interval, changed)
             packed = evidence.observe(packed, float(interval), [changed] * 4)
-        believed = belief.posterior(belief.COMMON, likelihood(unpack([packed])[:, 0])[0])
+        believed = belief.posterior(belief.COMMON, said(packed))
         assert belief.expected_rate(believed) == pytest.approx(
             belief.expected_rate(belief.posterior(belief.COMMON, exact)), rel=0.15
         )
@@ -58,7 +62,7 @@ def test_intervals_that_differ_are_summed_up_well() -> None:
 
 def test_many_small_quiet_times_are_not_rounded_away() -> None:
     daily, yearly = visits([False] * 365, 1.0), visits([False], 365.0)
-    few, many = (likelihood(unpack([each])[:, 0])[0] for each in (yearly, daily))
+    few, many = (said(each) for each in (yearly, daily))
     assert many[-4] < -100 and few[-4] < -100
 
 
@@ -73,10 +77,7 @@ def test_who_was_called_does_not_mistake_every_visit_for_a_sign() -> None:
     for _ in range(10):  # a change every ten days, and we come at once
         called = evidence.observe(called, 10.0, [True] * 4, quiet=10.0)
         plain = evidence.observe(plain, 10.0, [True] * 4)
-    rates = [
-        float(belief.expected_rate(belief.posterior(belief.COMMON, likelihood(unpack([each])[:, 0])[0])))
-        for each in (called, plain)
-    ]
+    rates = [float(belief.expected_rate(belief.posterior(belief.COMMON, said(each)))) for each in (called, plain)]
     assert rates[0] == pytest.approx(0.1, rel=0.25) and rates[1] > 0.2
 
 

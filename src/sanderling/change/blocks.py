@@ -28,10 +28,6 @@ class Alignment(msgspec.Struct, frozen=True):
         ends = [(old_count - at, new_count - at) for at in range(self.tail, 0, -1)]
         return [*((at, at) for at in range(self.head)), *self.between, *ends]
 
-    @property
-    def same(self) -> bool:
-        return not (self.moved or self.edited or self.removed or self.added)
-
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
     """Pair equal paragraphs; the longest run of pairs in order stayed, the others moved. In n log n steps."""

@@ -115,10 +115,6 @@ class Difference(msgspec.Struct, frozen=True):
     inserted: tuple[Node, ...]
     deleted: tuple[Node, ...]
 
-    @property
-    def same(self) -> bool:
-        return not (self.levels or self.inserted or self.deleted)
-
 
 def difference(before: Sequence[Node], after: Sequence[Node]) -> Difference:
     """Walk both trees from the roots, pairing children by equal subtree, then by equal tag."""

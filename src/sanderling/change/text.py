@@ -92,17 +92,6 @@ def _count(counts: NDArray[np.intp], length: int) -> Codes:
     return Codes(total, squares, int(np.count_nonzero(counts)), length)
 
 
-def codes_as_printed(text: str) -> Codes:
-    """Both codes as the C program behind the paper counted them, so that its published figures come out exactly.
-
-    It read bytes as signed characters, summed and counted the end-of-file value -1, and left negative values out of
-    the distinct symbols.
-    """
-    points = [byte - 256 if byte > 127 else byte for byte in text.encode("cp1252", "replace")] + [-1]
-    distinct = len({point for point in points if point >= 0})
-    return Codes(sum(points), sum(point * point for point in points), distinct, len(points))
-
-
 def paragraph_codes(lines: Iterable[str]) -> list[Codes]:
     """Both codes for every paragraph."""
     return [codes(line) for line in lines]

@@ -35,7 +35,7 @@ class Site:
 
     __slots__ = (
         "address", "connections", "dead", "deaths", "in_flight", "interval", "origin", "pause", "pauses", "queue", "robots",
-        "rules", "scheduled", "seconds", "settings", "told", "trusted",
+        "rules", "scheduled", "settings", "told", "trusted",
     )  # fmt: skip
 
     def __init__(self, origin: str, trusted: bool, settings: Settings, pauses: Pauses | None = None) -> None:
@@ -52,7 +52,7 @@ class Site:
         self.robots: Robots | None = None
         self.rules: Rules | None = None
         self.scheduled = False
-        self.seconds = 0.0
+
         self.interval = 0.0
         self.told = True  # the server knows what we know
         # Until when every fetch would end the same way, and how.

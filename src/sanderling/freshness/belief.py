@@ -12,7 +12,7 @@ long is less and less certain. Without this a page once thought hopeless would n
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from sanderling.freshness.evidence import MEMORY
 
@@ -59,8 +59,6 @@ _SHAPES /= _SHAPES.sum(axis=1, keepdims=True)
 # pages that are alike stayed 0.0025 below uniform, and without a mixture pages of two kinds lost 0.005.
 _FITTED = -6.0
 
-_QUANTUM = 1 / 8  # nats in one step of packed evidence
-
 
 def no_evidence(pages: int) -> Floats:
     return np.zeros((pages, CLASSES))
@@ -78,10 +76,15 @@ def weigh(evidence: Floats, elapsed: float, exposure: float, changed: bool, memo
     return np.asarray(updated - updated.max())
 
 
-def weigh_dated(evidence: Floats, elapsed: float, quiet: float, memory: float = MEMORY) -> Floats:
-    """The same for a change that a trusted Last-Modified dates to `quiet` before the visit: sharper than "changed"."""
-    updated: Floats = evidence * np.exp(-elapsed / memory) + LOG_RATES - RATES * max(quiet, 0.0)
-    return np.asarray(updated - updated.max())
+def likelihood(numbers: Floats) -> Floats:
+    """The logarithm of the likelihood of each class of rates, from `evidence` of one kind of change: (pages, numbers)."""
+    quiet, changes, logs, dated = numbers.T
+    interval = np.exp(logs / np.maximum(changes, 1e-9))
+    with np.errstate(over="ignore"):
+        x = RATES * np.minimum(interval, 1e6)[:, None]
+    said = np.log(np.maximum(-np.expm1(-x), 1e-12))
+    found: Floats = changes[:, None] * said + dated[:, None] * LOG_RATES - RATES * quiet[:, None]
+    return np.asarray(found - found.max(axis=1, keepdims=True))
 
 
 def posterior(prior: Floats, evidence: Floats) -> Floats:
@@ -141,15 +144,3 @@ def mean_and_spread(believed: Floats) -> tuple[Floats, Floats]:
 def expected_rate(believed: Floats) -> Floats:
     """Between the mean rate, which rare wild guesses dominate, and the harmonic mean, which slow ones do."""
     return np.asarray(0.5 * (believed @ RATES) + 0.5 / (believed @ (1 / RATES)))
-
-
-def pack(evidence: ArrayLike) -> bytes:
-    """One byte a class, for a column of the store; likelihood ratios beyond e^31 are all the same."""
-    steps = np.clip(np.rint(np.asarray(evidence) / -_QUANTUM), 0, 255)
-    return steps.astype(np.uint8).tobytes()
-
-
-def unpack(packed: bytes) -> Floats:
-    if len(packed) != CLASSES:
-        return np.zeros(CLASSES)  # written with other classes: begin again rather than misread
-    return np.asarray(np.frombuffer(packed, np.uint8) * -_QUANTUM, np.float64)

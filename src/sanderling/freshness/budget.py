@@ -31,7 +31,6 @@ class Plan(NamedTuple):
 
     visits: Floats
     threshold: Floats
-    mu: float
 
 
 def plan_known(
@@ -100,7 +99,7 @@ def _wanted(threshold: Floats, weight: Floats, cost: Floats) -> Floats:
 def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, caps: ArrayLike) -> Plan:
     pages = len(cost)
     if pages == 0 or budget <= 0:
-        return Plan(np.zeros(pages), np.full(pages, np.inf), np.inf)
+        return Plan(np.zeros(pages), np.full(pages, np.inf))
     if hosts is None:
         hosts, caps = np.zeros(pages, np.intp), np.inf
     caps = _per_host(hosts, caps)
@@ -124,7 +123,7 @@ def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, cap
         left = budget - float((planned * cost)[~free[hosts]].sum())
         if left <= 0 or not free.any():
             break
-    return Plan(planned, threshold, mu)
+    return Plan(planned, threshold)
 
 
 def _bisect(visits: Visits, cost: Floats, budget: float, part: Part, within: float) -> float:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sanderling.freshness import belief, tides
 from sanderling.freshness.evidence import KINDS, MEMORY, SIZE
 from sanderling.freshness.importance import importance
-from sanderling.freshness.likelihood import likelihood
 from sanderling.freshness.signals import Record
 from sanderling.freshness.trust import SKEW, Trust
 
@@ -54,7 +53,7 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
     counted[:, 0] += _silence(pages, hosts, now)
     observed = np.flatnonzero(counted.any(axis=1))
     faded = np.exp(-np.maximum(now - pages["at"][observed], 0.0) / MEMORY)
-    said = likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
+    said = belief.likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
     own, groups = _posteriors(said, faded, [level[observed] for level in levels], above, belief.common(_period(pages)))
     log_rate, spread = belief.mean_and_spread(groups)
     folder = levels[-1]

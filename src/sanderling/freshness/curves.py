@@ -50,23 +50,3 @@ def even_freshness(changes_per_visit: ArrayLike) -> Floats:
     safe = np.where(small, 1.0, r)
     finite = np.where(np.isinf(safe), 1.0, safe)
     return np.where(small, 1.0, np.where(np.isinf(safe), 0.0, -np.expm1(-finite) / finite))
-
-
-def random_order_freshness(changes_per_visit: ArrayLike) -> Floats:
-    """The same when each round visits the pages in a new random order."""
-    r = np.maximum(np.asarray(changes_per_visit, np.float64), 1e-9)
-    return (1 - even_freshness(r) ** 2) / r
-
-
-def poisson_freshness(changes_per_visit: ArrayLike) -> Floats:
-    """The same when visits come at random times."""
-    return 1 / (1 + np.asarray(changes_per_visit, np.float64))
-
-
-def even_age(rate: ArrayLike, interval: ArrayLike) -> Floats:
-    """Mean age (time since the first missed change, 0 while fresh) of a page visited every `interval`."""
-    lam = np.maximum(np.asarray(rate, np.float64), 1e-12)
-    tau = np.asarray(interval, np.float64)
-    x = lam * tau
-    # tau/2 - 1/lam + (1 - e^-x)/(lam x); for small x by its series, where the three terms cancel.
-    return np.where(x < 1e-3, lam * tau * tau / 6, tau / 2 - (1 - even_freshness(x)) / lam)

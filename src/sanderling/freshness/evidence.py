@@ -6,7 +6,7 @@ time that was `quiet`, how many `changes` were found and the sum of the logarith
 for the intervals: exact when they are alike), and how many changes were `dated` by a date that can be trusted. All
 of them fade, so that what a page did years ago does not decide when it is visited next week.
 
-This runs in the server at every visit, so it does without numpy; `likelihood` reads the numbers of many pages at once.
+This runs in the server at every visit, so it does without numpy; `belief.likelihood` reads the numbers of many pages at once.
 """
 
 import math

@@ -11,7 +11,6 @@ from sanderling.freshness.budget import plan_believed
 from sanderling.freshness.collection import Believed, numbers_of
 from sanderling.freshness.curves import even_freshness
 from sanderling.freshness.evidence import KINDS, SIZE
-from sanderling.freshness.likelihood import likelihood
 from sanderling.freshness.trust import Trust
 
 Floats = NDArray[np.float64]
@@ -68,7 +67,7 @@ def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
         return {}
     found = {}
     for n, kind in enumerate(KINDS):
-        said = likelihood(seen[:, n])
+        said = belief.likelihood(seen[:, n])
         usual = belief.usual(said, np.ones(len(said)), belief.COMMON)
         found[kind] = float(belief.expected_rate(belief.posterior(usual, said)).mean())
     return found
@@ -81,7 +80,9 @@ def rates_of(packed: bytes) -> dict[str, float]:
     numbers = np.frombuffer(packed, np.float32).reshape(len(KINDS), -1).astype(np.float64)
     if not numbers[0].any():
         return {}
-    believed = belief.posterior(np.broadcast_to(belief.COMMON, (len(KINDS), belief.CLASSES)), likelihood(numbers))
+    believed = belief.posterior(
+        np.broadcast_to(belief.COMMON, (len(KINDS), belief.CLASSES)), belief.likelihood(numbers)
+    )
     return dict(zip(KINDS, map(float, belief.expected_rate(believed)), strict=True))
 
 

@@ -7,16 +7,7 @@ not, so their weight, the logarithm of how much likelier a hint is with a change
 """
 
 import math
-from enum import StrEnum
 from typing import NamedTuple
-
-
-class Signal(StrEnum):
-    SITEMAP = "sitemap"
-    FEED = "feed"
-    VALIDATOR = "validator"  # ETag or Last-Modified differs from the last one
-    INDEXNOW = "indexnow"
-    WATCHER = "watcher"
 
 
 class Record(NamedTuple):
@@ -68,16 +59,6 @@ def expected_changes(rate: float, elapsed: float, alarms: int, record: Record) -
     return rate * (1 - rho) * elapsed + alarms * math.log((nu + rate * rho) / nu)
 
 
-def exposure(rate: float, elapsed: float, alarms: int, record: Record) -> float:
-    """The same as a time, for `schedule.Schedule.feel`: how old the page is as it felt it."""
-    return expected_changes(rate, elapsed, alarms, record) / max(rate, 1e-9)
-
-
-def believed(record: Record, rate: float) -> bool:
-    """Worth listening to: an alarm at least doubles the odds that the page changed on the day it came."""
-    return rate * record.recall > record.false_rate
-
-
 class Validators(NamedTuple):
     """Whether a host's ETags and Last-Modified dates mean what they say. Counts of visits, by what they contradicted."""
 
@@ -94,7 +75,7 @@ class Validators(NamedTuple):
 
     @property
     def dates_are_true(self) -> bool:
-        """Last-Modified may date a change (`belief.weigh_dated`)."""
+        """Last-Modified may date a change."""
         return self.dated >= 5 and self.misdated <= 0.02 * self.dated
 
     @property

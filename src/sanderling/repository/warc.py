@@ -8,7 +8,6 @@ a file is cut off when the crawl resumes.
 import hashlib
 import os
 import time
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -253,18 +252,6 @@ def _fields(lines: list[bytes], lower: bool = True) -> list[tuple[str, str]]:
         )
         for k, _, v in pairs
     ]
-
-
-def records(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Offset, length and content of every record of a file, in order."""
-    data = path.read_bytes()
-    offset = 0
-    while offset < len(data):
-        decompressor = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
-        content = decompressor.decompress(data[offset:])
-        length = len(data) - offset - len(decompressor.unused_data)
-        yield offset, length, content
-        offset += length
 
 
 def require_none(folder: Path) -> None:

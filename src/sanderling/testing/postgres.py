@@ -78,10 +78,6 @@ class PostgresServer:
     def dsn(self) -> str:
         return f"postgresql://postgres@/postgres?host={self._folder}"
 
-    @property
-    def pid(self) -> int:
-        return int((self._data / "postmaster.pid").read_text().split()[0])
-
     def start(self) -> None:
         self._run("pg_ctl", "start", "-w", "-s", "-D", self._data, "-l", self._folder / "log")
 
