@@ -270,7 +270,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 def planned(terms: Terms, pages: int) -> Refresher:
     """A refresh with so many pages that are overdue."""
     turns = Turns(["false"], Path("unused"), repeat=True)
-    turns.plan = Plan(b"", pages, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0)
+    turns.plan = Plan(b"", pages, 0.5, 1.0, 1000.0, 0.0)
     turns._not_before = float("inf")
     for id in range(1, pages + 1):
         turns.again(Turn(id, id % 7, 0.0, 3600.0, 0.001, 1.0), 0.0)
@@ -357,7 +357,7 @@ def test_a_host_of_its_own_is_the_network(watch: Watch) -> None:
 def test_turns_come_by_their_due_times_and_a_visit_moves_them() -> None:
     turns = Turns(["false"], Path("unused"), repeat=False)
     a, b, c = (Turn(id, 1, due, 10.0, 0.0, 1.0) for id, due in ((1, 50.0), (2, 40.0), (3, 65.0)))
-    turns.plan = Plan(b"".join(TURN.pack(*turn) for turn in (b, a, c)), 3, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0)
+    turns.plan = Plan(b"".join(TURN.pack(*turn) for turn in (b, a, c)), 3, 0.5, 1.0, 1000.0, 0.0)
     assert turns.next(30.0) is None and turns.next(60.0) == b
     turns.again(b, 60.0)
     turns.again(b, 70.0)
@@ -372,7 +372,7 @@ def test_turns_come_by_their_due_times_and_a_visit_moves_them() -> None:
 
 def test_a_visit_that_a_plan_does_not_know_moves_its_turn(tmp_path: Path) -> None:
     turns = [Turn(id, 1, 100.0, 10.0, 0.0, 1.0) for id in (1, 2)]
-    write(tmp_path / "made", Plan(b"".join(TURN.pack(*turn) for turn in turns), 2, 0.5, 1.0, 1.0, 1000.0, 0.0, 0.0))
+    write(tmp_path / "made", Plan(b"".join(TURN.pack(*turn) for turn in turns), 2, 0.5, 1.0, 1000.0, 0.0))
     held = Turns(["cp", str(tmp_path / "made")], tmp_path / "plan", repeat=True)
     held.step()
     held.visited(1, 95.0)  # while it is made

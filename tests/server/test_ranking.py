@@ -141,7 +141,7 @@ def test_the_job_writes_what_moved_best_first(tmp_path: Path, order: Order) -> N
     job.rerank(Source(), order, tmp_path / "ranks")
     head, batches = read(tmp_path / "ranks")
     pairs, weights = next(batches).ranks, next(batches).importances
-    assert (head.order, head.queued, head.links) == (order, 2, 4)
+
     assert head.moved == len(pairs) == 2
     assert [id for id, _ in pairs] == ([2, 3] if order == "pvalue" else [3, 2])
     assert [rank for _, rank in pairs] == sorted((rank for _, rank in pairs), reverse=True)
@@ -164,8 +164,9 @@ def test_what_stays_is_not_written_again(tmp_path: Path) -> None:
 
 
 def test_without_an_order_only_pages_are_weighed(tmp_path: Path) -> None:
-    head = job.rerank(Source(), None, tmp_path / "ranks")
-    assert (head.moved, head.weighed) == (0, 2)
+    job.rerank(Source(), None, tmp_path / "ranks")
+    (only,) = read(tmp_path / "ranks")[1]
+    assert (len(only.ranks), len(only.importances)) == (0, 2)
 
 
 def test_newcomers_by_depth() -> None:

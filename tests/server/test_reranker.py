@@ -21,7 +21,7 @@ from sanderling.server.reranker import Result, write
 if sys.argv[1] == "die":
     sys.exit("no memory left")
 records = b"".join(struct.pack("<qd", n, n / 2) for n in range(int(sys.argv[1])))
-write(Path(sys.argv[2]), Result("pagerank", 9, int(sys.argv[1]), 1, 9, [3.0, 2.0], 0.1, 0.0), records + struct.pack("<qd", 5, 0.5))
+write(Path(sys.argv[2]), Result(int(sys.argv[1]), 1, [3.0, 2.0], 0.0), records + struct.pack("<qd", 5, 0.5))
 """
 
 
@@ -49,7 +49,7 @@ def steps(one: Reranker, fetched: int) -> list[Step]:
 
 
 def test_results_are_written_whole_and_read_in_batches(tmp_path: Path) -> None:
-    head = Result("opic", 3, 2, 1, 1, [1.5], 2.0, 1.0)
+    head = Result(2, 1, [1.5], 1.0)
     write(tmp_path / "r", head, struct.pack("<qdqdqd", -5, 0.25, 7, -1.0, 7, 0.5))
     found, batches = read(tmp_path / "r")
     assert found == head
@@ -109,9 +109,7 @@ def test_from_links_to_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         store.rerank(batch.ranks)
         store.weigh(batch.importances)
     one.close()
-    assert one.last is not None, one._errand.complaint
-    assert (one.last.queued, one.last.links) == (50, 20)
-    assert 0 < one.rank(1) < 3
+    assert 0 < one.rank(1) < 3, one._errand.complaint
     first, *_ = Distributor(store.take, store.ranks).take(7, 5, set())
     assert first.url == urls[42]
     weights = dict(store.importances())

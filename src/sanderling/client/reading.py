@@ -122,13 +122,13 @@ class Reader:
         task, status = fetch.task, fetch.status
         if fetch.error:
             outcome = Outcome.FAILED if fetch.hopeless else Outcome.RETRY
-            visit = Visit(id=task.id, outcome=outcome, at=time.time(), seconds=fetch.seconds, reason=fetch.error)
+            visit = Visit(id=task.id, outcome=outcome, at=time.time(), reason=fetch.error)
             return Opened(visit, task.url)
         headers = fetch.headers()
         known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
         if status in (408, 429) or status >= 500:
             visit = Visit(
-                id=task.id, outcome=Outcome.RETRY, status=status, at=time.time(), seconds=fetch.seconds,
+                id=task.id, outcome=Outcome.RETRY, status=status, at=time.time(),
                 reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
             return Opened(visit, task.url)
@@ -139,7 +139,7 @@ class Reader:
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
             visit = Visit(
-                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=fetch.started, seconds=fetch.seconds,
+                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=fetch.started,
                 size=fetch.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
             revisit = "304" if status == 304 else "same"
@@ -165,7 +165,6 @@ class Reader:
             outcome=outcome,
             status=status,
             at=fetch.started,
-            seconds=fetch.seconds,
             size=fetch.size,
             reason=read.reason,
             mime=mime,
@@ -269,7 +268,7 @@ class Reader:
         else:
             outcome, reason = Outcome.GONE, f"answered {fetch.status}"
         visit = Visit(
-            id=fetch.task.id, outcome=outcome, at=fetch.started, seconds=fetch.seconds, size=fetch.size, reason=reason,
+            id=fetch.task.id, outcome=outcome, at=fetch.started, size=fetch.size, reason=reason,
             found=found, truncated=fetch.truncated,
         )  # fmt: skip
         return Opened(visit, fetch.task.url, words)

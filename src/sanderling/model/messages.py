@@ -7,7 +7,7 @@ from msgspec import Struct
 from sanderling.model.states import Kind, Outcome
 
 # Raised whenever a message changes its meaning; both sides refuse a stranger.
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 class Task(NamedTuple):
@@ -109,7 +109,6 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     outcome: Outcome
     status: int = 0
     at: float = 0.0
-    seconds: float = 0.0
     size: int = 0
     reason: str = ""
     mime: str = ""
@@ -141,7 +140,6 @@ class HostNote(Struct, frozen=True, array_like=True):
     robots: Robots | None
     not_before: float
     interval: float
-    sitemaps: list[str] = []
     address: str = ""  # where it was found, when that matters
 
 

@@ -29,13 +29,9 @@ FEWEST_PAGES = 50
 class Result(msgspec.Struct, frozen=True):
     """The first line of a result; the records follow it: ranks of queued URLs, then importances of pages."""
 
-    order: str
-    queued: int
     moved: int
     weighed: int
-    links: int
     newcomers: list[float]
-    seconds: float
     cpu: float
 
 
@@ -89,7 +85,6 @@ class Reranker:
         self._newcomers: list[float] = []
         self._scored_at = 0  # how many pages there were
         self._not_before = time.monotonic() + SHORTEST_PAUSE
-        self.last: Result | None = None
 
     def rank(self, depth: int) -> float:
         """The rank of a URL just found."""
@@ -125,6 +120,6 @@ class Reranker:
         self._not_before = time.monotonic() + SHORTEST_PAUSE
         if self._errand.complaint:
             return
-        self.last, self._steps = read(self._errand.result)
-        self._newcomers = self.last.newcomers
-        self._not_before = time.monotonic() + max(SHORTEST_PAUSE, self.last.cpu * ONE_SECOND_IN)
+        head, self._steps = read(self._errand.result)
+        self._newcomers = head.newcomers
+        self._not_before = time.monotonic() + max(SHORTEST_PAUSE, head.cpu * ONE_SECOND_IN)

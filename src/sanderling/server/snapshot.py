@@ -60,30 +60,18 @@ def read(source: Source, order: Order | None) -> tuple[Snapshot, Floats]:
     return snapshot, facts["rank"].copy()
 
 
-def rerank(source: Source, order: Order | None, result: Path) -> Result:
+def rerank(source: Source, order: Order | None, result: Path) -> None:
     """Scores every queued URL, unless there is no order, and every page; writes what changed."""
-    started = time.monotonic()
     snapshot, before = read(source, order)
     score = before if order is None else ranking.scores(order, snapshot)
-    queued = snapshot.queued
-    moved = queued & _differ(score, before)
+    moved = snapshot.queued & _differ(score, before)
     ranks = np.empty(int(moved.sum()), _RECORD)
     ranks["id"], ranks["value"] = snapshot.graph.ids[moved], score[moved]
     # The server writes in this order: what matters most first.
     ranks = ranks[np.argsort(-ranks["value"], kind="stable")]
     weights = importances(snapshot, score if order == "pagerank" else pagerank(snapshot.graph), source.importances())
-    head = Result(
-        order=order or "",
-        queued=int(queued.sum()),
-        moved=len(ranks),
-        weighed=len(weights),
-        links=len(snapshot.graph.targets),
-        newcomers=newcomers(snapshot, score),
-        seconds=time.monotonic() - started,
-        cpu=time.process_time(),
-    )
+    head = Result(len(ranks), len(weights), newcomers(snapshot, score), time.process_time())
     write(result, head, ranks.tobytes() + weights.tobytes())
-    return head
 
 
 def importances(known: Snapshot, rank: Floats, pages: Iterable[tuple[int, float]]) -> Records:

@@ -107,7 +107,6 @@ class _Groups:
 
 def plan(collection: Collection, terms: Terms, settings: Settings, intervals: dict[int, float], now: float) -> Plan:
     """`intervals` are the seconds between two visits that each host's manners ask for."""
-    started = time.monotonic()
     pages, budget = collection.pages, terms.budget
     known = believe(pages, collection.hosts, now)
     cost = costs(collection, known) if budget.unit == "bytes" else np.ones(len(pages))
@@ -134,7 +133,7 @@ def plan(collection: Collection, terms: Terms, settings: Settings, intervals: di
     return Plan(
         turns.tobytes(), len(pages),
         float(known.weight @ known.fresh) / weight, float(known.weight @ known.age) / weight,
-        float(known.rate.sum()), float(pages["size"].mean()) if len(pages) else 0.0, time.monotonic() - started, time.process_time(),
+        float(pages["size"].mean()) if len(pages) else 0.0, time.process_time(),
     )  # fmt: skip
 
 

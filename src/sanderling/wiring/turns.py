@@ -27,9 +27,7 @@ class Plan(msgspec.Struct, frozen=True):
     pages: int
     freshness: float
     age: float  # days
-    changes: float  # expected a day
     size: float  # of a page, in the mean
-    seconds: float
     cpu: float
 
 
