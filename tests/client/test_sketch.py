@@ -1,5 +1,6 @@
 """How roughly a text is told: what must be the same, what must be near, what must be far."""
 
+from itertools import pairwise
 from random import Random
 
 from sanderling.client.sketch import sketch
@@ -44,7 +45,7 @@ def test_a_word_that_is_said_all_the_time_makes_no_near_duplicates() -> None:
     """Labels of buttons and of columns."""
     words = " ".join(sentences(0)).split(" ")
     pages = [" ".join(Random(seed).sample(words, 60)) + " Reply" * 40 for seed in range(51)]
-    assert min(bits(one, two) for one, two in zip(pages, pages[1:], strict=False)) > 10
+    assert min(bits(one, two) for one, two in pairwise(pages)) > 10
 
 
 def test_long_texts_are_compared_by_their_parts() -> None:
