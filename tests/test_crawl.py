@@ -13,6 +13,7 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 from conftest import FAST, PATIENT, command, said, started, stored_urls
+from servers import WORDS, PageServer, links
 from waiting import PATIENCE, until
 
 from sanderling.server.allocator import LARGEST_STOCK
@@ -119,7 +120,18 @@ def test_a_byte_limit(sanderling, tmp_path: Path) -> None:  # type: ignore[no-un
     with SyntheticWeb(hosts=1, pages=800, seed=6, latency=0.01).serve() as site:
         ran = sanderling("crawl", site.url, "-d", tmp_path / "b", "--delay", 0, "--max-bytes", "20KiB", "--json")
         assert ran.json["bytes"] >= 20 * 1024
-        assert ran.json["pages"] < 20 + LARGEST_STOCK  # what had been leased before is still fetched
+        assert ran.json["pages"] < 20 + LARGEST_STOCK  # what was leased before a report said so is still fetched
+
+
+def test_a_byte_limit_ends_what_is_waiting_for_its_turn(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    paths = [f"/{word}" for word in WORDS]
+    table = {"/": links(*paths), **{path: path.encode() * 200 for path in paths}}
+    with PageServer(table) as server:
+        ran = sanderling(
+            "crawl", server.origin, "-d", tmp_path / "b", "--delay", 1, "--max-bytes", "600", "--no-sitemaps", "--json"
+        )
+        assert ran.json["bytes"] >= 600
+        assert ran.json["queued"] >= len(paths) - 2, "one that met the limit, and perhaps one that was on its way"
 
 
 def test_interrupting_waits_for_nobody_and_can_be_resumed(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -322,6 +334,15 @@ def test_a_crawl_that_brings_nothing_says_why(sanderling, web: ServedWeb, tmp_pa
     with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nDisallow: /") as site:
         forbidden = sanderling("crawl", site.url, "-d", tmp_path / "forbidden")
     assert f"{site.url}  disallowed by robots.txt" in forbidden.out
+
+
+def test_what_is_held_back_is_not_passed_over_in_silence(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    paths = [f"/{number}" for number in range(60)]
+    with PageServer({"/": links(*paths), **dict.fromkeys(paths, b"always the same")}) as server:
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST)
+        held = sanderling("status", tmp_path / "c", "--json").json["held"]
+        assert held and f"{held} held back" in ran.out and f"`sanderling pages {tmp_path / 'c'} --held`" in ran.out
+        assert sanderling("crawl", "-d", tmp_path / "c", "--json").json["held"] == held
 
 
 def test_counts_that_are_none_are_wrong_usage(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

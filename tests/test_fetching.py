@@ -57,8 +57,11 @@ def site(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Site:  # type:
             "/hops": redirect("/hops/1"),
             "/hops/1": redirect("/hops/2", 301),
             "/hops/2": b"there",
+            "/to/latin-1": redirect("/caf\xe9"),
+            "/to/utf-8": redirect("/caf\xc3\xa9"),
             "/refresh": b'<meta http-equiv=Refresh content="0; URL=refreshed">',
             "/frames": b"<frameset><frame src=frame></frameset>",
+            "/latin-1": Answer('<a href="/search?q=\xe9">'.encode("latin-1"), "text/html; charset=iso-8859-1"),
             "/inline": b"<iframe src=inline-frame></iframe><map><area href=area></map><link rel=next href=next>",
             "/nofollow": b'<a rel="nofollow" href="/not-1">no</a><a href="/yes-1">yes</a>',
             "/meta": b'<meta name=robots content="noindex,nofollow"><a href="/not-2">no</a>',
@@ -115,6 +118,11 @@ def test_redirects_are_followed_hop_by_hop(site: Site) -> None:
     assert site.pages["/hops/2"]["depth"] == 1
 
 
+def test_letters_beyond_ascii_are_sent_as_the_server_wrote_them(site: Site) -> None:
+    assert {"/caf%E9", "/caf%C3%A9"} <= site.paths, "in redirects"
+    assert "/search?q=%E9" in site.paths, "in the query of a link"
+
+
 def test_refresh_frames_areas_and_next(site: Site) -> None:
     assert {"/refreshed", "/frame", "/inline-frame", "/area", "/next"} <= site.paths
 
@@ -154,6 +162,17 @@ def test_how_the_crawler_introduces_itself(site: Site) -> None:
 
 def test_gone(site: Site) -> None:
     assert (site.pages["/gone"]["status"], site.pages["/gone"]["state"]) == (410, "gone")
+
+
+def test_an_encoding_that_is_none(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """Servers that give their charset for one are common enough, and browsers take no notice."""
+    table = {"/": encoded("UTF-8", bytes), "/from-UTF-8": encoded("UTF-8", bytes)}
+    with PageServer(table) as server:
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--retry-wait", "50ms")
+        assert ran.code == 0, ran.err
+        assert server.requests["/from-UTF-8"] == 1, "it is learned once"
+    rows = listed(sanderling, tmp_path / "c")
+    assert {path: row["title"] for path, row in rows.items()} == {"/": "packed", "/from-UTF-8": "packed"}
 
 
 # ---- cookies
@@ -348,3 +367,7 @@ def test_ftp_and_gopher_seeds(sanderling, tmp_path: Path) -> None:  # type: igno
     assert rows[seeds[1]]["state"] == "failed"
     assert rows[seeds[2]]["size"] == len(menus[""])
     assert sanderling("export", tmp_path / "c", "--format", "cdxj", "-o", "-").out.count("\n") == 3
+    texts = {
+        row["url"]: row["text"] for row in sanderling("export", tmp_path / "c", "--format", "jsonl", "-o", "-").lines
+    }
+    assert "About" in texts[seeds[2]], "what was read as text when it came is still text in the archive"

@@ -115,7 +115,7 @@ class Declared(NamedTuple):
 
 DECLARED = [
     Declared("scope", "choice", "Scope", "which discovered links to follow: those within the seeds' host, domain (the registered one) or path prefix, or any"),
-    Declared("include", "list", "Scope", "follow only URLs that match this pattern (RE2 syntax; repeatable)"),
+    Declared("include", "list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
     Declared("images", "flag", "Scope", "fetch the images that pages show too, each as a page of its own, and compare their pixels"),

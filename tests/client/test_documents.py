@@ -66,6 +66,17 @@ def test_xml_reads_links_and_refuses_entities() -> None:
     assert read_xml(b"<a>" * 100_000, None).links == []
 
 
+@pytest.mark.parametrize("charset", ["windows-1253", "iso-2022-jp", "utf-8"])
+def test_xml_says_its_charset_itself(charset: str) -> None:
+    said = {"windows-1253": "Γη", "iso-2022-jp": "日本", "utf-8": "é"}[charset]
+    body = f'<?xml version="1.0" encoding="{charset}"?><title>{said}</title>'.encode(charset)
+    assert read_xml(body, None).title == said
+
+
+def test_xml_that_can_be_read_is_not_in_utf_16() -> None:
+    assert read_xml('<?xml version="1.0" encoding="utf-16"?><title>é</title>'.encode(), None).title == "é"
+
+
 def test_decode_never_fails() -> None:
     assert decode(b"\xef\xbb\xbfx", "latin-1") == "x"
     assert decode(b"\xe9", "no-such") == "é"

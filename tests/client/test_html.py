@@ -36,6 +36,23 @@ def test_head() -> None:
     assert head.refresh == "http://e.org/moved" or head.refresh == "/moved"
 
 
+def test_where_a_refresh_leads_depends_on_the_base() -> None:
+    body = b'<meta http-equiv=refresh content="0; url=there"><base href="/base/">'
+    assert HtmlPage(body, None, "http://e.org/x/y").head(frozenset()).refresh == "http://e.org/base/there"
+
+
+def test_areas_may_say_nofollow_too() -> None:
+    image_map = HtmlPage(b'<map><area href=a><area href=b rel="NoFollow"></map>', None, "http://e.org/")
+    assert image_map.head(frozenset()).hrefs == ["a"]
+    assert image_map.head(frozenset(), follow_nofollow=True).hrefs == ["a", "b"]
+
+
+def test_the_title_of_a_drawing_is_not_that_of_the_page() -> None:
+    drawing = b"<svg><title>a magnifying glass</title></svg>"
+    assert HtmlPage(drawing + b"<title>Shores</title>", None, "http://e.org/").title() == "Shores"
+    assert HtmlPage(drawing, None, "http://e.org/").title() == ""
+
+
 def test_anchors() -> None:
     assert page().hrefs(follow_nofollow=False) == ["a", ""]
     assert page().hrefs(follow_nofollow=True) == ["a", "b"]
@@ -52,6 +69,13 @@ def test_anchors() -> None:
         ("<p>日本語のテキスト".encode("shift_jis"), None, "日本語のテキスト", "shift_jis"),
         (b"\xff\xfe<\x00p\x00>\x00a\x00", "utf-8", "a", "utf-16le"),
         (b"<p>a", "no-such-charset", "a", "utf-8"),
+        (
+            b"<?xml version='1.0' encoding='cp1251'?><html><p>\xd7\xe0\xe9",
+            None,
+            "Чай",
+            "windows-1251",
+        ),  # over detection
+        (b"<?xml encoding='cp1251'?><html><meta charset=koi8-r><p>\xfe", None, "Ч", "koi8-r"),  # the meta tag over it
     ],
 )
 def test_charset_in_the_order_of_the_standard(body: bytes, charset: str | None, text: str, used: str) -> None:

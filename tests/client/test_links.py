@@ -1,4 +1,4 @@
-from sanderling.client.links import LinkTable, pack, unpacked
+from sanderling.client.links import LinkTable, in_charset, pack, unpacked
 from sanderling.urls import identity
 
 
@@ -47,6 +47,17 @@ def test_two_names_of_one_page_are_one_link() -> None:
     links, new = LinkTable().resolve("http://e.org/", ["/a", "a", "./a", "http://e.org/a"])
     assert list(unpacked(links)) == [identity("http://e.org/a")]
     assert len(new) == 1
+
+
+def test_a_query_is_written_in_the_charset_of_its_page() -> None:
+    hrefs = ["café?q=é&r=a", "é", "?q=a", "?日=é#é"]
+    assert in_charset(hrefs, "utf-8") == in_charset(hrefs, "utf-16le") == {}
+    assert in_charset(hrefs, "windows-1252") == {
+        "café?q=é&r=a": "café?q=%E9&r=a",
+        "?日=é#é": "?%26%2326085%3B=%E9#%E9",  # what the charset lacks, as forms send it
+    }
+    assert in_charset(["?日"], "shift_jis") == {"?日": "?%93%FA"}
+    assert in_charset(["?é"], "x-user-defined") == {"?é": "?é"}
 
 
 def test_pack() -> None:

@@ -34,6 +34,8 @@ def test_patterns() -> None:
     assert objection("https://docs.example.co.uk/x.pdf", exclude=("\\.pdf$",))
     assert objection("https://docs.example.co.uk/x", include=("/only/",))
     assert not objection("https://docs.example.co.uk/only/x", include=("/only/",))
+    assert not objection("https://docs.example.co.uk/a/b.html", include=("/only/",)), "the seed, which was named"
+    assert objection("https://docs.example.co.uk/a/b.html", exclude=("/a/",))
 
 
 def test_a_pattern_cannot_explode() -> None:

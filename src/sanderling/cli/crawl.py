@@ -174,14 +174,16 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
             "folder": str(folder.path), "seconds": round(progress.seconds, 3), "clients_replaced": progress.replaced,
             "set_aside": len(server.set_aside), "known": counts.known, "queued": counts.queued,
             "fetched": counts.fetched, "pages": counts.pages, "redirects": counts.redirects, "failed": counts.failed,
-            "gone": counts.gone, "excluded": counts.excluded, "versions": counts.versions, "bytes": counts.bytes,
+            "gone": counts.gone, "excluded": counts.excluded, "held": counts.held, "versions": counts.versions,
+            "bytes": counts.bytes,
             "visits": counts.visits, "changed": counts.changed, "not_modified": counts.not_modified, "same": counts.same,
         }  # fmt: skip
         sys.stdout.write(json.dumps(summary) + "\n")
         return
     new = counts.pages - before.pages
     rate = f", {rate_of(new / progress.seconds)}" if new and progress.seconds else ""
-    lines = [f"{counts.pages:,} pages ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"]
+    pages = f"{counts.pages:,} page{'s' * (counts.pages != 1)}"
+    lines = [f"{pages} ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"]
     if not counts.pages:
         lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
     elif counts.failed or counts.gone:
@@ -191,6 +193,10 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
         )
     if counts.failed:
         lines.append(f"`sanderling crawl -d {folder.path} --retry-failed` tries these again")
+    if counts.held:
+        lines.append(
+            f"{counts.held:,} held back, since others like them brought nothing new: `sanderling pages {folder.path} --held`"
+        )
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:

@@ -5,7 +5,7 @@ import time
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.columns import Columns
+    from rich.table import Table
 
 from sanderling.cli.screen import duration, rate_of, size
 from sanderling.wiring.crawl import Progress
@@ -59,7 +59,7 @@ class Display:
     def line(self, progress: Progress) -> str:
         counts = progress.counts
         parts = [
-            f"{counts.pages:,} pages",
+            f"{counts.pages:,} page{'s' * (counts.pages != 1)}",
             rate_of(self.rate()),
             size(counts.bytes),
             f"{counts.queued:,} queued",
@@ -70,13 +70,15 @@ class Display:
             parts.append(f"{duration(progress.left / self.rate())} left")
         return " · ".join(parts)
 
-    def _panel(self, progress: Progress) -> "Columns":
-        from rich.columns import Columns
+    def _panel(self, progress: Progress) -> "Table":
         from rich.spinner import Spinner
+        from rich.table import Table
         from rich.text import Text
 
         clients = f"{progress.clients} client{'s' * (progress.clients != 1)}, {progress.leased:,} leased"
         text = Text(
             f"{self.line(progress)}\n{duration(progress.seconds)} · {clients} · Ctrl-C stops; a second run resumes"
         )
-        return Columns([Spinner("dots"), text])
+        beside = Table.grid(padding=(0, 1))
+        beside.add_row(Spinner("dots"), text)
+        return beside

@@ -264,7 +264,7 @@ class Crawler:
     def _read_robots(self, fetch: Fetch) -> None:
         site = fetch.site
         if fetch.status in REDIRECTS and fetch.robots_hops < robots.MAX_REDIRECTS:
-            target = join(fetch.task.url, fetch.value_of(b"location"))
+            target = join(fetch.task.url, fetch.location())
             if target is not None:
                 self._start(Task(0, target, 0, 0, 0), site, fetch.robots_hops + 1)
                 return

@@ -24,6 +24,8 @@ _HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
+_XML_ENCODING = re.compile(rb"""<\?xml[^>]{0,100}\sencoding\s*=\s*["']([A-Za-z][\w.-]{0,39})""")
+
 _NO_CONTROLS = b"\x00" + bytes(range(9, 14)) + bytes(range(27, 256))
 
 
@@ -81,7 +83,7 @@ def _looks_like_text(start: bytes) -> bool:
 def read_xml(body: bytes, charset: str | None) -> Text:
     """Text of an XML document and the addresses in its links, feeds included."""
     try:
-        document = turbohtml.parse_xml(decode(body, charset))
+        document = turbohtml.parse_xml(decode(body, charset or xml_charset(body)))
     except (turbohtml.HTMLParseError, ValueError, RecursionError):
         return Text("", [], "")
     links = []
@@ -100,6 +102,14 @@ def read_xml(body: bytes, charset: str | None) -> Text:
         links,
         " ".join(title.text.split())[:500] if title is not None else "",
     )
+
+
+def xml_charset(body: bytes) -> str | None:
+    """The charset that the first line of an XML document names; in UTF-16 that line could not have been read."""
+    found = _XML_ENCODING.match(body)
+    if found is None:
+        return None
+    return "utf-8" if found[1].lower().startswith(b"utf-16") else found[1].decode()
 
 
 def decode(body: bytes, charset: str | None) -> str:

@@ -5,6 +5,7 @@ from typing import NamedTuple, cast
 
 import turbohtml
 
+from sanderling.client.documents import xml_charset
 from sanderling.urls import join
 from sanderling.visible import visible_text
 
@@ -41,14 +42,22 @@ class HtmlPage:
 
     @staticmethod
     def _parse(body: bytes | str, charset: str | None) -> turbohtml.Document:
-        # WHATWG order: byte-order mark, the header's charset, the meta tag, then detection.
+        # WHATWG order: byte-order mark, the header's charset, the meta tag, the XML declaration, then detection.
         try:
-            return turbohtml.parse(body, encoding=charset, detect_encoding=True, positions=False)
+            document = turbohtml.parse(body, encoding=charset, detect_encoding=True, positions=False)
+            if isinstance(body, bytes) and document.encoding_confidence == "tentative" and (said := xml_charset(body)):
+                document = turbohtml.parse(body, encoding=said, positions=False)
+            return document
         except LookupError:  # a charset nobody knows
             return turbohtml.parse(body, detect_encoding=True, positions=False)
 
     def title(self) -> str:
+        """The page's own; drawings in it may have titles, too."""
         element = self.document.find("title")
+        if element is not None and element.namespace is not turbohtml.Namespace.HTML:
+            element = next(
+                (e for e in self.document.find_all("title") if e.namespace is turbohtml.Namespace.HTML), None
+            )
         return " ".join(element.text.split())[:TITLE_LENGTH] if element is not None else ""
 
     def language(self) -> str:
@@ -59,9 +68,9 @@ class HtmlPage:
         """The visible text, a block a line; in less time when it is the last thing that is asked for."""
         return visible_text(self.document, spent)
 
-    def head(self, names: Set[str]) -> Head:
+    def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
         """Base, link elements, frames, image maps and the directives for all robots and for those of these names."""
-        base, hrefs, directives, refresh, canonical = self.url, [], "", None, ""
+        base, hrefs, directives, refreshes, canonical = self.url, [], "", False, ""
         for element in self.document.iter_elements(_BESIDE_ANCHORS):
             tag = element.tag
             if tag == "link":
@@ -74,14 +83,17 @@ class HtmlPage:
                 if (name := (element.attr("name") or "").lower()) == "robots" or name in names:
                     directives += "," + (element.attr("content") or "").lower()
                 elif (element.attr("http-equiv") or "").lower() == "refresh":
-                    found = self.document.meta_refresh(self.url)
-                    refresh = found[1] if found else None
+                    refreshes = True
             elif tag == "base":
                 if base is self.url and element.attr("href"):
                     base = join(self.url, element.attr("href") or "") or base
-            else:
-                hrefs.append(element.attr("href" if tag == "area" else "src") or "")
+            elif tag != "area":
+                hrefs.append(element.attr("src") or "")
+            elif follow_nofollow or not _says_nofollow(element):
+                hrefs.append(element.attr("href") or "")
         words = {word.strip() for word in directives.split(",")}
+        found = self.document.meta_refresh(base) if refreshes else None
+        refresh = found[1] if found else None
         return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), refresh, canonical)
 
     def hrefs(self, follow_nofollow: bool) -> list[str]:
@@ -89,7 +101,7 @@ class HtmlPage:
         if follow_nofollow or self.document.select_one('a[rel~="nofollow" i]') is None:
             return cast(list[str], _HREFS(self.document))
         anchors = self.document.find_all("a")
-        return [e.attr("href") or "" for e in anchors if "nofollow" not in (e.attr("rel") or "").lower().split()]
+        return [e.attr("href") or "" for e in anchors if not _says_nofollow(e)]
 
     def anchor_texts(self, hrefs: list[str]) -> list[str]:
         """For each href the text of the first anchor that has it."""
@@ -103,6 +115,10 @@ class HtmlPage:
     def images(self) -> list[str]:
         """Where the images are that the page shows."""
         return [src for e in self.document.find_all("img") if (src := e.attr("src")) and not src.startswith("data:")]
+
+
+def _says_nofollow(link: turbohtml.Element) -> bool:
+    return "nofollow" in (link.attr("rel") or "").lower().split()
 
 
 _NOFOLLOW = {"nofollow", "none"}

@@ -5,6 +5,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from sys import byteorder
+from urllib.parse import quote_from_bytes
 
 import can_ada
 
@@ -109,6 +110,25 @@ def _resolved(base: can_ada.URL, target: str) -> str | None:
     if "@" in url or "#" in url:
         return canonical(url)
     return unified(url)
+
+
+def in_charset(hrefs: Iterable[str], charset: str) -> dict[str, str]:
+    """How browsers write the links whose queries have letters beyond ASCII, on a page in another charset than UTF-8: in
+    the page's own. The form is WHATWG's, and what servers of such pages expect."""
+    if charset.startswith("utf"):
+        return {}
+    return {href: _query_in(href, charset) for href in hrefs if "?" in href and not href.isascii()}
+
+
+def _query_in(href: str, charset: str) -> str:
+    path, _, query = href.partition("?")
+    try:
+        return f"{path}?" + "".join(
+            letter if letter.isascii() else quote_from_bytes(letter.encode(charset, "xmlcharrefreplace"), safe="")
+            for letter in query
+        )
+    except (LookupError, UnicodeError):  # a charset that Python does not write
+        return href
 
 
 def pack(ids: Iterable[int]) -> bytes:

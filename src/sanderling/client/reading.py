@@ -12,7 +12,7 @@ from xxhash import xxh3_128_digest
 from sanderling.client import sitemaps
 from sanderling.client.documents import Text, decode, kind_of, read_docx, read_pdf, read_xml
 from sanderling.client.html import HtmlPage, directives
-from sanderling.client.links import LinkTable, pack, unpacked
+from sanderling.client.links import LinkTable, in_charset, pack, unpacked
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.transport import Fetch, conditions_of, skipped_types
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
@@ -134,7 +134,7 @@ class Reader:
             return Opened(visit, task.url)
         body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
         if task.kind == Kind.SOURCE:
-            return self._source(fetch, body, known.get(b"location", ""))
+            return self._source(fetch, body)
         mime, charset = media_type(known.get(b"content-type", ""))
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
@@ -155,7 +155,7 @@ class Reader:
                 self._content(task.url, body, mime, charset, directives(said, self._names), again),
             )
         elif status in REDIRECTS:
-            outcome, read = self._redirect(task.url, known.get(b"location", ""), status in PERMANENT)
+            outcome, read = self._redirect(task.url, fetch.location(), status in PERMANENT)
         elif status in (404, 410):
             outcome, read = Outcome.GONE, Read()
         else:
@@ -220,17 +220,20 @@ class Reader:
 
     def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         page = HtmlPage(body, charset, url)
-        head = page.head(self._names)
+        follow_nofollow = self._settings.follow_nofollow or self._settings.ignore_robots
+        head = page.head(self._names, follow_nofollow)
         nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
         if nofollow and not self._settings.ignore_robots:
             links = b""
             found: Sequence[Found] = ()
         else:
-            hrefs = page.hrefs(self._settings.follow_nofollow or self._settings.ignore_robots) + head.hrefs
+            hrefs = page.hrefs(follow_nofollow) + head.hrefs
             if head.refresh:
                 hrefs.append(head.refresh)
-            links, new = self._links.resolve(head.base, hrefs)
-            texts = page.anchor_texts([href for href, _ in new])
+            spelled = in_charset(hrefs, page.charset)
+            links, new = self._links.resolve(head.base, [spelled.get(h, h) for h in hrefs] if spelled else hrefs)
+            written = {after: before for before, after in spelled.items()}
+            texts = page.anchor_texts([written.get(href, href) for href, _ in new])
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
             if self._settings.images:  # fetched like what is linked, but no part of the link graph
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
@@ -246,12 +249,12 @@ class Reader:
         document = _as_document(words)
         return self._detector.fingerprint(document, url)(shown(document), b"")
 
-    def _source(self, fetch: Fetch, body: bytes, location: str) -> Opened:
+    def _source(self, fetch: Fetch, body: bytes) -> Opened:
         """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
         found: list[Found] = []
         words, reason = None, ""
         if fetch.status in REDIRECTS:
-            target = redirected(fetch.task.url, location)
+            target = redirected(fetch.task.url, fetch.location())
             outcome = Outcome.SOURCE
             if target and target != fetch.task.url:
                 found = [Found(identity(target), target, "", Kind.SOURCE)]

@@ -4,6 +4,7 @@ import contextlib
 import select
 import socket
 import time
+from urllib.parse import quote
 
 import pycurl
 
@@ -20,6 +21,7 @@ _INTEREST = {
     pycurl.POLL_INOUT: select.EPOLLIN | select.EPOLLOUT,
 }
 _HEADERS = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"]
+_ASCII = bytes(range(128))
 _LOW_SPEED = 100  # bytes a second
 _LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
 _TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
@@ -52,6 +54,7 @@ class Fetch:
         "hopeless",
         "host_is_dead",
         "lines",
+        "plain",
         "postponed",
         "protocol",
         "refused",
@@ -70,6 +73,7 @@ class Fetch:
     def __init__(self, curl: pycurl.Curl, settings: Settings) -> None:
         self.curl = curl
         self.conditional = False
+        self.plain = False
         self._max_body = settings.max_body
         self._skip = skipped_types(settings)
         self._anywhere = settings.allow_private
@@ -124,6 +128,10 @@ class Fetch:
         """The first header of this name."""
         return next((v.decode("utf-8", "replace") for k, v in self.headers() if k.lower() == name), "")
 
+    def location(self) -> str:
+        """Where a redirect says it leads; letters beyond ASCII as the bytes that came, since no charset is said."""
+        return next((quote(v, safe=_ASCII) for k, v in self.headers() if k.lower() == b"location"), "")
+
     def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
         """The one gate that every connection of every hop passes, at the moment it is made."""
         family, kind, protocol, where = address
@@ -156,6 +164,8 @@ class Transport:
         if settings.cookies:
             self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
         self._agent = agent(settings)
+        # Hosts that name an encoding that is none, such as a charset: asked for no encoding, their bodies are as they come.
+        self._plain: set[str] = set()
         self.active: dict[pycurl.Curl, Fetch] = {}
 
     def start(self, task: Task, site: Site, robots_hops: int = -1) -> str:
@@ -170,6 +180,9 @@ class Transport:
         if conditions or fetch.conditional:
             fetch.curl.setopt(pycurl.HTTPHEADER, [*_HEADERS, *conditions])
             fetch.conditional = bool(conditions)
+        if (plain := site.origin in self._plain) != fetch.plain:
+            fetch.plain = plain
+            _take_encodings(fetch.curl, not plain)
         self.active[fetch.curl] = fetch
         self._multi.add_handle(fetch.curl)
         return ""
@@ -243,6 +256,8 @@ class Transport:
         else:
             fetch.error = fetch.refused or _said(code, message)
             fetch.hopeless = bool(fetch.refused) or code in _HOPELESS
+            if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
+                self._plain.add(fetch.site.origin)
             fetch.host_is_dead = code in _HOST_IS_DEAD or (
                 # No connection over which to ask: the next request would wait for nothing, too.
                 code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.REQUEST_SIZE)
@@ -261,7 +276,7 @@ class Transport:
         set_(pycurl.FOLLOWLOCATION, 0)
         set_(pycurl.USERAGENT, self._agent)
         set_(pycurl.HTTPHEADER, _HEADERS)
-        set_(pycurl.ACCEPT_ENCODING, "")
+        _take_encodings(curl, True)
         set_(pycurl.HEADERFUNCTION, fetch.lines.append)
         set_(pycurl.WRITEFUNCTION, fetch.write_if_wanted if settings.skip_types else fetch.write)
         set_(pycurl.BUFFERSIZE, 128 * 1024)
@@ -295,6 +310,14 @@ class Transport:
 
     def _on_timer(self, milliseconds: int) -> None:
         self._timer = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+
+
+def _take_encodings(curl: pycurl.Curl, any: bool) -> None:
+    """Whether a request asks for compressed bodies, and libcurl unpacks them."""
+    if any:
+        curl.setopt(pycurl.ACCEPT_ENCODING, "")
+    else:
+        curl.unsetopt(pycurl.ACCEPT_ENCODING)
 
 
 def conditions_of(task: Task) -> list[tuple[str, str]]:

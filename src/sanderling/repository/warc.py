@@ -234,7 +234,9 @@ def parse(content: bytes) -> Archived:
     if not lines[0].startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource"):
         raise Damaged("a WARC file does not hold a response where the database says it does")
     block = block[: int(fields["content-length"])]
-    status, headers, body = 200, [("Content-Type", fields.get("content-type", ""))], block
+    # A resource is said to be of this type when nobody said what it is.
+    said = fields.get("content-type", "").removeprefix("application/octet-stream")
+    status, headers, body = 200, [("Content-Type", said)], block
     if fields["warc-type"] == "response":
         http, _, body = block.partition(b"\r\n\r\n")
         http_lines = http.split(b"\r\n")

@@ -53,11 +53,13 @@ class Scope:
         self._include = [pattern(text) for text in settings.include]
         self._exclude = [pattern(text) for text in settings.exclude]
         self._in_session = settings.cookies
+        self._seeds: set[str] = set()
         for seed in seeds:
             self.extend(seed)
 
     def extend(self, seed: str) -> None:
         """Counts one more URL among the seeds."""
+        self._seeds.add(seed)
         if self._kind == "domain":
             self._homes.add(self._domain(origin(seed)))
         elif self._kind == "host":
@@ -78,7 +80,8 @@ class Scope:
             return "scope: outside the prefix"
         if self._exclude and any(p.search(url) for p in self._exclude):
             return "matches an exclude pattern"
-        if self._include and not any(p.search(url) for p in self._include):
+        # What to follow from a seed is said by patterns that the seed itself need not match.
+        if self._include and url not in self._seeds and not any(p.search(url) for p in self._include):
             return "matches no include pattern"
         if self._in_session and _ENDS_SESSION.search(url, len(home)):
             return "would end the session that cookies keep"

@@ -236,8 +236,7 @@ class CrawlServer:
             problem = self._control.follow(message)
             self._live = None
             if not problem and message.action in ("pause", "change"):
-                for client in self._wants:
-                    self._switchboard.send(client, Recall())
+                self._recall()
         if self._live is None or time.monotonic() - self._looked_at > ANSWER_AGE:
             self._live, self._looked_at = self._look(), time.monotonic()
         self._switchboard.send(line, Answer(self._live, problem))
@@ -333,7 +332,10 @@ class CrawlServer:
         if pace is not None:
             pace.hear(report.visits, time.monotonic())
         self._frontier.allocator.take_back(report.client, report.returned)
+        used_up = self._frontier.bytes_are_used_up()
         visits = self._desk.take_in(report)
+        if self._frontier.bytes_are_used_up() and not used_up:
+            self._recall()
         self._vitals.note(visits)
         if report.visits:
             self._crew.went_well()
@@ -360,6 +362,11 @@ class CrawlServer:
         if hosts:
             self._wants[line] = want - sum(len(part.tasks) for part in hosts)
             self._switchboard.send(line, Lease(hosts))
+
+    def _recall(self) -> None:
+        """Has clients give back what they have not begun."""
+        for line in self._wants:
+            self._switchboard.send(line, Recall())
 
     def _lose(self, line: Line) -> None:
         """Takes back what a client held; a page that was being parsed when it died twice is set aside."""

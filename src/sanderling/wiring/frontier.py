@@ -127,7 +127,7 @@ class Frontier:
         """Whether nothing is left to visit, or the limits allow no more."""
         if self.allocator.leased or self.judging.running:
             return False
-        if self._bytes_are_used_up():
+        if self.bytes_are_used_up():
             return True
         patience = clock.now() + LONGEST_PATIENCE
         waiting = any(at is not None and at < patience for at in (self._next_wake, self._next_due))
@@ -173,13 +173,14 @@ class Frontier:
 
     def room(self) -> int:
         """How many more leases the limits allow."""
-        if self._bytes_are_used_up():
+        if self.bytes_are_used_up():
             return 0
         if self._refresher is not None:
             return self._refresher.room(self.allocator.leased)
         return 1 << 30 if self._again else self._pages_left() - self.allocator.leased
 
-    def _bytes_are_used_up(self) -> bool:
+    def bytes_are_used_up(self) -> bool:
+        """Whether as much was downloaded as the limit allows."""
         limit = self._settings.max_bytes
         return limit is not None and self.counts.bytes >= limit
 
