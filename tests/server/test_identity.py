@@ -80,7 +80,7 @@ def test_twins_merge_when_contents_agree() -> None:
     assert twins.others("http://e.org") == ["https://e.org", "http://www.e.org"]
     look = lambda id: pages.get(id, b"")  # noqa: E731
     assert not any(twins.see(f"https://e.org/{n}", b"%d" % n, look) for n in range(3))
-    assert twins.see("https://e.org/3", b"3", look) == "http://e.org"
+    assert twins.see("https://e.org/3", b"3", look) == ["http://e.org"]
     assert meant("http://e.org/x?y", twins.merged, frozenset()).url == "https://e.org/x?y"  # type: ignore[union-attr]
 
 
@@ -95,9 +95,18 @@ def test_twins_that_differ_once_stay_apart() -> None:
 def test_twins_merge_when_one_redirects_to_the_other() -> None:
     twins = Twins()
     moved = [twins.moved(f"http://e.org/{n}", f"https://e.org/{n}") for n in range(4)]
-    assert moved == ["", "", "", "http://e.org"]
+    assert moved == [[], [], [], ["http://e.org"]]
     assert not twins.moved("http://e.org/a", "https://e.org/b")
     assert not twins.moved("https://e.org/a", "http://e.org/a")
+
+
+def test_a_twin_of_a_twin_follows_it() -> None:
+    twins = Twins()
+    for number in range(4):
+        twins.moved(f"http://www.e.org/{number}", f"http://e.org/{number}")
+    moved = [twins.moved(f"http://e.org/{n}", f"https://e.org/{n}") for n in range(4)]
+    assert moved[-1] == ["http://e.org", "http://www.e.org"]
+    assert set(twins.merged.values()) == {"https://e.org"}
 
 
 def facts(digest: bytes, status: int = 200, alias: int = 0, state: int = State.FETCHED, simhash: int = 99) -> PageFacts:

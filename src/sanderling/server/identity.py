@@ -160,8 +160,8 @@ class Twins:
     def others(self, home: str) -> list[str]:
         return [each for each in self._by_name.get(_name(home), ()) if each != home]
 
-    def see(self, url: str, digest: bytes, look: Look) -> str:
-        """Takes a visited page as evidence; returns the origin that is merged into another by it, if any."""
+    def see(self, url: str, digest: bytes, look: Look) -> list[str]:
+        """Takes a visited page as evidence; returns the origins that stand for another one by it, if any."""
         home = origin(url)
         self._visits[home] = self._visits.get(home, 0) + 1
         for other in self.others(home):
@@ -176,29 +176,27 @@ class Twins:
                 agreed.add(digest)
                 if len(agreed) >= TWIN_CONTENTS:
                     return self._merge(*self._better_last(pair))
-        return ""
+        return []
 
-    def moved(self, url: str, target: str) -> str:
+    def moved(self, url: str, target: str) -> list[str]:
         """Takes a permanent redirect as evidence, as `see` does a page."""
         home, other = origin(url), origin(target)
         if home in self.merged or _name(home) != _name(other) or url[len(home) :] != target[len(other) :]:
-            return ""
+            return []
         if (min(home, other), max(home, other)) in self._apart or self.merged.get(other) == home:
-            return ""
+            return []
         moved = self._moved.setdefault((home, other), set())
         moved.add(identity(url))
-        return self._merge(home, other) if len(moved) >= TWIN_CONTENTS else ""
+        return self._merge(home, other) if len(moved) >= TWIN_CONTENTS else []
 
     def _better_last(self, pair: tuple[str, str]) -> tuple[str, str]:
         one, two = sorted(pair, key=lambda home: (home.startswith("https://"), self._visits.get(home, 0)))
         return one, two
 
-    def _merge(self, home: str, into: str) -> str:
-        self.merged[home] = into
-        for each, goal in self.merged.items():
-            if goal == home:
-                self.merged[each] = into
-        return home
+    def _merge(self, home: str, into: str) -> list[str]:
+        changed = [home, *(each for each, goal in self.merged.items() if goal == home)]
+        self.merged |= dict.fromkeys(changed, into)
+        return changed
 
 
 class Meant(NamedTuple):
