@@ -1,5 +1,8 @@
 """What passes the gate, with a store that is a table."""
 
+import msgspec
+import pytest
+
 from sanderling.model import Found, Host, NewUrl, Outcome, PageFacts, State, Task, Visit
 from sanderling.server.gatekeeper import FEWEST_AT_ONCE, Gatekeeper
 from sanderling.server.holding import FAR
@@ -118,6 +121,26 @@ def test_what_a_host_says_of_what_it_has_not() -> None:
     visit, task = visited("/lost", 9)
     lessons = keeper.learn([(visit, task)])
     assert lessons.reasons[visit.id].startswith("soft 404")
+
+
+def test_a_sitemap_that_was_named_exists_whatever_it_says() -> None:
+    keeper = gate(Table())
+    keeper.learn([(Visit(id=3, outcome=Outcome.GONE, core=9), Task(3, f"{E}/all-pages.html", 0, 0, 0, 1))])
+    visit, task = visited("/all-pages", 9)
+    assert not keeper.learn([(visit, task)]).reasons
+
+
+@pytest.mark.parametrize("first", ["/", "/sitemap.xml"])
+def test_what_the_front_page_says_is_no_error(first: str) -> None:
+    """Applications that answer every address with their front page."""
+    keeper = gate(Table())
+    both = [visited("/", 9), (Visit(id=3, outcome=Outcome.GONE, core=9), Task(3, f"{E}/sitemap.xml", 0, 0, 0, 1))]
+    for each in both if first == "/" else reversed(both):
+        keeper.learn([each])
+    visit, task = visited("/about", 9)
+    assert not keeper.learn([(visit, task)]).reasons
+    again = msgspec.structs.replace(visit, core=9)
+    assert keeper.unmasked(again, task._replace(digest=b"other")) is again
 
 
 def test_suspicion_leads_to_one_probe() -> None:

@@ -14,6 +14,7 @@ from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, S
 from sanderling.server import claims, traps
 from sanderling.server.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
 from sanderling.server.identity import Meant, meant
+from sanderling.server.sources import guessed
 from sanderling.server.traps import DomainBudget
 from sanderling.server.watching import Watched, Watching
 from sanderling.urls import identity, origin
@@ -76,10 +77,16 @@ class Gatekeeper:
             home = origin(task.url)
             host = identity(home)
             if task.kind == Kind.SOURCE:
-                if visit.core and (watched := self._watching.of(host)) is not None:
-                    watched.budget.soft.add(visit.core)
+                if visit.core and guessed(task.url) and (watched := self._watching.of(host)) is not None:
+                    watched.budget.turned_away(visit.core)
                     changed.add(host)
                 continue
+            if (
+                visit.outcome is Outcome.PAGE
+                and task.url == f"{home}/"
+                and (watched := self._watching.of(host)) is not None
+            ):
+                watched.budget.welcomed(visit.core or visit.gist)
             if task.digest:  # visited again: what it taught is known, unless it says something else now
                 watched = self._watching.of(host) if visit.outcome is Outcome.PAGE else None
                 if watched is not None:
@@ -142,9 +149,7 @@ class Gatekeeper:
         if same is not None:
             lessons.aliases += same
             changed.add(host)
-        lost = self._watching.twins.see(task.url, digest, self._digest)
-        if lost:
-            changed.add(identity(lost))
+        changed.update(map(identity, self._watching.twins.see(task.url, digest, self._digest)))
 
     def _learn_failure(
         self, visit: Visit, task: Task, home: str, host: int, watched: Watched, lessons: Lessons, changed: set[int]
@@ -157,8 +162,7 @@ class Gatekeeper:
                 if identity(other + task.url[len(home) :]) == visit.canonical:
                     self._watching.twins.know(other)
                     lost = self._watching.twins.moved(task.url, other + task.url[len(home) :])
-                    if lost:
-                        changed.add(identity(lost))
+                    changed.update(map(identity, lost))
         elif visit.outcome in (Outcome.GONE, Outcome.FAILED) and task.id in self._merged_into:
             # What others were merged into does not exist: they stand on their own again.
             where, reason = self._merged_into.pop(task.id)

@@ -6,7 +6,7 @@ import msgspec
 
 from sanderling.model import Found, Host, State
 from sanderling.server import traps
-from sanderling.server.sources import source
+from sanderling.server.sources import nonsense
 from sanderling.server.traps import HostBudget, Ways
 from sanderling.server.watching import Watched, Watching
 
@@ -81,7 +81,7 @@ class Holding:
             watched.probed = True
             at = self._watching.host_of(host)
             if at is not None:
-                lessons.sources.append(source(f"{at.origin}/sanderling-{host & 0xFFFF_FFFF:08x}-does-not-exist"))
+                lessons.sources.append(nonsense(at))
         if not budget.held:
             return
         if host in self._waiting:

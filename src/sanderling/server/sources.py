@@ -10,6 +10,9 @@ MOST_NESTED = 3
 MOST_A_HOST = 500
 # They come before any page: what they list is worth knowing early.
 RANK = 1e6
+# Addresses that nobody named: where a sitemap would be, and one that no host has.
+GUESS = "/sitemap.xml"
+NONSENSE = "-does-not-exist"
 
 _NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S{1,8192})", re.IGNORECASE | re.MULTILINE)
 
@@ -29,7 +32,7 @@ class Sources:
         self._asked.add(host.id)
         named = _NAMED.findall(host.robots.text) if host.robots else []
         urls = [url for text in named[:MOST_A_HOST] if (url := canonical(text))]
-        return [source(url) for url in dict.fromkeys(urls or [host.origin + "/sitemap.xml"])]
+        return [source(url) for url in dict.fromkeys(urls or [host.origin + GUESS])]
 
     def row(self, found: Found, via: int, task: Task | None, in_scope: bool) -> NewUrl:
         """A sitemap's row; `task` is the sitemap that it is listed in, if any."""
@@ -45,6 +48,15 @@ class Sources:
             reason = "scope: a sitemap of another host"
         state = State.EXCLUDED if reason else State.QUEUED
         return NewUrl(found.id, found.url, host, 0, state, RANK, via, hops, "", reason, Kind.SOURCE, found.modified)
+
+
+def nonsense(host: Host) -> Found:
+    """Brings to light what a host says of addresses that do not exist."""
+    return source(f"{host.origin}/sanderling-{host.id & 0xFFFF_FFFF:08x}{NONSENSE}")
+
+
+def guessed(url: str) -> bool:
+    return url.endswith((GUESS, NONSENSE))
 
 
 def source(url: str) -> Found:

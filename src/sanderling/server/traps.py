@@ -208,6 +208,7 @@ class Kept(msgspec.Struct, array_like=True):
     patterns: list[Pattern] = []
     soft: list[int] = []
     said: bytes = b""  # the last contents, 32 bits of each
+    front: list[int] = []
 
 
 class Judged(NamedTuple):
@@ -228,6 +229,7 @@ class HostBudget:
         self.patterns = {each.text: each for each in kept.patterns}
         self.closed = {each.text for each in kept.patterns if each.closed}
         self.soft = set(kept.soft)
+        self.front = set(kept.front)  # what its front page says, which is no error page even if it answers everything
         self.dull: set[str] = set()  # patterns whose pages have begun to repeat each other
         self.suspect = 0  # a content that looks like an error page and was not compared with one
         self.held = 0
@@ -248,7 +250,9 @@ class HostBudget:
             )
             for each in telling
         ]
-        return Kept(self.new, self.spent, patterns, sorted(self.soft), self._said[-MOST_SAID:].tobytes())
+        return Kept(
+            self.new, self.spent, patterns, sorted(self.soft), self._said[-MOST_SAID:].tobytes(), sorted(self.front)
+        )
 
     def judge(self, url: str, gist: int, simhash: int, core: int = 0) -> Judged:
         """Counts a page that was visited; `core` is its gist without the words of its URL."""
@@ -296,6 +300,17 @@ class HostBudget:
             self._cores[core] = None
             if len(self._cores) > MOST_CORES:
                 del self._cores[next(iter(self._cores))]
+
+    def welcomed(self, core: int) -> None:
+        """Takes note of what the front page says."""
+        if len(self.front) < MOST_RECENT:
+            self.front.add(core)
+            self.soft.discard(core)
+
+    def turned_away(self, core: int) -> None:
+        """Takes note of what is said of an address that does not exist."""
+        if core not in self.front:
+            self.soft.add(core)
 
     def objection(self, url: str) -> str:
         """The closed pattern that a URL belongs to, if any."""
