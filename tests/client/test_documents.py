@@ -84,6 +84,29 @@ def test_decode_never_fails() -> None:
     assert decode(b"abc\xff", "utf-8")
 
 
+FEED = """<rss><channel><title>News</title><link>http://e.org/</link><item><title>{}</title><link>{}</link>
+<guid>http://e.org/guid</guid><guid isPermaLink="false">http://e.org/no</guid><guid>urn:7</guid></item></channel></rss>"""
+
+
+def test_what_a_feed_says_in_cdata_counts() -> None:
+    read = read_xml(FEED.format("<![CDATA[Fish & <b>chips</b>]]>", "<![CDATA[http://e.org/?a=1&b=2]]>").encode(), None)
+    assert read.links == ["http://e.org/", "http://e.org/?a=1&b=2", "http://e.org/guid"]
+    assert "Fish & <b>chips</b>" in read.text
+    assert read_xml(b"<r>" + b"<![CDATA[" * 500_000, None).links == []
+
+
+@pytest.mark.parametrize("broken", ["Fish & chips", "Fish&nbsp;chips", "Fish<br>chips"])
+def test_a_feed_that_is_not_well_formed_is_read_all_the_same(broken: str) -> None:
+    read = read_xml(FEED.format(broken, "http://e.org/1").encode(), None)
+    assert read.links == ["http://e.org/1"]
+    assert "chips" in read.text and "<" not in read.text
+    assert read_xml(b"<note>no & feed</note>", None) == ("", [], "")
+
+
+def test_a_feed_may_begin_with_empty_lines() -> None:
+    assert read_xml(b"\xef\xbb\xbf\n<?xml version='1.0'?>" + FEED.format("x", "/1").encode(), None).title == "News"
+
+
 def test_looking_for_html_ends() -> None:
     """Comments can be grouped in two to the power of their number; trying all that would take for ever."""
     assert kind_of(b"<!-- -->" * 500 + b"<nothing", "") != "html"

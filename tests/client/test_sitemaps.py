@@ -23,6 +23,7 @@ def test_a_sitemap_with_everything() -> None:
         + SPACE
         + b""">
       <url><loc> http://e.org/a?x=1&amp;y=2 </loc><lastmod>2024-05-01</lastmod><priority>0.8</priority></url>
+      <url><loc>http://e.org/&#x65;?x=1&#38;y=&amp;#38;</loc></url>
       <url><lastmod>2024-05-01T12:00:00+02:00</lastmod><loc><![CDATA[http://e.org/b]]></loc></url>
       <!-- <sitemap></sitemap> -->
       <url><loc>http://e.org/c</loc><image:image><image:loc>http://e.org/c.png</image:loc></image:image>
@@ -33,6 +34,7 @@ def test_a_sitemap_with_everything() -> None:
     )
     assert list(read(body)) == [
         Listed("http://e.org/a?x=1&y=2", Kind.PAGE, 1714521600.0, 0.8),
+        Listed("http://e.org/e?x=1&y=&", Kind.PAGE, 0.0, 0.0),
         Listed("http://e.org/b", Kind.PAGE, 1714557600.0, 0.0),
         Listed("http://e.org/c", Kind.PAGE, 0.0, 0.0),
         Listed("https://e.org/~d", Kind.PAGE, 0.0, 0.0),
@@ -51,6 +53,8 @@ def test_text_gzip_and_other_encodings() -> None:
     )
     assert urls(gzip.compress(xml)) == [f"http://e.org/{n}" for n in range(30000)]
     assert urls(gzip.compress(xml)[:5000])[:2] == ["http://e.org/0", "http://e.org/1"]
+    halves = gzip.compress(xml[:100_000]) + gzip.compress(xml[100_000:])  # as parallel packers write them
+    assert urls(halves) == urls(xml)
     wide = "<urlset><url><loc>http://e.org/ä</loc></url></urlset>".encode("utf-16")
     assert urls(wide) == ["http://e.org/%C3%A4"]
 
@@ -64,6 +68,9 @@ def test_feeds_give_dates() -> None:
       <updated>2024-05-01T00:00:00Z</updated></entry></feed>"""
     assert sitemaps.dates(atom) == {"http://e.org/2": 1714521600.0}
     assert sitemaps.dates(b"<html><p>no feed") == {}
+    guid = b"<item><guid%s>http://e.org/3</guid><pubDate>Wed, 01 May 2024 00:00:00 GMT</pubDate></item>"
+    assert sitemaps.dates(b"<rss>" + guid % b"") == {"http://e.org/3": 1714521600.0}
+    assert sitemaps.dates(b"<rss>" + guid % b' isPermaLink="false"') == {}
 
 
 @pytest.mark.parametrize(
@@ -85,6 +92,7 @@ def test_what_is_no_sitemap_is_refused(body: bytes) -> None:
 def test_bombs_are_read_as_far_as_allowed() -> None:
     bomb = gzip.compress(b"<urlset>" + b" " * 300_000_000)
     assert urls(bomb) == []
+    assert urls(gzip.compress(b"") * 500_000) == []
     many = b"<urlset>" + b"<url><loc>http://e.org/x</loc></url>" * 60_000
     assert len(urls(many)) == sitemaps.MOST_ENTRIES
     for evil in (

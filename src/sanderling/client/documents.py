@@ -3,10 +3,13 @@
 import io
 import re
 import zipfile
+from html import escape, unescape
 from typing import Literal, NamedTuple
 
 import turbohtml
 from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page may name those, not any of Python's
+
+from sanderling.client import sitemaps
 
 Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
 
@@ -25,6 +28,9 @@ _HTML_START = re.compile(
 )
 
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]{0,100}\sencoding\s*=\s*["']([A-Za-z][\w.-]{0,39})""")
+
+_ABSOLUTE = re.compile(r"\s*https?://", re.IGNORECASE)
+_TAG = re.compile("<[^<>]*>")
 
 _NO_CONTROLS = b"\x00" + bytes(range(9, 14)) + bytes(range(27, 256))
 
@@ -82,17 +88,18 @@ def _looks_like_text(start: bytes) -> bool:
 
 def read_xml(body: bytes, charset: str | None) -> Text:
     """Text of an XML document and the addresses in its links, feeds included."""
+    markup = _without_cdata(decode(body, charset or xml_charset(body)).lstrip())
     try:
-        document = turbohtml.parse_xml(decode(body, charset or xml_charset(body)))
+        document = turbohtml.parse_xml(markup)
     except (turbohtml.HTMLParseError, ValueError, RecursionError):
-        return Text("", [], "")
+        return _read_broken(body, markup)
     links = []
     for element in document.iter_elements():
         tag = element.tag.rpartition(":")[2]
         href = element.attr("href") or element.attr("xlink:href")
         if href:
             links.append(href)
-        elif tag in ("link", "loc"):
+        elif tag in ("link", "loc") or (tag == "guid" and _is_address(element)):
             links.append(element.text.strip())
         if len(links) > 50_000:
             break
@@ -102,6 +109,26 @@ def read_xml(body: bytes, charset: str | None) -> Text:
         links,
         " ".join(title.text.split())[:500] if title is not None else "",
     )
+
+
+def _is_address(guid: turbohtml.Element) -> bool:
+    return guid.attr("isPermaLink") != "false" and _ABSOLUTE.match(guid.text) is not None
+
+
+def _without_cdata(markup: str) -> str:
+    """The same document without CDATA sections: the parser keeps what they say apart from its text."""
+    first, *rest = markup.split("<![CDATA[")
+    sections = (part.partition("]]>") for part in rest)
+    return first + "".join(escape(said, quote=False) + after for said, _, after in sections)
+
+
+def _read_broken(body: bytes, markup: str) -> Text:
+    """A feed that is not well-formed, as many are: what it lists, and what stands between its tags."""
+    try:
+        links = [entry.url for entry in sitemaps.read(body)]
+    except sitemaps.NotASitemap:
+        return Text("", [], "")
+    return Text(" ".join(unescape(_TAG.sub(" ", markup)).split()), links, "")
 
 
 def xml_charset(body: bytes) -> str | None:

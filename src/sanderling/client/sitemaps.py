@@ -18,10 +18,12 @@ from sanderling.urls import LONGEST, canonical
 # What sitemaps.org allows in one file; the bytes are those after decompression.
 MOST_ENTRIES = 50_000
 MOST_BYTES = 50 * 1024**2
+# A gzip file may be many in a row, each of nothing.
+MOST_MEMBERS = 10_000
 
 _PIECE = 256 * 1024
 _TAG = re.compile(
-    rb"<(/?)(?:([\w.-]{1,40}):)?(urlset|sitemapindex|rss|feed|url|sitemap|item|entry|loc|link|lastmod|pubDate|updated|date|priority)"
+    rb"<(/?)(?:([\w.-]{1,40}):)?(urlset|sitemapindex|rss|feed|url|sitemap|item|entry|loc|link|guid|lastmod|pubDate|updated|date|priority)"
     rb"(\s[^<>]{0,4096})?>"
 )
 _HREF = re.compile(rb"""\bhref\s*=\s*["']([^"'<>]{1,8192})["']""")
@@ -86,15 +88,22 @@ def _pieces(body: bytes) -> Iterator[bytes]:
             yield body[start : start + _PIECE]
         return
     unpacker = zlib.decompressobj(wbits=31)
-    total, packed = 0, body
-    while total < MOST_BYTES and not unpacker.eof:
+    total = members = start = 0
+    packed = b""
+    while total < MOST_BYTES and members < MOST_MEMBERS:
+        if not packed:
+            packed, start = body[start : start + _PIECE], start + _PIECE
         try:
             piece = unpacker.decompress(packed, _PIECE)
         except zlib.error:
             return
-        if not piece:
+        if unpacker.eof:
+            packed, members = unpacker.unused_data, members + 1
+            unpacker = zlib.decompressobj(wbits=31)
+        elif piece or packed:
+            packed = unpacker.unconsumed_tail
+        else:
             return
-        packed = unpacker.unconsumed_tail
         total += len(piece)
         yield piece
 
@@ -150,6 +159,8 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[Listed]:
                 rel = _REL.search(attributes)
                 if rel is None or rel[1] == b"alternate":
                     url = url or _url(href[1] if href else _text(window, tag.end())) or ""
+            elif name == b"guid" and b"false" not in attributes:
+                url = url or _url(_text(window, tag.end())) or ""
             elif name in _DATES:
                 modified = max(modified, _when(_text(window, tag.end(), 100)))
             elif name == b"priority" and prefix == space:
@@ -169,14 +180,22 @@ def _text(window: bytes, start: int, most: int = LONGEST) -> bytes:
     return window[start:end] if end >= 0 else b""
 
 
-_ENTITIES = ((b"&lt;", b"<"), (b"&gt;", b">"), (b"&quot;", b'"'), (b"&apos;", b"'"), (b"&#38;", b"&"), (b"&amp;", b"&"))
+_ENTITY = re.compile(rb"&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(lt|gt|quot|apos|amp));")
+_NAMED = {b"lt": b"<", b"gt": b">", b"quot": b'"', b"apos": b"'", b"amp": b"&"}
+
+
+def _meant(entity: re.Match[bytes]) -> bytes:
+    decimal, hexadecimal, name = entity.groups()
+    if name:
+        return _NAMED[name]
+    code = int(decimal) if decimal else int(hexadecimal, 16)
+    return chr(code).encode("utf-8", "replace") if code < 0x110000 else entity[0]
 
 
 def _url(text: bytes) -> str | None:
     text = text.strip()
     if b"&" in text:
-        for entity, character in _ENTITIES:
-            text = text.replace(entity, character)
+        text = _ENTITY.sub(_meant, text)
     if not text[:8].lower().startswith((b"http://", b"https://")) or len(text) > LONGEST:
         return None
     return canonical(text.decode("utf-8", "replace"))
