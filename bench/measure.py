@@ -28,6 +28,7 @@ from bench.places import REPOSITORY, BenchError
 PR_SET_CHILD_SUBREAPER = 36
 SAMPLE_EVERY = 0.2
 GRACE = 5.0
+LONGEST = 3600.0
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -62,19 +63,10 @@ class Outcome:
         return "\n".join((self.stderr or self.stdout).strip().splitlines()[-15:])
 
 
-def measure(command: list[str], timeout: float = 3600.0) -> Outcome:
+def measure(command: list[str]) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="bench-measure-") as folder:
         report, out, err = (Path(folder, name) for name in ("weight", "out", "err"))
-        supervisor = [
-            sys.executable,
-            "-m",
-            "bench.measure",
-            "--report",
-            str(report),
-            "--timeout",
-            str(timeout),
-            *command,
-        ]
+        supervisor = [sys.executable, "-m", "bench.measure", "--report", str(report), *command]
         # Installed crawlers come with their byte code; one that is run from its sources may keep it, too.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with out.open("wb") as stdout, err.open("wb") as stderr:
@@ -136,7 +128,7 @@ def proportional_kib(pid: int) -> int:
     return 0
 
 
-def _supervise(command: list[str], timeout: float) -> Weight:
+def _supervise(command: list[str]) -> Weight:
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "this kernel has no subreapers")
     sampler = _Sampler()
@@ -145,7 +137,7 @@ def _supervise(command: list[str], timeout: float) -> Weight:
     child = subprocess.Popen(command)
     watch = threading.Thread(target=sampler.run, daemon=True)
     watch.start()
-    alarm = threading.Timer(timeout, lambda: _end_tree(signal.SIGKILL))
+    alarm = threading.Timer(LONGEST, lambda: _end_tree(signal.SIGKILL))
     alarm.daemon = True
     alarm.start()
     exit_code: int | None = None
@@ -186,18 +178,14 @@ def _end_tree(how: signal.Signals) -> None:
 
 def main(arguments: list[str]) -> int:
     report: Path | None = None
-    timeout = 3600.0
-    while arguments and arguments[0] in ("--report", "--timeout"):
-        option, value, *arguments = arguments
-        if option == "--report":
-            report = Path(value)
-        else:
-            timeout = float(value)
+    if arguments[:1] == ["--report"]:
+        _, value, *arguments = arguments
+        report = Path(value)
     if not arguments:
         print("usage: python -m bench.measure COMMAND...", file=sys.stderr)
         return 2
     try:
-        weight = _supervise(arguments, timeout)
+        weight = _supervise(arguments)
     except OSError as error:
         print(error, file=sys.stderr)
         return 1

@@ -146,7 +146,7 @@ def serve(port: int = 0, addresses: int = 1) -> Iterator[Web]:
             nginx.wait()
 
 
-def free_port(wanted: int = 0) -> int:
+def free_port(wanted: int) -> int:
     """`wanted` if nobody listens there, or any free port; a stranger there would answer in nginx's place."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

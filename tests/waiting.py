@@ -10,10 +10,10 @@ T = TypeVar("T")
 PATIENCE = 120.0
 
 
-def until(true: Callable[[], T], patience: float = PATIENCE, pause: float = 0.02) -> T:
+def until(true: Callable[[], T]) -> T:
     """What a condition says as soon as it says yes."""
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + PATIENCE
     while not (found := true()):
-        assert time.monotonic() < deadline, f"not within {patience:.0f} s"
-        time.sleep(pause)
+        assert time.monotonic() < deadline, f"not within {PATIENCE:.0f} s"
+        time.sleep(0.02)
     return found

@@ -43,8 +43,8 @@ def test_replacement_stops_where_newcomers_no_longer_outrank() -> None:
     assert replacement([1.0, 2.0], [3.0, 4.0]) == [(0, 1), (1, 0)]
 
 
-def _after(visits: int, recall: float, false_rate: float, rate: float = 0.05, gap: float = 5.0) -> signals.Record:
-    rng = np.random.default_rng(1)
+def _after(visits: int, recall: float, false_rate: float) -> signals.Record:
+    rng, rate, gap = np.random.default_rng(1), 0.05, 5.0
     record = signals.Record()
     for _ in range(visits):
         changed = bool(rng.random() < 1 - np.exp(-rate * gap))

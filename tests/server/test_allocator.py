@@ -11,10 +11,8 @@ from sanderling.settings import Settings
 class Queue:
     """A store's queue in a dictionary."""
 
-    def __init__(self, sizes: dict[int, int], depth: int = 0) -> None:
-        self.tasks = {
-            h: [Task(h * 1000 + n, f"http://{h}/{n}", depth, 0, 0) for n in range(k)] for h, k in sizes.items()
-        }
+    def __init__(self, sizes: dict[int, int]) -> None:
+        self.tasks = {h: [Task(h * 1000 + n, f"http://{h}/{n}", 0, 0, 0) for n in range(k)] for h, k in sizes.items()}
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         return [task for task in self.tasks[host] if task.id not in leased][:count]

@@ -6,8 +6,8 @@ from sanderling.model import Outcome, Visit
 from sanderling.server.pace import LARGEST, SMALLEST, Pace
 
 
-def page(size: int = 1000) -> Visit:
-    return Visit(id=1, outcome=Outcome.PAGE, status=200, size=size)
+def page() -> Visit:
+    return Visit(id=1, outcome=Outcome.PAGE, status=200, size=1000)
 
 
 def lost() -> Visit:

@@ -28,14 +28,14 @@ def fingerprints(tags: Iterable[str]) -> tuple[str, str]:
     return "".join([tag[0] for tag in names]), "".join([tag[-1] for tag in names])
 
 
-def nesting(document: Document, most: int = MAX_NODES) -> tuple[tuple[int, str], ...]:
+def nesting(document: Document) -> tuple[tuple[int, str], ...]:
     """The outline with its depths: every tag that does more than style, and how many such tags it stands in.
 
     It tells apart what the tag sequence cannot: a closing tag that moved. Too slow for every page of a crawl.
     """
     found: list[tuple[int, str]] = []
     waiting: list[tuple[Element, int]] = [(document.root, 0)] if document.root is not None else []
-    while waiting and len(found) < most:
+    while waiting and len(found) < MAX_NODES:
         element, depth = waiting.pop()
         tag = element.tag
         if tag not in STYLE_TAGS:
@@ -59,8 +59,8 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     name: str
 
 
-def tree(document: Document, most: int = MAX_NODES) -> tuple[Node, ...]:
-    """The elements of a page in level order, at most as many as stated."""
+def tree(document: Document) -> tuple[Node, ...]:
+    """The elements of a page in level order, as many as may be looked at."""
     root = document.root
     if root is None:
         return ()
@@ -68,7 +68,7 @@ def tree(document: Document, most: int = MAX_NODES) -> tuple[Node, ...]:
     nodes: list[Node] = []
     for element, level, parent in queue:
         inside = [child for child in element.children if isinstance(child, Element)]
-        room = max(0, min(len(inside), most - len(queue)))
+        room = max(0, min(len(inside), MAX_NODES - len(queue)))
         first = len(queue)
         own = len(nodes)
         queue.extend((child, level + 1, own) for child in inside[:room])

@@ -239,21 +239,18 @@ def summary(verdict: Verdict, details: dict[Kind, str] | None = None) -> str:
 
 
 def _text_summary(verdict: Verdict) -> str:
+    paragraphs = f"{verdict.of} paragraph{'s' * (verdict.of != 1)}"
     named = [role for role in ("title", "heading") if role in verdict.place.split(", ")]
     if not (verdict.edited or verdict.added or verdict.removed):
         if not verdict.moved:
             return "the spacing between words changed"
-        return f"{verdict.moved} of {_plural(verdict.of, 'paragraph')} moved"
+        return f"{verdict.moved} of {paragraphs} moved"
     counts = {"changed": verdict.edited, "added": verdict.added, "removed": verdict.removed, "moved": verdict.moved}
     (first, count), *others = [(verb, number) for verb, number in counts.items() if number]
     # Named parts stand beside the paragraphs, not among them.
     rest = count - len(named) if first == "changed" and count > len(named) else 0 if named else count
-    subject = " and ".join([*named, *([f"{rest} of {_plural(verdict.of, 'paragraph')}"] if rest else [])])
+    subject = " and ".join([*named, *([f"{rest} of {paragraphs}"] if rest else [])])
     return ", ".join([f"{subject} {first}", *(f"{number} {verb}" for verb, number in others)])
-
-
-def _plural(count: int, name: str) -> str:
-    return f"{count} {name}{'s' * (count != 1)}"
 
 
 _LABELS: Final = {

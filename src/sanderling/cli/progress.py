@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -16,8 +16,8 @@ PLAIN_EVERY = 5.0
 class Display:
     """Shows how a crawl goes."""
 
-    def __init__(self, stream: IO[str] | None = None, plain_every: float = PLAIN_EVERY) -> None:
-        self._stream = stream or sys.stderr
+    def __init__(self, plain_every: float = PLAIN_EVERY) -> None:
+        self._stream = sys.stderr
         self._plain_every = plain_every
         self._live = None
         self._shown = time.monotonic()

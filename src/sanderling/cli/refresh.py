@@ -86,7 +86,7 @@ class _Display(Display):
     """Shows how a refresh goes."""
 
     def __init__(self, before: Counts, plain_every: float) -> None:
-        super().__init__(plain_every=plain_every)
+        super().__init__(plain_every)
         self._before = before
 
     def line(self, progress: Progress) -> str:

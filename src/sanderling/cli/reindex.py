@@ -23,21 +23,20 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     with reading(options.dir) as (folder, store):
-        done = rebuild(folder, store, Told("indexing"))
+        done = rebuild(folder, store, Told())
     sys.stdout.write(f"{done:,} versions indexed in {folder.index}, {duration(time.monotonic() - started)}\n")
     return 0
 
 
 class Told:
-    """Says on standard error now and then how far it is."""
+    """Says on standard error now and then how far the index is."""
 
-    def __init__(self, what: str) -> None:
-        self._what = what
+    def __init__(self) -> None:
         self._said = time.monotonic()
 
     def __call__(self, done: int, all: int) -> bool:
         if time.monotonic() - self._said >= _EVERY:
             self._said = time.monotonic()
-            sys.stderr.write(f"sanderling: {self._what}: {done:,} of {all:,} versions\n")
+            sys.stderr.write(f"sanderling: indexing: {done:,} of {all:,} versions\n")
             sys.stderr.flush()
         return True

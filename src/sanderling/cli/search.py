@@ -98,7 +98,7 @@ def _bring_up(search: Searcher) -> None:
         sys.stderr.write(f"sanderling: indexing {behind:,} versions first\n")
     if behind:
         with contextlib.suppress(IndexInUse):
-            search.catch_up(Told("indexing"))
+            search.catch_up(Told())
 
 
 def _shown(results: Results, asked: Query, colours: bool) -> str:

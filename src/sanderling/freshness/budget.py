@@ -24,6 +24,7 @@ LONGEST = 3650.0
 _SAMPLE = 20_000
 _ROUNDS = 6  # of capping hosts and sharing out what they leave
 _STEPS = 6
+_NOT_MODIFIED = 300.0  # bytes of an answer without a body
 
 
 class Plan(NamedTuple):
@@ -38,8 +39,6 @@ def plan_known(
     budget: float,
     weights: ArrayLike = 1.0,
     costs: ArrayLike = 1.0,
-    hosts: Groups | None = None,
-    caps: ArrayLike = np.inf,
     objective: Objective = Objective.FRESHNESS,
 ) -> Plan:
     """The optimum for rates that are known exactly; some pages may get no visit at all."""
@@ -50,7 +49,7 @@ def plan_known(
         x = inverse_gain(_wanted(threshold, weight[part], cost[part]) * lam[part] ** objective.power)
         return np.where(lam[part] > 0, lam[part] / np.maximum(x, 1e-12), 0.0)
 
-    return _plan(visits, cost, budget, hosts, caps)
+    return _plan(visits, cost, budget, None, np.inf)
 
 
 def plan_believed(
@@ -184,9 +183,9 @@ def expected_freshness(rates: ArrayLike, visits: ArrayLike, weights: ArrayLike =
     return float((weight * even_freshness(np.where(lam > 0, r, 0.0))).sum() / weight.sum())
 
 
-def expected_cost(size: ArrayLike, changed: ArrayLike, conditional: ArrayLike, unchanged_size: float = 300.0) -> Floats:
+def expected_cost(size: ArrayLike, changed: ArrayLike, conditional: ArrayLike) -> Floats:
     """Bytes a visit is expected to move: the whole page, unless the host answers 304 (`conditional`, the share of
     unchanged visits in which it does) and the page has not changed (`changed`, its probability)."""
     size = np.asarray(size, np.float64)
     saved = (1 - np.asarray(changed, np.float64)) * np.asarray(conditional, np.float64)
-    return np.asarray(size - saved * np.maximum(size - unchanged_size, 0.0))
+    return np.asarray(size - saved * np.maximum(size - _NOT_MODIFIED, 0.0))

@@ -23,9 +23,7 @@ NONE = _LAYOUT.pack(*[0.0] * len(KINDS) * _NUMBERS)
 SIZE = _LAYOUT.size
 
 
-def observe(
-    packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float | None = None, memory: float = MEMORY
-) -> bytes:
+def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float | None = None) -> bytes:
     """Evidence after one more visit, `elapsed` after the one before; `changed` for each of KINDS.
 
     A trusted date says how long before the visit the last change was: `quiet`. Whoever comes because he was called,
@@ -35,7 +33,7 @@ def observe(
     if elapsed <= 0:  # a clock that jumped back: the visit says nothing about rates
         return packed or NONE
     numbers = list(_LAYOUT.unpack(packed if len(packed) == SIZE else NONE))
-    fade = math.exp(-elapsed / memory)
+    fade = math.exp(-elapsed / MEMORY)
     for kind, found in enumerate(changed):
         at = kind * _NUMBERS
         for n in range(at, at + _NUMBERS):

@@ -19,22 +19,15 @@ DEPTH_DECAY = 0.8
 LIGHTEST = 0.01
 
 
-def importance(
-    pagerank: ArrayLike,
-    depth: ArrayLike,
-    user_weight: ArrayLike = 1.0,
-    *,
-    rank_power: float = RANK_POWER,
-    depth_decay: float = DEPTH_DECAY,
-) -> Floats:
+def importance(pagerank: ArrayLike, depth: ArrayLike, user_weight: ArrayLike = 1.0) -> Floats:
     """Weights of mean 1. A page whose PageRank is not known yet (0 or NaN) counts as the median page."""
     rank = np.atleast_1d(np.asarray(pagerank, np.float64))
     known = np.isfinite(rank) & (rank > 0)
     middle = float(np.median(rank[known])) if known.any() else 1.0
     rank = np.where(known, rank, middle) / middle
-    near = depth_decay ** np.maximum(np.asarray(depth, np.float64), 0.0)
+    near = DEPTH_DECAY ** np.maximum(np.asarray(depth, np.float64), 0.0)
     user = np.maximum(np.asarray(user_weight, np.float64), 0.0)
-    weight = np.maximum(rank**rank_power * near, LIGHTEST) * user
+    weight = np.maximum(rank**RANK_POWER * near, LIGHTEST) * user
     mean = weight.mean() if weight.size else 0.0
     return weight / mean if mean > 0 else weight
 

@@ -1,6 +1,6 @@
 """What is believed about a collection, for people: how its pages change, whom to believe, and what a budget buys."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -86,7 +86,7 @@ def rates_of(packed: bytes) -> dict[str, float]:
     return dict(zip(KINDS, map(float, belief.expected_rate(believed)), strict=True))
 
 
-def buys(known: Believed, shares: Sequence[float] = SHARES) -> list[Bought]:
+def buys(known: Believed) -> list[Bought]:
     """Freshness as a function of the budget. Of a large collection a sample is asked."""
     pages, some = len(known.log_rate), _sample(known)
     log_rate, spread, weight = known.log_rate[some], known.spread[some], known.weight[some]
@@ -96,17 +96,17 @@ def buys(known: Believed, shares: Sequence[float] = SHARES) -> list[Bought]:
             _freshness(log_rate, spread, weight, plan_believed(log_rate, spread, share * len(some), weight).visits),
             _freshness(log_rate, spread, weight, np.full(len(some), share)),
         )
-        for share in shares
+        for share in SHARES
         if share * pages >= 1
     ]
 
 
-def fading(known: Believed, days: Sequence[float] = DAYS) -> list[tuple[float, float]]:
+def fading(known: Believed) -> list[tuple[float, float]]:
     """The share of pages that are still fresh so many days from now when none of them is visited."""
     some = _sample(known)
     fresh = known.fresh[some] / max(len(some), 1)
     rates = np.exp(known.log_rate[some, None] + known.spread[some, None] * _NODES)
-    return [(day, float(fresh @ (np.exp(-rates * day) @ _WEIGHTS))) for day in days]
+    return [(day, float(fresh @ (np.exp(-rates * day) @ _WEIGHTS))) for day in DAYS]
 
 
 def _sample(known: Believed) -> NDArray[np.intp]:

@@ -127,7 +127,6 @@ def wait(
     spread: ArrayLike,
     longest: float,
     objective: Objective = Objective.FRESHNESS,
-    drift: float = DRIFT,
     rounds: int = ROUNDS,
 ) -> Floats:
     """The age at which a page is worth `wanted`, at most `longest`: the inverse of `worth`."""
@@ -135,12 +134,12 @@ def wait(
     ages = np.empty(len(pages[0]))
     for start in range(0, len(ages), _CHUNK):
         part = slice(start, start + _CHUNK)
-        ages[part] = _wait(pages[0][part], pages[1][part], pages[2][part], longest, objective, drift, rounds)
+        ages[part] = _wait(pages[0][part], pages[1][part], pages[2][part], longest, objective, rounds)
     return ages
 
 
 def _wait(
-    wanted: Floats, log_rate: Floats, spread: Floats, longest: float, objective: Objective, drift: float, rounds: int
+    wanted: Floats, log_rate: Floats, spread: Floats, longest: float, objective: Objective, rounds: int
 ) -> Floats:
     """False position on ln(age), where the worth is nearly straight, halving whenever one end does not move."""
     table = _TABLES[objective]
@@ -148,7 +147,7 @@ def _wait(
     variance = spread**2
 
     def excess(log_age: Floats) -> Floats:
-        wide = np.sqrt(variance + drift * np.exp(log_age))
+        wide = np.sqrt(variance + DRIFT * np.exp(log_age))
         return np.asarray(_look_up(table, log_age + log_rate, wide) - target)
 
     low, high = np.full(len(target), np.log(1e-7)), np.full(len(target), np.log(longest))

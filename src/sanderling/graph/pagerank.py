@@ -11,7 +11,7 @@ TOLERANCE = 1e-4
 MOST_ROUNDS = 60
 
 
-def pagerank(graph: Graph, damping: float = DAMPING, tolerance: float = TOLERANCE) -> Floats:
+def pagerank(graph: Graph, tolerance: float = TOLERANCE) -> Floats:
     """A share for every URL; all of them sum to 1.
 
     From a page without known links, which is every page not visited yet, the reader starts anew.
@@ -24,8 +24,8 @@ def pagerank(graph: Graph, damping: float = DAMPING, tolerance: float = TOLERANC
     divisor = np.maximum(degree, 1)
     rank = np.full(count, 1 / count)
     for _ in range(MOST_ROUNDS):
-        anew = (1 - damping + damping * rank[dead_end].sum()) / count
-        following = graph.push(np.where(dead_end, 0.0, rank / divisor)) * damping + anew
+        anew = (1 - DAMPING + DAMPING * rank[dead_end].sum()) / count
+        following = graph.push(np.where(dead_end, 0.0, rank / divisor)) * DAMPING + anew
         change = np.abs(following - rank).sum()
         rank = following
         if change < tolerance:

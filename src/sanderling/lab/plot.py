@@ -28,11 +28,12 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def plot(series: Series, x_label: str, y_label: str, width: int = 64, height: int = 16) -> str:
+def plot(series: Series, x_label: str, y_label: str) -> str:
     """One mark a series; a later one covers an earlier where they meet."""
     points = [point for line in series.values() for point in line]
     if not points:
         return "(nothing to plot)"
+    width, height = 64, 16
     xs, ys = [x for x, _ in points], [y for _, y in points]
     left, right, low, high = min(xs), max(xs), min(ys), max(ys)
     grid = [[" "] * width for _ in range(height)]

@@ -141,14 +141,14 @@ def documentation() -> Web:
         return of_folder(Path(folder), "docs")
 
 
-def synthetic(pages: int = 20_000, hosts: int = 50, links: float = 12.0, skew: float = 0.8, seed: int = 1) -> Web:
-    """Hosts of uneven size; the k-th most popular page of a host is linked to in proportion to k**-skew.
+def synthetic(pages: int = 20_000, hosts: int = 50) -> Web:
+    """Hosts of uneven size; the k-th most popular page of a host is linked to in proportion to k**-0.8.
 
-    With a skew of 0.8 in-degrees follow a power law of exponent 2.25, as on the web (2.1 to 2.4 were measured). Each
+    Thus in-degrees follow a power law of exponent 2.25, as on the web (2.1 to 2.4 were measured). Each
     page is reached by a tree from its host's front page, the most popular one; for the others popularity and depth
     are drawn apart. A fifth of the links leave the host. A host has sections whose pages have more or fewer links.
     """
-    chance = np.random.default_rng(seed)
+    chance = np.random.default_rng(1)
     weight = 1 / np.arange(1, hosts + 1) ** 0.7
     size = np.maximum((pages * weight / weight.sum()).astype(np.int64), 2)
     first = np.concatenate([[0], np.cumsum(size)[:-1]])
@@ -156,14 +156,14 @@ def synthetic(pages: int = 20_000, hosts: int = 50, links: float = 12.0, skew: f
     host = np.repeat(np.arange(hosts), size)
     local = np.arange(count) - first[host]
     section = chance.integers(0, 5, count)
-    degree = np.maximum(1, chance.lognormal(np.log(links / 2) + section * 0.25, 0.6, count)).astype(np.int64)
+    degree = np.maximum(1, chance.lognormal(np.log(6.0) + section * 0.25, 0.6, count)).astype(np.int64)
 
     source = np.repeat(np.arange(count), degree)
     there = np.where(
         chance.random(len(source)) < 0.2, (hosts * chance.random(len(source)) ** 2).astype(np.int64), host[source]
     )
     by_popularity = np.concatenate([[0, *(1 + chance.permutation(n - 1))] for n in size])
-    popular = (size[there] * chance.random(len(source)) ** (1 / (1 - skew))).astype(np.int64)
+    popular = (size[there] * chance.random(len(source)) ** (1 / (1 - 0.8))).astype(np.int64)
     target = first[there] + by_popularity[first[there] + popular]
 
     inner = np.flatnonzero(local)

@@ -6,9 +6,9 @@ import time
 class Clock:
     """Stands still unless told to move, or runs `speed` times as fast as the real one."""
 
-    def __init__(self, now: float = 0.0, speed: float = 0.0) -> None:
+    def __init__(self, speed: float) -> None:
         self.speed = speed
-        self._at = now
+        self._at = 0.0
         self._since = time.monotonic()
 
     @property

@@ -58,7 +58,7 @@ class ServedWeb:
     ) -> None:
         self.web = web
         self.latency = web.latency
-        self.clock = Clock(speed=speed)
+        self.clock = Clock(speed)
         self.requests: Counter[str] = Counter()
         self.robots_requests: Counter[str] = Counter()
         self.other_requests: Counter[str] = Counter()

@@ -69,9 +69,7 @@ class Sums:
         )  # fmt: skip
 
 
-def replay(
-    pages: Sequence[PageHistory], policy: str, budget: float, weights: Floats | None = None, batch: float = _BATCH
-) -> Result:
+def replay(pages: Sequence[PageHistory], policy: str, budget: float, weights: Floats | None = None) -> Result:
     if budget <= 0:  # no visit, no copy, nothing fresh
         return Result(policy, budget, 0.0, 0.0, 0.0, 0.0, 0)
     start = min(page.born for page in pages)
@@ -84,14 +82,14 @@ def replay(
         start,
         budget,
     )
-    return _live_through(pages, PICKERS[policy](site), site, end, batch).result(policy, budget)
+    return _live_through(pages, PICKERS[policy](site), site, end).result(policy, budget)
 
 
 def _url(path: str) -> str:
     return path if "://" in path else f"http://site/{path.lstrip('/')}"
 
 
-def _live_through(pages: Sequence[PageHistory], picker: Picker, site: Site, end: float, batch: float) -> Sums:
+def _live_through(pages: Sequence[PageHistory], picker: Picker, site: Site, end: float) -> Sums:
     sums = Sums()
     warm = site.start + WARM_UP * (end - site.start)
     changes = [np.asarray(page.changes) for page in pages]
@@ -119,7 +117,7 @@ def _live_through(pages: Sequence[PageHistory], picker: Picker, site: Site, end:
             while queue and not population.alive[queue[-1]]:
                 queue.pop()
             if not queue:
-                queue = _choose(picker, now, last, population, batch)
+                queue = _choose(picker, now, last, population)
             page = queue.pop()
         before = float(last[page])
         seen = int(np.searchsorted(changes[page], now, "right"))
@@ -171,10 +169,10 @@ class _Population:
         return None
 
 
-def _choose(picker: Picker, now: float, last: Floats, population: _Population, batch: float) -> list[int]:
+def _choose(picker: Picker, now: float, last: Floats, population: _Population) -> list[int]:
     """The best pages, the very best last."""
     pages = np.flatnonzero(population.alive & population.known)
     scores = picker.scores(now, np.where(np.isfinite(last), last, now))[pages]
-    count = min(max(1, int(population.living * batch)), len(pages))
+    count = min(max(1, int(population.living * _BATCH)), len(pages))
     best = np.argpartition(scores, -count)[-count:]
     return [int(page) for page in pages[best[np.argsort(scores[best], kind="stable")]]]

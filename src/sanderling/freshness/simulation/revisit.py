@@ -36,8 +36,8 @@ class _Informant:
     false_rate: float  # a day and page
 
 
-def revisit(seed: int = 1, pages: int = 2000) -> list[Round]:
-    rng = np.random.default_rng(seed)
+def revisit(seed: int) -> list[Round]:
+    rng, pages = np.random.default_rng(seed), 2000
     depth = np.minimum(rng.geometric(0.35, pages), 7)
     depth[0] = 0
     # 2 to 11.5 % of a site change a day; the upper levels more, but not only they.

@@ -60,8 +60,8 @@ class Exchange:
         await self.send(head(status, *lines) + (b"" if bodiless else content))
         self.keep_open = True
 
-    async def page(self, title: str, body: str, headers: tuple[str, ...] = ()) -> None:
-        await self.reply(document(title, body), headers=headers)
+    async def page(self, title: str, body: str) -> None:
+        await self.reply(document(title, body))
 
     async def redirect(self, location: str, status: int = 302) -> None:
         await self.reply(

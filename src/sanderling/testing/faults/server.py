@@ -46,12 +46,11 @@ class FaultServer:
     names: ClassVar[dict[str, str]] = {fault.name: fault.sentence for fault in FAULTS.values()}
     robots_behaviours: ClassVar[dict[str, str]] = robots.BEHAVIOURS
 
-    def __init__(self, robots: str = "allow", *, pace: float = 1.0, port: int = 0) -> None:
+    def __init__(self, robots: str = "allow", *, pace: float = 1.0) -> None:
         self.robots = robots
         self.pace = pace
         self.requests: Counter[str] = Counter()
         self.received: list[Received] = []
-        self._port = port
 
     def __enter__(self) -> Self:
         self._background = BackgroundLoop("fault-server")
@@ -81,7 +80,7 @@ class FaultServer:
         return self.requests[path]
 
     async def _listen(self) -> list[asyncio.Server]:
-        first = await asyncio.start_server(self._converse, "127.0.0.1", self._port, backlog=1024)
+        first = await asyncio.start_server(self._converse, "127.0.0.1", 0, backlog=1024)
         try:
             return [first, await asyncio.start_server(self._witness, "127.0.0.1", 0, backlog=1024)]
         except BaseException:

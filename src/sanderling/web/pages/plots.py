@@ -18,7 +18,6 @@ class Drawing(NamedTuple):
     curves: Sequence[str] = ()
     bars: Sequence[tuple[float, float, float, float, str]] = ()
     here: float | None = None
-    filled: bool = False
     width: int = _WIDTH
     height: int = _HEIGHT
     left: int = _LEFT
@@ -51,7 +50,7 @@ def stacked(parts: Sequence[tuple[str, int]], total: int, width: float = 1000) -
 
 def curve(
     lines: Sequence[Points], said: str, across: Sequence[tuple[float, str]], up: Sequence[tuple[float, str]],
-    here: float | None = None, filled: bool = False,
+    here: float | None = None,
 ) -> Drawing:  # fmt: skip
     """Lines over a plane whose ends are the first and the last of `across` and of `up`."""
     (first, _), (last, _) = across[0], across[-1]
@@ -69,7 +68,6 @@ def curve(
         columns=[(x(value), text) for value, text in across],
         curves=[" ".join(f"{x(a)},{y(b)}" for a, b in line) for line in lines],
         here=None if here is None else x(here),
-        filled=filled,
     )
 
 
