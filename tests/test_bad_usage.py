@@ -53,6 +53,7 @@ def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
         ("http://127.0.0.1/\udcff", "not a valid URL"),
         ("http://127.0.0.1/" + "a" * 100_000, "it is longer than 8,192 characters"),
         ("a" * 100_000, "cannot be a seed"),
+        ("http://127.0.0.1/a\thttp://127.0.0.1/b", "there is a tab or the end of a line in it"),
     ],
 )
 def test_bad_seeds(refused: Callable[..., None], tmp_path: Path, seed: str, says: str) -> None:

@@ -308,7 +308,7 @@ def test_certificates_are_checked(sanderling, authority: trustme.CA, tmp_path: P
     for bad in (unknown, wrong):
         row = rows[f"{bad.origin}/"]
         assert row["state"] == "failed"
-        assert row["reason"].startswith("the TLS certificate is not valid")
+        assert row["reason"].startswith("the TLS certificate is not valid: ")
 
 
 # ---- proxies, and seeds that move
@@ -343,6 +343,18 @@ def test_a_seed_that_moves_takes_the_scope_along(sanderling, tmp_path: Path) -> 
         visited = {each.url for each in server.asked}
     assert {"http://old.test/", "http://www.new.test/", "http://www.new.test/here"} <= visited
     assert not [url for url in visited if "third" in url or "fourth" in url]
+
+
+def test_it_is_said_when_the_proxy_is_to_blame(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    def refuse(client: Any) -> None:
+        client.recv(4096)
+        client.sendall(b"HTTP/1.1 407 Who are you?\r\nContent-Length: 0\r\n\r\n")
+
+    with listening(refuse) as (host, port):
+        told = "--proxy", f"http://{host}:{port}", "--retries", 0
+        ran = sanderling("crawl", "https://example.test/", "-d", tmp_path / "c", *told)
+    assert ran.code == 1
+    assert "the proxy does not lead to the host: CONNECT tunnel failed, response 407" in ran.out
 
 
 # ---- ftp and gopher

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import sanderling
-from sanderling.errors import BadSeed, BadSetting, FolderInUse
+from sanderling.errors import BadSeed, BadSetting, FolderInUse, UsageError
 from sanderling.testing import ServedWeb, SyntheticWeb
 
 FAST = {"delay": 0, "per_host": 4, "clients": 1}
@@ -27,6 +27,14 @@ def test_two_crawls_in_one_process(tmp_path: Path) -> None:
             assert first[0].title in first[0].text()
 
     asyncio.run(both())
+
+
+def test_one_seed_need_not_be_a_list(tmp_path: Path, web: ServedWeb) -> None:
+    async def run() -> None:
+        async with sanderling.Crawl(tmp_path / "c", seeds=web.url, max_pages=1, **FAST) as crawl:
+            assert [page.url async for page in crawl] == [web.url]
+
+    asyncio.run(run())
 
 
 def test_leaving_early_stops_and_entering_again_resumes(tmp_path: Path) -> None:
@@ -53,6 +61,9 @@ def test_mistakes_are_exceptions_of_ours(tmp_path: Path, web: ServedWeb) -> None
             sanderling.Crawl(tmp_path / "c", seeds=["file:///etc/passwd"])
         with pytest.raises(BadSetting):
             await pages(tmp_path / "c", web.url, max_page=3)
+        with pytest.raises(UsageError, match="name a seed"):
+            async with sanderling.Crawl(tmp_path / "c"):
+                pass
         assert not (tmp_path / "c").exists()
         async with sanderling.Crawl(tmp_path / "c", seeds=[web.url], **FAST):
             with pytest.raises(FolderInUse):

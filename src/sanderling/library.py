@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from sanderling.errors import UsageError
 from sanderling.model import Counts, Outcome, Stored, Visit
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
@@ -57,7 +58,7 @@ class Crawl:
 
     def __init__(self, folder: str | os.PathLike[str], seeds: Sequence[str] = (), **settings: object) -> None:
         self._folder = Folder(Path(folder))
-        self._seeds = [canonical_seed(seed) for seed in seeds]
+        self._seeds = [canonical_seed(seed) for seed in ([seeds] if isinstance(seeds, str) else seeds)]
         self._chosen = settings
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -112,6 +113,8 @@ class Crawl:
         self._folder.check_usable()
         settings, planted = settings_for(self._folder, self._chosen)
         seeds = [*planted, *self._seeds]
+        if not seeds and not self._folder.exists():
+            raise UsageError("nothing to crawl: name a seed")
         return CrawlServer(self._folder, settings, seeds, settings.clients or os.cpu_count() or 1)
 
     def _hand_over(self, visits: list[tuple[str, Visit]]) -> None:

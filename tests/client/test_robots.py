@@ -32,6 +32,19 @@ def test_html_is_no_rule_and_length_is_capped() -> None:
     assert Rules(judge(200, long, "", 0), AGENT).allows("http://e.org/x")
 
 
+def test_a_byte_order_mark_hides_no_rule() -> None:
+    rules = Rules(judge(200, b"\xef\xbb\xbfUser-agent: *\r\nDisallow: /no\r\n", "", 0), AGENT)
+    assert not rules.allows("http://e.org/no")
+
+
+def test_a_line_that_is_cut_is_no_rule() -> None:
+    start, last = b"User-agent: *\nDisallow: /no\n", b"Disallow: /private"
+    filler = b"#" * (robots.LARGEST - len(start) - len(b"Disallow: /") - 1) + b"\n"
+    rules = Rules(judge(200, start + filler + last, "", 0), AGENT)
+    assert rules.allows("http://e.org/x")
+    assert not rules.allows("http://e.org/no")
+
+
 def test_nobody_keeps_a_crawl_from_ending() -> None:
     for delay, granted in ((b"1e308", robots.LONGEST_DELAY), (b"inf", 0.0), (b"nan", 0.0), (b"-3", 0.0)):
         rules = Rules(judge(200, b"User-agent: *\nCrawl-delay: %b\n" % delay, "", 0), AGENT)

@@ -193,10 +193,6 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
         )
     if counts.failed:
         lines.append(f"`sanderling crawl -d {folder.path} --retry-failed` tries these again")
-    if counts.held:
-        lines.append(
-            f"{counts.held:,} held back, since others like them brought nothing new: `sanderling pages {folder.path} --held`"
-        )
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:
@@ -207,6 +203,10 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
     if counts.pages and not before.queued and not counts.queued:
         lines.append(
             f"nothing was left to fetch; `sanderling refresh {folder.path}` visits again what has probably changed"
+        )
+    if counts.held:
+        lines.append(
+            f"{counts.held:,} held back until others like them bring something new: `sanderling pages {folder.path} --held`"
         )
     if counts.pages:
         lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")

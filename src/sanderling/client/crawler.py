@@ -16,7 +16,6 @@ from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.site import Pause, Pauses, Site
 from sanderling.client.transport import Fetch, Transport
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
-from sanderling.network import agent
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
 
@@ -61,7 +60,7 @@ class Crawler:
         self._server = server
         self._reader = reader
         self._archive = archive
-        self._agent = agent(settings)
+        self._agent = settings.user_agent  # by which robots.txt addresses it; the contact is no name of it
         self._transport = Transport(settings, server.fileno())
         self._sites: dict[str, Site] = {}
         # What connects through a proxy does not know the address.

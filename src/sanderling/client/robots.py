@@ -17,7 +17,9 @@ LONGEST_DELAY = 180.0
 def judge(status: int, body: bytes, error: str, at: float) -> Robots:
     """What an attempt to read robots.txt means."""
     if 200 <= status < 300:
-        return Robots(at, None, body[:LARGEST].decode("utf-8", "replace"), f"robots.txt {status}")
+        # A line that is cut would say something else than the one that was written.
+        text = body if len(body) < LARGEST else body[:LARGEST].rpartition(b"\n")[0]
+        return Robots(at, None, text.decode("utf-8-sig", "replace"), f"robots.txt {status}")
     if status == 429 or status >= 500:
         return Robots(at, False, "", f"robots.txt answered {status}")
     if 300 <= status < 500:

@@ -254,7 +254,7 @@ class Transport:
             del fetch.lines[: heads[-1] if heads else len(fetch.lines)]  # 1xx answers and those of a proxy
             fetch.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
-            fetch.error = fetch.refused or _said(code, message)
+            fetch.error = fetch.refused or _said(code, message, bool(self._settings.proxy))
             fetch.hopeless = bool(fetch.refused) or code in _HOPELESS
             if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
                 self._plain.add(fetch.site.origin)
@@ -331,19 +331,22 @@ def skipped_types(settings: Settings) -> tuple[str, ...]:
     return tuple(each.lower() for each in settings.skip_types)
 
 
-def _said(code: int, message: str) -> str:
+def _said(code: int, message: str, by_proxy: bool) -> str:
     if code == pycurl.E_OPERATION_TIMEDOUT:
         return f"timed out: {message}"
     if code == _TOO_LARGE or "headers" in message:
         return "the headers are too large"
     if code == pycurl.E_RECV_ERROR:
         return f"the connection broke: {message}"
+    if code == pycurl.E_COULDNT_CONNECT and by_proxy:
+        return f"the proxy does not lead to the host: {message}"
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        return f"the TLS certificate is not valid: {message}"
     known = {
         pycurl.E_COULDNT_RESOLVE_HOST: "the host name cannot be resolved",
         pycurl.E_COULDNT_CONNECT: "the host cannot be reached",
         pycurl.E_GOT_NOTHING: "the connection was closed without an answer",
         pycurl.E_PARTIAL_FILE: "the body ended early",
-        pycurl.E_PEER_FAILED_VERIFICATION: "the TLS certificate is not valid",
         pycurl.E_BAD_CONTENT_ENCODING: "the body is not encoded as it says",
     }
     return known.get(code) or (message or f"libcurl error {code}").strip()

@@ -26,6 +26,8 @@ _ENDS_SESSION = re.compile(r"(?:[/?&=;:_.]|user)(?:log|sign)[-_]?(?:out|off)(?![
 def canonical_seed(text: str) -> str:
     """The canonical form of what the user typed as a seed; a bare host name gets a scheme."""
     stripped = text.strip()
+    if re.search(r"[\t\r\n]", stripped):  # URL parsers take these out, and so would make one URL of two
+        raise BadSeed(f"{quoted(text)} cannot be a seed: there is a tab or the end of a line in it")
     if "://" not in stripped and re.match(r"[\w.-]+(:\d+)?(/|$)", stripped) and stripped[0] not in "/.-":
         stripped = "https://" + stripped
     url = canonical(stripped, SEEDABLE)
