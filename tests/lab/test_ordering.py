@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from servers import PageServer, links, redirect
 
 from sanderling.cli import lab
 from sanderling.errors import UsageError
@@ -129,6 +130,22 @@ def test_the_web_of_a_crawl_folder_and_its_sites(tmp_path: Path) -> None:
     assert len(found["a"].graph.targets) == 2
 
 
+def test_sitemaps_are_no_pages_and_links_to_other_names_are_links(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    table = {
+        "/": links("/old"),
+        "/old": redirect("/new", 301),
+        "/new": b"<p>what is there",
+        "/sitemap.xml": b"<urlset/>",
+    }
+    with PageServer(table) as server:
+        assert sanderling("crawl", server.origin, "-d", tmp_path / "crawl", "--delay", "0").code == 0
+        assert server.requests["/sitemap.xml"] == 1
+    (web,) = webs.find(str(tmp_path / "crawl"))
+    assert [url.removeprefix(server.origin) for url in web.urls] == ["/", "/new"]
+    assert web.seeds == [0]
+    assert web.graph.links_of(0).tolist() == [1]
+
+
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     crawled(tmp_path, {"": ["1", "2"], "1": ["2", ""], "2": ["1", "3"], "3": []})
     parser = lab.experiment_parser("ordering")
@@ -144,6 +161,13 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     options = parser.parse_args(["--web", str(tmp_path), "--web", str(tmp_path)])
     assert options.run(options) == 0
     assert "Mean of all shares on these 2 webs" in capsys.readouterr().out
+
+
+def test_a_plot_that_cannot_be_written_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = lab.experiment_parser("ordering").parse_args(["--plot", str(tmp_path / "nowhere" / "plot.png")])
+    with pytest.raises(UsageError):
+        options.run(options)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_folder_without_pages_is_refused(tmp_path: Path) -> None:

@@ -21,10 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.cli.typed import pathname, positive
-from sanderling.errors import UsageError
 from sanderling.graph import pagerank
 from sanderling.lab import parallel, webs
-from sanderling.lab.plot import plot, save_png, table
+from sanderling.lab.plot import plot, require_png, save_png, table
 from sanderling.model import State
 from sanderling.server import ranking
 from sanderling.server.distributor import TURNS, Cuts, cuts
@@ -148,6 +147,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.plot is not None:
+        require_png(options.plot)
     reports: list[dict[str, Any]] = []
     all_curves: list[Curves] = []
     for name in options.web or ["synthetic"]:
@@ -165,8 +166,8 @@ def run(options: argparse.Namespace) -> int:
     elif len(all_curves) > 1:
         rows = [[order, *(means[serving][order] for serving in means)] for order in means["best first"]]
         sys.stdout.write(f"Mean of all shares on these {len(all_curves)} webs\n{table(rows, ['order', *means])}\n")
-    if options.plot is not None and not save_png(_series(all_curves[0]), _X, _Y, options.plot):
-        raise UsageError("a PNG needs the package matplotlib: install sanderling[lab]")
+    if options.plot is not None:
+        save_png(_series(all_curves[0]), _X, _Y, options.plot)
     return 0
 
 

@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from html import escape
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+
+from sanderling.errors import UsageError
 
 Series = Mapping[str, Sequence[tuple[float, float]]]
 
@@ -54,6 +57,14 @@ def plot(series: Series, x_label: str, y_label: str) -> str:
 
 def _marks(count: int) -> str:
     return (_MARKS * (count // len(_MARKS) + 1))[:count]
+
+
+def require_png(path: Path) -> None:
+    """Refuses before a long experiment what could not be written after it."""
+    if find_spec("matplotlib") is None:
+        raise UsageError("a PNG needs the package matplotlib: install sanderling[lab]")
+    if not path.parent.is_dir():
+        raise UsageError(f"{path.parent} does not exist")
 
 
 def save_png(series: Series, x_label: str, y_label: str, path: Path) -> bool:

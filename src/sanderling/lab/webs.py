@@ -87,10 +87,13 @@ def of_folder(path: Path, name: str = "") -> Web:
     store = open_store(folder, readonly=True)
     facts = sorted(store.url_facts())
     ids = np.fromiter((fact.id for fact in facts), np.int64, len(facts))
-    graph = pack(ids, store.packed_links())
+    graph = pack(ids, store.packed_links(), np.array([fact.alias for fact in facts], np.int64))
     texts = dict(store.url_texts())
+    visited = {id for id, _ in store.visit_times()}  # a sitemap is read, not visited
     store.close()
-    pages = np.array([fact.state == State.FETCHED and not fact.alias for fact in facts], np.bool_)
+    pages = np.array(
+        [fact.id in visited and fact.state == State.FETCHED and not fact.alias for fact in facts], np.bool_
+    )
     seeds = np.array([fact.depth == 0 for fact in facts], np.bool_) & pages
     if not seeds.any():
         raise UsageError(f"no seed of {path} has been visited yet")
