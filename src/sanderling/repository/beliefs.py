@@ -36,8 +36,6 @@ SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, 
     FROM {urls} LEFT JOIN beliefs b ON b.page = u.number
     WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.status IS NOT NULL OR u.kind = 1)"""
 
-EXCLUDED_FOR = "SELECT id FROM urls WHERE state = 6 AND reason ="
-
 # Sitemaps that were read: when last, and how long until the next time.
 SITEMAPS = """SELECT u.id, u.host, coalesce(b.at, 0.0), coalesce(b.interval, 0.0)
     FROM urls u LEFT JOIN beliefs b ON b.page = u.number WHERE u.kind = 1 AND u.state = 3"""

@@ -36,6 +36,7 @@ VERSION_COLUMNS = (
     "significance", "degree", "summary", "news",
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
+HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 
 # What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both dialects.
 PAGE_FIELDS = """u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
@@ -54,10 +55,6 @@ RENEWED = (
 )  # fmt: skip
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
-
-# What scope has a say in, for both dialects.
-JUDGED = """SELECT id, url, host, depth, state, reason FROM urls
-    WHERE state IN (0, 1, 6) AND alias = 0 AND kind = 0"""
 
 
 def answered(commit: Commit) -> list[Visit]:

@@ -21,7 +21,6 @@ _SHOWN = """SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, 
     p.mime, p.charset, p.language, p.size, p.visits, p.changes, p.importance, p.fetched_at, p.changed_at,
     p.not_modified, p.same, p.flags, p.redirect, u.alias, p.parameters, p.noise"""
 _VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
-_HOSTS = f"SELECT {', '.join(rows.HOST_COLUMNS)} FROM hosts"
 
 
 class Listed(NamedTuple):
@@ -180,7 +179,7 @@ def changes(
 
 def hosts(store: Store, most: int, after: int | None = None) -> Part:
     """Hosts, in no order that means anything but always the same."""
-    query = f"{_HOSTS} WHERE id > ? ORDER BY id LIMIT ?"
+    query = f"{rows.HOSTS} WHERE id > ? ORDER BY id LIMIT ?"
     found = [*map(rows.host, store.select(query, -(1 << 63) if after is None else after, most))]
     return Part(found, found[-1].id if len(found) == most else None)
 

@@ -1,5 +1,8 @@
 """The namespace itself: opening it, bringing it up to date, and what all parts of the store need of it."""
 
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
 import msgspec
 from psycopg import errors, sql
 
@@ -8,6 +11,7 @@ from sanderling.model import Counts
 from sanderling.repository import migrations
 from sanderling.repository.known import KnownUrls
 from sanderling.repository.postgres.session import META, Connection, Session, reason
+from sanderling.repository.questions import Questions
 from sanderling.repository.store import Joins, WhileAway
 
 STEPS = migrations.steps("postgres")
@@ -21,8 +25,10 @@ JOINS = Joins(
 )
 
 
-class Database:
+class Database(Questions):
     """One session in the namespace."""
+
+    joins: ClassVar[Joins] = JOINS
 
     def __init__(self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None) -> None:
         self._readonly = readonly
@@ -108,15 +114,16 @@ class Database:
 
     # ---- what all parts need
 
-    def _find(self, key: str) -> str | None:
-        found = self._session.read("SELECT value FROM meta WHERE key = %s", key)
-        return str(found[0][0]) if found else None
-
     def _get(self, key: str) -> str:
-        value = self._find(key)
-        if value is None:
+        if not (value := self.noted(key)):
             raise Damaged(f"{self._session.place} is incomplete: it has no {key!r}")
         return value
+
+    def select(self, query: str, *values: object) -> list[Any]:
+        return self._session.read(query.replace("?", "%s"), *values)
+
+    def _each(self, query: str, *values: object) -> Iterator[Any]:
+        return self._session.stream(query.replace("?", "%s"), *values)
 
     def number(self, id: int) -> int | None:
         found = self._session.read("SELECT number FROM urls WHERE id = %s", id)
@@ -129,9 +136,6 @@ class Database:
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         found = self._session.read("SELECT id, url, state FROM urls WHERE id = ANY(%b::int8[])", ids)
         return {id: (url, state) for id, url, state in found}
-
-    def noted(self, key: str) -> str:
-        return self._find(key) or ""
 
 
 def quoted(column: str) -> str:

@@ -4,13 +4,14 @@ import contextlib
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from sanderling.errors import BadFolder, Damaged, DiskFull
 from sanderling.model import Counts
 from sanderling.repository import migrations
+from sanderling.repository.questions import Questions
 from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
 from sanderling.repository.store import Joins
 
@@ -60,8 +61,10 @@ def insert(table: str, columns: Iterable[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
-class Database:
+class Database(Questions):
     """One connection to the file."""
+
+    joins: ClassVar[Joins] = JOINS
 
     def __init__(self, path: Path, readonly: bool = False) -> None:
         self._path = path
@@ -152,10 +155,15 @@ class Database:
         self._db.execute(_META, (key, value))
 
     def _get(self, key: str) -> str:
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        if row is None:
+        if not (value := self.noted(key)):
             raise Damaged(f"{self._path} is incomplete: it has no {key!r}")
-        return str(row[0])
+        return value
+
+    def select(self, query: str, *values: object) -> list[Any]:
+        return self._db.execute(query, values).fetchall()
+
+    def _each(self, query: str, *values: object) -> Iterator[Any]:
+        return self._db.execute(query, values)
 
     def _by_ids(self, query: str, ids: Iterable[int]) -> Iterator[tuple[Any, ...]]:
         """The rows of URLs that are known; the query ends in a list of `urls.number`."""

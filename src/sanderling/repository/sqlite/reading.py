@@ -1,46 +1,21 @@
-"""What commands and background jobs read: mostly everything, in the order it lies in the file."""
+"""What commands and background jobs read, and each store in its own way (`questions` has the rest): mostly everything."""
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any, ClassVar
 
-from sanderling.model import Host, PageRow, State, Subject, VersionRow
-from sanderling.repository import beliefs, rows
+from sanderling.model import PageRow, State
+from sanderling.repository import rows
 from sanderling.repository.sqlite.database import JOINS, Database
-from sanderling.repository.sqlite.serving import HOSTS
-from sanderling.repository.store import Joins, Judged, UrlFacts
 
 _PAGES = f"""SELECT {rows.PAGE_FIELDS}, p.redirect, u.alias FROM pages p JOIN urls u ON u.number = p.url
     LEFT JOIN warcs w ON w.number = p.warc"""
-_VERSIONS = f"SELECT {rows.VERSION_FIELDS} FROM {JOINS.versions}"
 _PAGES_AT_ONCE = 1000
 
 
 class Reading(Database):
     """The reading half of a store that people and background jobs need."""
 
-    joins: ClassVar[Joins] = JOINS
-
-    def select(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._db.execute(query, values).fetchall()
-
     # ---- the whole
-
-    def url_facts(self) -> Iterator[UrlFacts]:
-        facts = self._db.execute("SELECT id, host, depth, state, rank, alias FROM urls")
-        yield from map(UrlFacts._make, facts)
-
-    def url_texts(self) -> Iterator[tuple[int, str]]:
-        yield from self._db.execute("SELECT id, url FROM urls")
-
-    def last_number(self) -> int:
-        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM urls").fetchone()[0])
-
-    def judged(self, first: int, end: int) -> list[Judged]:
-        return [*map(Judged._make, self._db.execute(f"{rows.JUDGED} AND number >= ? AND number < ?", (first, end)))]
-
-    def subjects(self) -> Iterator[Subject]:
-        yield from map(Subject._make, self._db.execute(beliefs.SUBJECTS.format(urls=JOINS.urls)))
 
     def visit_times(self) -> Iterator[tuple[int, float]]:
         yield from self._db.execute("SELECT u.id, p.fetched_at FROM pages p JOIN urls u ON u.number = p.url")
@@ -56,17 +31,6 @@ class Reading(Database):
             "SELECT u.id, p.simhash, p.fetched_at FROM pages p JOIN urls u ON u.number = p.url WHERE p.simhash != 0"
         )
 
-    def hosts(self) -> Iterator[Host]:
-        yield from map(rows.host, self._db.execute(f"{HOSTS} ORDER BY origin"))
-
-    def host_states(self) -> dict[int, dict[int, int]]:
-        found: dict[int, dict[int, int]] = {}
-        for host, state, count in self._db.execute(
-            "SELECT host, state, count(*) FROM urls WHERE kind = 0 GROUP BY host, state"
-        ):
-            found.setdefault(host, {})[state] = count
-        return found
-
     # ---- pages and their versions
 
     def pages(self) -> Iterator[PageRow]:
@@ -81,10 +45,6 @@ class Reading(Database):
         for url, depth, reason in self._db.execute(query, (state,)):
             yield PageRow(url=url, state=state.name.lower(), depth=depth, reason=reason)
 
-    def versions(self, page: int) -> list[VersionRow]:
-        found = self._db.execute(f"{_VERSIONS} WHERE u.number = ? ORDER BY v.number", (self.number(page),))
-        return [*map(rows.version, found)]
-
     def with_history(self) -> Iterator[int]:
         found = self._db.execute(
             """SELECT u.id FROM (SELECT page FROM versions GROUP BY page HAVING count(*) > 1) v
@@ -92,24 +52,7 @@ class Reading(Database):
         )
         yield from [row[0] for row in found]
 
-    def changes(self, before: int | None = None) -> Iterator[VersionRow]:
-        newest_first = f"{_VERSIONS} WHERE v.number < ? ORDER BY v.number DESC"
-        yield from map(rows.version, self._db.execute(newest_first, ((1 << 62) if before is None else before,)))
-
-    def changes_after(self, number: int, most: int) -> list[VersionRow]:
-        found = self._db.execute(f"{_VERSIONS} WHERE v.number > ? ORDER BY v.number LIMIT ?", (number, most))
-        return [*map(rows.version, found)]
-
-    def newest_version(self) -> int:
-        return int(self._db.execute("SELECT coalesce(max(number), 0) FROM versions").fetchone()[0])
-
     # ---- links
-
-    def edges(self) -> Iterator[tuple[str, list[str]]]:
-        for url, targets in self._db.execute(f"SELECT u.url, l.targets FROM {JOINS.links}"):
-            ids = list(memoryview(targets).cast("q"))
-            texts = self.known(ids)
-            yield url, [texts[target][0] for target in ids if target in texts]
 
     def links_of(self, id: int) -> bytes:
         query = "SELECT l.targets FROM urls u JOIN links l ON l.page = u.page WHERE u.number = ?"
