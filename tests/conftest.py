@@ -74,8 +74,11 @@ class Ran:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
+Run = Callable[..., Ran]
+
+
 @pytest.fixture(scope="session")
-def sanderling() -> Callable[..., Ran]:
+def sanderling() -> Run:
     """Runs the command in a process of its own; fails the test when it shows a traceback that nobody `crashes` for."""
 
     def run(*arguments: object, env: dict[str, str] | None = None, crashes: bool = False) -> Ran:
@@ -114,7 +117,7 @@ def library(tmp_path: Path) -> Iterator[Library]:
 
 
 @pytest.fixture(scope="session")
-def crawled(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Path:
+def crawled(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Path:
     """A directory with one crawl folder, `small`, in it; for reading only."""
     home = tmp_path_factory.mktemp("shelf")
     with SyntheticWeb(hosts=1, pages=40, seed=5).serve() as site:
@@ -143,7 +146,7 @@ def stored_urls(folder: Path) -> list[str]:
     return urls
 
 
-def listed(sanderling: Any, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
+def listed(sanderling: Run, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
     """What `sanderling pages` says, by path."""
     rows = sanderling("pages", folder, "--json", *more).lines
     return {"/" + row["url"].split("/", 3)[3]: row for row in rows}

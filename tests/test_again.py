@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST
+from conftest import FAST, Run
 from servers import Answer, PageServer, links
 from warcio.archiveiterator import ArchiveIterator
 
@@ -26,7 +26,7 @@ def revisit_records(folder: Path) -> Counter[str]:
 
 
 @pytest.mark.parametrize("validators", [True, False])
-def test_all_changes_are_found_and_nothing_else(sanderling: Callable, tmp_path: Path, validators: bool) -> None:  # type: ignore[type-arg]
+def test_all_changes_are_found_and_nothing_else(sanderling: Run, tmp_path: Path, validators: bool) -> None:
     folder = tmp_path / "crawl"
     web = SyntheticWeb(pages=120, seed=11, change_rate=0.15)
     with web.serve(validators=validators) as site:
@@ -66,7 +66,7 @@ def test_all_changes_are_found_and_nothing_else(sanderling: Callable, tmp_path: 
         )
 
 
-def test_a_page_that_left_and_came_back(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_a_page_that_left_and_came_back(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     web = SyntheticWeb(pages=60, seed=3, vanish=0.3, appear=0.0)
     with web.serve() as site:
@@ -81,7 +81,7 @@ def test_a_page_that_left_and_came_back(sanderling: Callable, tmp_path: Path) ->
         assert "gone" in sanderling("history", folder, gone).out
 
 
-def test_a_counter_is_learned_to_be_no_news(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_a_counter_is_learned_to_be_no_news(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with FaultServer() as server:
         sanderling("crawl", server.url("counter"), "-d", folder, *FAST, "--max-pages", 1)
@@ -96,7 +96,7 @@ def test_a_counter_is_learned_to_be_no_news(sanderling: Callable, tmp_path: Path
         assert len(told) < len(everything) == 7
 
 
-def test_reading_versions(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_reading_versions(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     web = SyntheticWeb(pages=60, seed=8, change_rate=0.3)
     with web.serve() as site:
@@ -131,7 +131,7 @@ def test_reading_versions(sanderling: Callable, tmp_path: Path) -> None:  # type
             assert ran.err.count("\n") == 1
 
 
-def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     versions: dict[str, tuple[bytes | Answer, bytes | Answer]] = {
         "/look": (b"<p class=calm>a", b"<p class=loud>a"),
@@ -172,7 +172,7 @@ def test_what_the_web_says_is_escaped(tmp_path: Path) -> None:
     assert json.dumps(page)
 
 
-def test_a_rule_changes_what_counts_without_fetching(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_a_rule_changes_what_counts_without_fetching(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     web = SyntheticWeb(pages=40, seed=8, change_rate=0.4)
     with web.serve() as site:
@@ -202,7 +202,7 @@ def test_a_rule_changes_what_counts_without_fetching(sanderling: Callable, tmp_p
         assert sanderling("crawl", "-d", folder).code == 2
 
 
-def test_noise_that_all_pages_share_is_learned_from_some_and_kept(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_noise_that_all_pages_share_is_learned_from_some_and_kept(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
 
     def page(name: str) -> Callable[[int], bytes]:
@@ -218,7 +218,7 @@ def test_noise_that_all_pages_share_is_learned_from_some_and_kept(sanderling: Ca
         assert news[2] == news[1]
 
 
-def test_a_page_that_answers_like_nonsense_does_is_gone(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_a_page_that_answers_like_nonsense_does_is_gone(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     nothing = Answer(b"<h1>Oops</h1><p>There is nothing here. Have a look at our other pages instead.</p>")
     there = b"<h1>A page</h1><p>with something to say about a thing that is worth a visit</p>"

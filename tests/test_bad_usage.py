@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran, said
+from conftest import FAST, Run, said
 from servers import PageServer, closed, links
 
 from sanderling.cli import main
@@ -367,7 +367,7 @@ def test_a_refresh_of_a_folder_that_lost_its_settings(sanderling, finished: Path
 
 
 def test_a_folder_where_a_url_belongs(
-    refused: Callable[..., None], crawled: Path, monkeypatch: pytest.MonkeyPatch, sanderling: Callable[..., Ran]
+    refused: Callable[..., None], crawled: Path, monkeypatch: pytest.MonkeyPatch, sanderling: Run
 ) -> None:
     monkeypatch.chdir(crawled.parent)
     refused(f"`sanderling crawl -d {crawled.name}` resumes the crawl in that folder", "crawl", crawled.name)

@@ -1,18 +1,17 @@
 """Hosts at one address are asked as if they were one host."""
 
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import Ran, stored_urls
+from conftest import Run, stored_urls
 from servers import PageServer
 
 NAMES = ["127.0.0.1", "localhost", *(f"{letter}.localhost" for letter in "abc")]  # libcurl itself knows *.localhost
 
 
 @pytest.mark.parametrize("more", [[], ["--ignore-robots"]])
-def test_one_pause_for_all(sanderling: Callable[..., Ran], tmp_path: Path, more: list[str]) -> None:
+def test_one_pause_for_all(sanderling: Run, tmp_path: Path, more: list[str]) -> None:
     with PageServer({}) as site:
         homes = " ".join(f"<a href='http://{name}:{site.port}/'>{name}</a>" for name in NAMES)
         pages = " ".join(f"<a href='/{n}'>{n}</a>" for n in range(3))

@@ -1,15 +1,12 @@
 """A collection of at most K pages: the most important stay, leavers keep their history, and nothing is forgotten."""
 
 import random
-from collections.abc import Callable
 from pathlib import Path
 
-from conftest import FAST, Ran, stored_urls
+from conftest import FAST, Run, stored_urls
 from servers import WORDS, PageServer, links
 
 from sanderling.testing import DAY
-
-Sanderling = Callable[..., Ran]
 
 
 def names(folder: str, count: int) -> list[str]:
@@ -31,7 +28,7 @@ def prose(path: str) -> bytes:
     return f"<title>{path}</title><p>{said}</p>".encode()
 
 
-def test_the_most_important_pages_stay(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_the_most_important_pages_stay(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with PageServer(a_site()) as server:
         ran = sanderling(
@@ -58,6 +55,6 @@ def test_the_most_important_pages_stay(sanderling: Sanderling, tmp_path: Path) -
         assert sum(row["state"] == "fetched" for row in rows.values()) == 30
 
 
-def test_a_collection_of_nothing_is_refused(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_collection_of_nothing_is_refused(sanderling: Run, tmp_path: Path) -> None:
     ran = sanderling("crawl", "http://127.0.0.1:9/", "-d", tmp_path / "crawl", "--collection", 0)
     assert ran.code == 2 and "has to be more than 0" in ran.err

@@ -18,7 +18,7 @@ from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring import remote
-from tests.conftest import FAST, PATIENT, Ran, started
+from tests.conftest import FAST, PATIENT, Run, started
 from tests.servers import PageServer, links
 from tests.waiting import PATIENCE, until
 from tests.web.served import running
@@ -68,7 +68,7 @@ def test_pause_resume_stop(web: ServedWeb, tmp_path: Path) -> None:
         assert process.returncode == 0
 
 
-def test_what_is_visited_again_is_counted(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
+def test_what_is_visited_again_is_counted(web: ServedWeb, tmp_path: Path, sanderling: Run) -> None:
     folder = tmp_path / "c"
     assert sanderling("crawl", web.url, "-d", folder, *FAST).code == 0
     web.hold(after=5)
@@ -112,7 +112,7 @@ def test_leases_beyond_a_lowered_limit_are_recalled(web: ServedWeb, tmp_path: Pa
     assert out.startswith("12 pages ") and "still queued (a limit was met)" in out
 
 
-def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
+def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Run) -> None:
     folder = tmp_path / "c"
     web.hold(after=5)
     with crawling(web.url, "-d", folder):
@@ -132,7 +132,7 @@ def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sande
         assert sanderling("control", folder, "stop").code == 0
 
 
-def test_nobody_there(tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
+def test_nobody_there(tmp_path: Path, sanderling: Run) -> None:
     folder = tmp_path / "c"
     folder.mkdir()
     (folder / "sanderling.toml").write_text("seeds = []\n")
@@ -140,14 +140,14 @@ def test_nobody_there(tmp_path: Path, sanderling: Callable[..., Ran]) -> None:
     assert ran.code == 2 and "no crawl is running" in ran.err
 
 
-def states(sanderling: Callable[..., Ran], folder: Path) -> dict[str, int]:
+def states(sanderling: Run, folder: Path) -> dict[str, int]:
     return {
         name: sanderling("status", folder, "--json").json[name] for name in ("queued", "fetched", "excluded", "held")
     }
 
 
 def test_a_changed_scope_moves_what_was_queued_and_what_was_excluded(
-    web: ServedWeb, tmp_path: Path, sanderling: Callable[..., Ran]
+    web: ServedWeb, tmp_path: Path, sanderling: Run
 ) -> None:
     folder = tmp_path / "c"
     assert sanderling("crawl", web.url, "-d", folder, *FAST, "--max-pages", 5).code == 0
@@ -168,7 +168,7 @@ def test_a_changed_scope_moves_what_was_queued_and_what_was_excluded(
 
 
 def test_a_changed_scope_in_postgresql(
-    web: ServedWeb, tmp_path: Path, postgres: PostgresServer, sanderling: Callable[..., Ran]
+    web: ServedWeb, tmp_path: Path, postgres: PostgresServer, sanderling: Run
 ) -> None:
     folder, place = tmp_path / "c", tmp_path / "c" / "sanderling.toml"
     assert sanderling("crawl", web.url, "-d", folder, *FAST, "--store", postgres.dsn, "--max-pages", 5).code == 0
@@ -214,7 +214,7 @@ def test_amending_keeps_what_the_user_wrote() -> None:
 
 @pytest.mark.parametrize("depth", [[], ["--max-depth", 1]])
 def test_a_seed_that_is_added_brings_what_was_known_of_its_host(
-    tmp_path: Path, sanderling: Callable[..., Ran], depth: list[object]
+    tmp_path: Path, sanderling: Run, depth: list[object]
 ) -> None:
     with PageServer({}) as other, PageServer({}) as first:
         other.table |= {"/": links("/known"), "/known": links("/new"), "/new": b"new"}

@@ -1,18 +1,15 @@
 """How important pages are is known at the end of a crawl, whatever its order and size."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran
+from conftest import FAST, Run
 from servers import PageServer
 
 from sanderling.model import Counts
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.wiring import weighing
 from sanderling.wiring.weighing import Weighing
-
-Run = Callable[..., Ran]
 
 
 def page(name: str, *links: str) -> bytes:

@@ -1,8 +1,7 @@
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST
+from conftest import FAST, Run
 from servers import Answer, PageServer
 
 from sanderling.wiring.markdown import name
@@ -38,7 +37,7 @@ def test_no_url_leads_out_of_the_folder(url: str) -> None:
     assert path != name(url + "x")
 
 
-def test_pages_become_files(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_pages_become_files(sanderling: Run, tmp_path: Path) -> None:
     page = (
         b"<title>About: birds</title><nav><a href=/x.bin>menu</a></nav>"
         b"<h1>Birds</h1><p>They <b>run</b> to <a href=sea>the sea</a>.</p><footer>imprint</footer>"

@@ -2,16 +2,13 @@
 
 import contextlib
 import gzip
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from conftest import FAST, Ran, stored_urls
+from conftest import FAST, Run, stored_urls
 from servers import Answer, PageServer, links, redirect
 
 from sanderling.testing.prose import sentences
-
-Run = Callable[..., Ran]
 
 
 def page(seed: int, *targets: str, head: str = "") -> bytes:

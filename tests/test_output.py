@@ -7,11 +7,10 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import Ran
+from conftest import Run
 from search_library import NOW, Library
 from waiting import PATIENCE
 
@@ -66,7 +65,7 @@ def test_the_crawl_is_not_written_over(
     assert not (own / "warc" / "mine").exists()
 
 
-def test_a_feed_to_standard_output_by_name(own: Path, sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_feed_to_standard_output_by_name(own: Path, sanderling: Run, tmp_path: Path) -> None:
     assert sanderling("feed", own, "-o", "-").out == sanderling("feed", own).out != ""
 
 
@@ -88,7 +87,7 @@ def test_streams_that_are_closed(closed: str, own: Path) -> None:
         assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def test_a_terminal_that_lacks_characters(library: Library, sanderling: Callable[..., Ran]) -> None:
+def test_a_terminal_that_lacks_characters(library: Library, sanderling: Run) -> None:
     library.page("http://library.test/", "<p>Möwen ☃")
     ran = sanderling("search", library.folder.path, "*", env={"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
     assert (ran.code, r"M\xf6wen \u2603" in ran.out) == (0, True)

@@ -7,13 +7,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 import psycopg
-from conftest import FAST, PATIENT, Ran, started, stored_urls
+from conftest import FAST, PATIENT, Run, started, stored_urls
 from psycopg import sql
 from waiting import PATIENCE, until
 
@@ -21,8 +21,6 @@ from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring.budget import Budget, Terms
-
-Run = Callable[..., Ran]
 
 
 def test_a_crawl_from_start_to_export(

@@ -13,7 +13,7 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from conftest import FAST, Ran, command
+from conftest import FAST, Run, command
 from servers import WORDS, Answer, Entry, PageServer
 from waiting import PATIENCE, until
 
@@ -21,15 +21,13 @@ from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
 from sanderling.wiring import remote
 
-Sanderling = Callable[..., Ran]
-
 
 def later(days: float) -> dict[str, str]:
     """The environment of a command that is run so much later."""
     return {"SANDERLING_AHEAD": str(days * DAY)}
 
 
-def test_a_budget_is_spent_on_what_changes(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_budget_is_spent_on_what_changes(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=150, seed=11, change_rate=0.1, rate_spread=1.5, vanish=0.0).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
@@ -52,7 +50,7 @@ def test_a_budget_is_spent_on_what_changes(sanderling: Sanderling, tmp_path: Pat
         assert changed > 30
 
 
-def test_everything_is_the_same_as_again(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_everything_is_the_same_as_again(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=40, seed=2).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
@@ -62,7 +60,7 @@ def test_everything_is_the_same_as_again(sanderling: Sanderling, tmp_path: Path)
         assert set(site.requests.values()) == {1}
 
 
-def test_the_limit_of_pages_is_for_new_ones(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_the_limit_of_pages_is_for_new_ones(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=60, seed=2).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 20)
@@ -72,7 +70,7 @@ def test_the_limit_of_pages_is_for_new_ones(sanderling: Sanderling, tmp_path: Pa
 
 
 @pytest.mark.parametrize("policy", ["uniform", "proportional", "nutch", "top-levels"])
-def test_every_policy_spends_its_budget_and_no_more(sanderling: Sanderling, tmp_path: Path, policy: str) -> None:
+def test_every_policy_spends_its_budget_and_no_more(sanderling: Run, tmp_path: Path, policy: str) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=60, seed=2).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
@@ -99,14 +97,12 @@ def test_every_policy_spends_its_budget_and_no_more(sanderling: Sanderling, tmp_
         (["--policy", "all", "--budget", "5"], "use --policy uniform"),
     ],
 )
-def test_what_cannot_be_done_is_said(
-    sanderling: Sanderling, tmp_path: Path, arguments: list[str], sentence: str
-) -> None:
+def test_what_cannot_be_done_is_said(sanderling: Run, tmp_path: Path, arguments: list[str], sentence: str) -> None:
     ran = sanderling("refresh", tmp_path, *arguments)
     assert ran.code == 2 and sentence in ran.err
 
 
-def test_a_folder_that_is_none(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_folder_that_is_none(sanderling: Run, tmp_path: Path) -> None:
     ran = sanderling("refresh", tmp_path / "none")
     assert ran.code == 2 and "does not exist" in ran.err
 
@@ -130,7 +126,7 @@ def visits(folder: Path) -> int:
     return remote.look(folder, PATIENCE).counts.visits
 
 
-def test_a_service_spends_its_budget_as_it_flows_and_ends_when_told(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_service_spends_its_budget_as_it_flows_and_ends_when_told(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=80, seed=2).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST, "--no-sitemaps")
@@ -148,7 +144,7 @@ def test_a_service_spends_its_budget_as_it_flows_and_ends_when_told(sanderling: 
                 assert json.loads(out)["visits"] >= requests
 
 
-def test_a_network_that_is_away_is_nobodys_fault(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_network_that_is_away_is_nobodys_fault(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=40, seed=2).serve(address="127.0.0.61") as site:  # where nobody else takes the port later
         sanderling("crawl", site.url, "-d", folder, *FAST)
@@ -201,7 +197,7 @@ def page(body: str) -> bytes:
     return f"<!doctype html><title>A page</title><h1>A page</h1><p>It begins the same every day.</p>{body}".encode()
 
 
-def test_nobody_eats_the_budget_with_lies(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_nobody_eats_the_budget_with_lies(sanderling: Run, tmp_path: Path) -> None:
     folder, today = tmp_path / "crawl", [0]
     with PageServer(a_web_of_liars(lambda: today[0])) as server:
         sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
@@ -222,7 +218,7 @@ def test_nobody_eats_the_budget_with_lies(sanderling: Sanderling, tmp_path: Path
     assert "not believed:" in sanderling("freshness", folder, env=later(11)).out
 
 
-def test_a_clock_that_jumps_back_and_forth(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_clock_that_jumps_back_and_forth(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=30, seed=2).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST, env=later(100))
@@ -234,7 +230,7 @@ def test_a_clock_that_jumps_back_and_forth(sanderling: Sanderling, tmp_path: Pat
         assert 0 < told["freshness"] <= 1 and told["age_days"] >= 0
 
 
-def test_a_budget_of_bytes(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_a_budget_of_bytes(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=60, seed=2, size=20_000, change_rate=3.0).serve(validators=False) as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
@@ -243,7 +239,7 @@ def test_a_budget_of_bytes(sanderling: Sanderling, tmp_path: Path) -> None:
         assert 5 <= ran.json["visits"] <= 40 and ran.json["bytes"] < 30 * mean
 
 
-def test_new_pages_are_found_on_the_way(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_new_pages_are_found_on_the_way(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     table: dict[str, Entry] = {"/": page('<a href="/old">old</a>'), "/old": page("old")}
     with PageServer(table) as server:
@@ -255,9 +251,7 @@ def test_new_pages_are_found_on_the_way(sanderling: Sanderling, tmp_path: Path) 
         assert "estimated freshness of 3 pages" in told and "next: `sanderling changes" in told
 
 
-def test_the_same_with_the_state_in_postgresql(
-    sanderling: Sanderling, tmp_path: Path, postgres: PostgresServer
-) -> None:
+def test_the_same_with_the_state_in_postgresql(sanderling: Run, tmp_path: Path, postgres: PostgresServer) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=40, seed=2, change_rate=0.5).serve() as site:
         sanderling("crawl", site.url, "-d", folder, "--store", postgres.dsn, *FAST)
@@ -269,7 +263,7 @@ def test_the_same_with_the_state_in_postgresql(
         assert told["visited_again"] > 10 and told["rates"]["any"] > 0
 
 
-def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Sanderling, tmp_path: Path) -> None:
+def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with PageServer({"/": page("alone")}) as server:
         sanderling("crawl", server.origin + "/", "-d", folder, *FAST)

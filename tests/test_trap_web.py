@@ -1,15 +1,12 @@
 """Webs that never end are crawled to their end, and webs that do end are not taken for one."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran
+from conftest import FAST, Run
 from servers import Answer, PageServer, links
 
 from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
-
-Run = Callable[..., Ran]
 
 
 @pytest.mark.parametrize(

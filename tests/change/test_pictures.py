@@ -1,11 +1,10 @@
 """Images during a crawl: what they look like decides whether another file is another picture."""
 
 import io
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST
+from conftest import FAST, Run
 from PIL import Image, ImageDraw
 from servers import Answer, PageServer
 from waiting import PATIENCE
@@ -43,7 +42,7 @@ def test_what_people_call_the_same_picture(one: bytes, other: bytes, same: bool)
     assert (image.unlikeness(image.look(colours[0]), image.look(colours[1])) == 0) is same
 
 
-def test_pictures_are_fetched_compared_and_told(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_pictures_are_fetched_compared_and_told(sanderling: Run, tmp_path: Path) -> None:
     files = {
         "/saved.png": [picture("circle"), picture("circle", kind="JPEG")],
         "/redrawn.png": [picture("circle"), picture("box", "red")],
@@ -66,7 +65,7 @@ def test_pictures_are_fetched_compared_and_told(sanderling: Callable, tmp_path: 
         assert told["/broken.png"]["summary"] == "the file is another one"
 
 
-def test_pictures_are_left_alone_unless_asked_for(sanderling: Callable, tmp_path: Path) -> None:  # type: ignore[type-arg]
+def test_pictures_are_left_alone_unless_asked_for(sanderling: Run, tmp_path: Path) -> None:
     with PageServer({"/": b"<img src=a.png>", "/a.png": Answer(picture(), "image/png")}) as server:
         sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "crawl", *FAST)
         assert "/a.png" not in server.requests

@@ -2,13 +2,12 @@
 
 import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import Ran
+from conftest import Run
 from test_store import HOST, commit, url, visit
 
 from sanderling.errors import BadFolder, Damaged
@@ -70,7 +69,7 @@ def test_an_upgraded_store_is_like_a_new_one(old: Path, tmp_path: Path) -> None:
     assert schema_of(old / "sanderling.db") == schema_of(tmp_path / "new.db")
 
 
-def test_commands_on_an_older_folder(old: Path, sanderling: Callable[..., Ran]) -> None:
+def test_commands_on_an_older_folder(old: Path, sanderling: Run) -> None:
     reading = sanderling("pages", old)
     assert reading.code == 2
     assert "older Sanderling" in reading.err

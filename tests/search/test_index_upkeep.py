@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import tantivy
+from conftest import Run
 from search_library import NOW, Library
 from waiting import until
 
@@ -58,7 +59,7 @@ def test_the_process_beside_a_crawl(library: Library) -> None:
         assert (process.returncode, errors) == (0, b"")
 
 
-def test_one_writes_and_others_search(library: Library, sanderling: Callable) -> None:  # type: ignore[type-arg]
+def test_one_writes_and_others_search(library: Library, sanderling: Run) -> None:
     some(library, 0, 3)
     library.find()
     some(library, 3, 4)
@@ -261,7 +262,7 @@ def test_an_archive_that_is_lost_is_one_complaint(library: Library, caplog: pyte
     assert caplog.text.count("found by its address only") == 1
 
 
-def test_a_full_disk_is_a_sentence(library: Library, sanderling: Callable) -> None:  # type: ignore[type-arg]
+def test_a_full_disk_is_a_sentence(library: Library, sanderling: Run) -> None:
     some(library, 0, 30)
     limited = (
         "import resource, signal, sys\n"

@@ -2,11 +2,11 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import FAST
+from conftest import FAST, Run
 from search_library import NOW, Library
 
 from sanderling.cli import main
@@ -145,7 +145,7 @@ def test_folders_without_pages(library: Library, tmp_path: Path, capsys: pytest.
         assert "is not a crawl folder" in capsys.readouterr().err
 
 
-def test_a_crawl_over_time(sanderling: Callable, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:  # type: ignore[type-arg]
+def test_a_crawl_over_time(sanderling: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "crawl"
 
     def rows(*command: str) -> list[dict[str, object]]:

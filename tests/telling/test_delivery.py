@@ -6,19 +6,16 @@ import hmac
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Ran, command, started
+from conftest import FAST, Run, command, started
 from endpoint import Endpoint
 from servers import closed
 from waiting import PATIENCE, until
 
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
-
-Run = Callable[..., Ran]
 
 
 def webhook(folder: Path, endpoint: Endpoint | str, more: str = "") -> None:

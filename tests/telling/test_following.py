@@ -13,7 +13,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from conftest import FAST, Ran, command
+from conftest import FAST, Run, command
 from waiting import PATIENCE
 
 from sanderling.telling.atom import NAMESPACE
@@ -64,7 +64,7 @@ class Follower:
 
 @pytest.mark.parametrize("where", ["folder", "postgresql"])
 def test_changes_are_told_as_they_are_committed(
-    sanderling: Callable[..., Ran], tmp_path: Path, request: pytest.FixtureRequest, where: str
+    sanderling: Run, tmp_path: Path, request: pytest.FixtureRequest, where: str
 ) -> None:
     folder = tmp_path / "crawl"
     store: list[object] = []
@@ -89,7 +89,7 @@ def test_changes_are_told_as_they_are_committed(
             follower._lines.get_nowait()
 
 
-def test_a_database_that_goes_away_is_waited_for(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+def test_a_database_that_goes_away_is_waited_for(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with PostgresServer() as server, SyntheticWeb(pages=20, seed=8).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 5, "--store", server.dsn)
@@ -104,7 +104,7 @@ def test_a_database_that_goes_away_is_waited_for(sanderling: Callable[..., Ran],
             assert [row["id"] for row in before + follower.take(len(told) - 5)] == [row["id"] for row in told]
 
 
-def test_following_can_begin_in_the_past(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+def test_following_can_begin_in_the_past(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=20, seed=8).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
@@ -112,7 +112,7 @@ def test_following_can_begin_in_the_past(sanderling: Callable[..., Ran], tmp_pat
     assert sanderling("changes", folder, "--json", "--follow", "--since", "1h", "--limit", len(told)).lines == told
 
 
-def test_feed_and_digest_of_a_crawl(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+def test_feed_and_digest_of_a_crawl(sanderling: Run, tmp_path: Path) -> None:
     folder, file = tmp_path / "crawl", tmp_path / "feed.atom"
     with SyntheticWeb(hosts=2, pages=40, seed=8, change_rate=0.4).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST, "--scope", "any", "--allow-private")

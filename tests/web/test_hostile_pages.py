@@ -1,11 +1,11 @@
 """Whatever a crawled page says, in its title, its text, its address or its headers, stays text in the dashboard."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import quote
 
 import pytest
 
-from tests.conftest import FAST, Ran
+from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer, Table
 from tests.waiting import until
 from tests.web.served import Served, running
@@ -51,7 +51,7 @@ def hostile() -> Table:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Iterator[Served]:
+def server(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("hostile")
     with PageServer(hostile()) as site:
         assert sanderling("crawl", site.origin, "-d", home / "bad", "--user-agent", SCRIPT, *FAST).code == 0

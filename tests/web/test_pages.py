@@ -3,7 +3,7 @@
 import asyncio
 import xml.etree.ElementTree as xml
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -18,7 +18,7 @@ from sanderling.testing import DAY, SyntheticWeb
 from sanderling.web.app import create_app
 from sanderling.web.security import Security
 from sanderling.web.shelf import Shelf
-from tests.conftest import FAST, Ran
+from tests.conftest import FAST, Run
 from tests.waiting import until
 from tests.web.served import Served, running
 
@@ -26,7 +26,7 @@ PAGE = {"accept": "text/html"}
 
 
 @pytest.fixture(scope="module")
-def history(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Path:
+def history(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Path:
     """A directory with one crawl whose pages have changed, `history`, in it."""
     home = tmp_path_factory.mktemp("pages")
     with SyntheticWeb(pages=30, seed=7, change_rate=0.5).serve() as site:
@@ -126,7 +126,7 @@ def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
     }  # fmt: skip
 
 
-def test_sanderling_crawls_its_own_dashboard(server: Served, sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+def test_sanderling_crawls_its_own_dashboard(server: Served, sanderling: Run, tmp_path: Path) -> None:
     ran = sanderling("crawl", server.url + "/", "-d", tmp_path / "self", "--max-pages", "150", "--json", *FAST)
     assert ran.code == 0, ran.err
     assert ran.json["pages"] == 150 and ran.json["failed"] == ran.json["gone"] == 0
@@ -201,7 +201,7 @@ def test_a_host_is_found_by_its_bare_name(server: Served) -> None:
     assert attribute(one(wrong, "host"), "aria-invalid") == "true"
 
 
-def test_what_only_leads_elsewhere(sanderling: Callable[..., Ran], tmp_path: Path) -> None:
+def test_what_only_leads_elsewhere(sanderling: Run, tmp_path: Path) -> None:
     table: Table = {
         "/": b'<title>Here</title><a href="/old">old</a>',
         "/old": Answer(status=301, headers=(("Location", "/new"),)),

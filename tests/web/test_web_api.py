@@ -1,14 +1,14 @@
 """What programs can ask: every list in parts, every thing by its name, every error a problem."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
 import pytest
 
 from sanderling.testing import DAY, SyntheticWeb
-from tests.conftest import FAST, Ran
+from tests.conftest import FAST, Run
 from tests.waiting import PATIENCE, until
 from tests.web.served import Served, running
 
@@ -16,7 +16,7 @@ API = "/api/v1/crawls/site"
 
 
 @pytest.fixture(scope="module")
-def api(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Iterator[Served]:
+def api(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Iterator[Served]:
     """A site that was visited, changed, and visited again."""
     home = tmp_path_factory.mktemp("api")
     with SyntheticWeb(hosts=2, pages=60, seed=3, change_rate=0.5).serve() as site:

@@ -4,7 +4,7 @@ import contextlib
 import json
 import shutil
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -12,7 +12,7 @@ from threading import Thread
 import httpx
 import pytest
 
-from tests.conftest import FAST, Ran
+from tests.conftest import FAST, Run
 from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
@@ -54,7 +54,7 @@ class Hostile(BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, sanderling: Callable[..., Ran]) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Path:
     home = tmp_path_factory.mktemp("hostile")
     site = ThreadingHTTPServer(("127.0.0.1", 0), Hostile)
     thread = Thread(target=site.serve_forever, daemon=True)

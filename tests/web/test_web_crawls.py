@@ -2,10 +2,9 @@
 
 import shutil
 import signal
-from collections.abc import Callable
 from pathlib import Path
 
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
@@ -49,7 +48,7 @@ def test_a_new_directory_has_no_crawls(tmp_path: Path) -> None:
         assert server.http.get("/api/v1/crawls").json() == {"items": []}
 
 
-def test_mistakes_on_the_command_line(sanderling: Callable[..., Ran], crawled: Path, tmp_path: Path) -> None:
+def test_mistakes_on_the_command_line(sanderling: Run, crawled: Path, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for arguments, said in (
         ((tmp_path / "file",), "is not a folder"),
@@ -61,7 +60,7 @@ def test_mistakes_on_the_command_line(sanderling: Callable[..., Ran], crawled: P
         assert ran.code == 2 and said in ran.err
 
 
-def test_a_port_in_use_is_said(served: Served, sanderling: Callable[..., Ran], crawled: Path) -> None:
+def test_a_port_in_use_is_said(served: Served, sanderling: Run, crawled: Path) -> None:
     ran = sanderling("serve", crawled, "--port", served.url.rpartition(":")[2])
     assert ran.code == 2 and "cannot listen" in ran.err
 

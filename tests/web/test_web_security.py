@@ -1,14 +1,13 @@
 """Who may enter, and what a page of another site can do: nothing."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import argon2
 import httpx
 import pytest
 
-from tests.conftest import Ran
+from tests.conftest import Run
 from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
@@ -53,7 +52,7 @@ def test_every_answer_carries_the_headers(served: Served) -> None:
         assert headers["referrer-policy"] == "same-origin"
 
 
-def test_elsewhere_a_secret_is_required(sanderling: Callable[..., Ran], crawled: Path) -> None:
+def test_elsewhere_a_secret_is_required(sanderling: Run, crawled: Path) -> None:
     ran = sanderling("serve", crawled, "--host", "0.0.0.0", "--port", 0)
     assert ran.code == 2 and "--token or --password-file" in ran.err
 
