@@ -36,7 +36,7 @@ class Display:
             self._live.update(self._panel(progress))
         elif now - self._shown >= self._plain_every:
             self._shown = now
-            self._stream.write(self.line(progress) + "\n")
+            self._stream.write(f"{self.line(progress)}{self._left(progress)}\n")
             self._stream.flush()
 
     def say(self, line: str) -> None:
@@ -66,9 +66,18 @@ class Display:
             f"{progress.hosts:,} host{'s' * (progress.hosts != 1)}",
             f"{counts.failed + counts.gone:,} failed or gone",
         ]
-        if progress.left is not None and self.rate():
-            parts.append(f"{duration(progress.left / self.rate())} left")
         return " · ".join(parts)
+
+    def _left(self, progress: Progress) -> str:
+        """How long it takes until the first limit is met, going on at this rate."""
+        waits = [] if progress.time_left is None else [progress.time_left]
+        if rate := self.rate():
+            counts = progress.counts
+            if progress.left is not None:
+                waits.append(progress.left / rate)
+            if progress.bytes_left is not None and counts.bytes:
+                waits.append(progress.bytes_left / (rate * counts.bytes / counts.pages))
+        return f" · {duration(min(waits))} left" if waits else ""
 
     def _panel(self, progress: Progress) -> "Table":
         from rich.spinner import Spinner
@@ -77,7 +86,8 @@ class Display:
 
         clients = f"{progress.clients} client{'s' * (progress.clients != 1)}, {progress.leased:,} leased"
         text = Text(
-            f"{self.line(progress)}\n{duration(progress.seconds)} · {clients} · Ctrl-C stops; a second run resumes"
+            f"{self.line(progress)}\n{duration(progress.seconds)}{self._left(progress)} · {clients} · "
+            "Ctrl-C stops; a second run resumes"
         )
         beside = Table.grid(padding=(0, 1))
         beside.add_row(Spinner("dots"), text)

@@ -41,10 +41,13 @@ class Control:
         """How long the crawl has been running, pauses included."""
         return time.monotonic() - self._started
 
-    def time_is_up(self) -> bool:
-        """Whether the limit of time is met; pauses do not count."""
+    @property
+    def time_left(self) -> float | None:
+        """Until the limit of time is met; pauses do not count."""
+        if self.settings.max_time is None:
+            return None
         pauses = self._pauses + (time.monotonic() - self._paused_at if self._paused_at is not None else 0.0)
-        return self.settings.max_time is not None and self.seconds - pauses >= self.settings.max_time
+        return max(0.0, self.settings.max_time - self.seconds + pauses)
 
     def follow(self, command: Command) -> str:
         """Does as it is told; returns why not, when it cannot."""

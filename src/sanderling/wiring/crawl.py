@@ -77,7 +77,9 @@ class Progress(msgspec.Struct, frozen=True):
     clients: int
     replaced: int
     seconds: float
-    left: int | None  # pages until the limit
+    left: int | None  # pages until their limit
+    time_left: float | None = None
+    bytes_left: int | None = None
     refresh: Refreshing | None = None
 
 
@@ -201,15 +203,18 @@ class CrawlServer:
         ]
 
     def _goes_on(self) -> bool:
-        if self._control.told_to_stop or self._control.time_is_up():
+        if self._control.told_to_stop or self._control.time_left == 0:
             return False
         return self._control.paused or not self._frontier.exhausted()
 
     def progress(self) -> Progress:
-        limit = self._control.settings.max_pages
+        counts, limits = self._frontier.counts, self._control.settings
         return Progress(
-            self._frontier.counts, self._frontier.allocator.leased, self._frontier.allocator.hosts, len(self._wants), self._crew.replaced,
-            self._control.seconds, max(0, limit - self._frontier.counts.pages) if limit is not None else None,
+            counts, self._frontier.allocator.leased, self._frontier.allocator.hosts, len(self._wants), self._crew.replaced,
+            self._control.seconds,
+            max(0, limits.max_pages - counts.pages) if limits.max_pages is not None else None,
+            self._control.time_left,
+            max(0, limits.max_bytes - counts.bytes) if limits.max_bytes is not None else None,
             self._refresher.progress(self._frontier.observer.spared) if self._refresher is not None else None,
         )  # fmt: skip
 
