@@ -56,7 +56,7 @@ def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[st
 
 def said(errors: str) -> list[str]:
     """The lines on standard error, without those that tell how far a crawl is when it takes some seconds."""
-    return [line for line in errors.splitlines() if not re.match(r"[\d,]+ pages · .* failed or gone", line)]
+    return [line for line in errors.splitlines() if not re.match(r"[\d,]+ pages? · .* failed or gone", line)]
 
 
 class Ran:
