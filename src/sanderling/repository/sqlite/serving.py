@@ -48,7 +48,7 @@ class Serving(Database):
             sample += [row[0] for row in self._in(f"{query} AND number IN", some)]
             if len(sample) >= most:
                 break
-        return sample or found
+        return sample[:most] or found
 
     # ---- visiting again
 
