@@ -188,6 +188,19 @@ def test_without_sitemaps(sanderling: Run, tmp_path: Path) -> None:
         )
 
 
+def test_a_page_that_a_sitemap_names_later_is_found_by_the_next_round(sanderling: Run, tmp_path: Path) -> None:
+    with PageServer({"/": page(0), "/one": page(1), "/two": page(2)}) as site:
+        site.table["/sitemap.xml"] = sitemap(site.origin + "/one")
+        folder = tmp_path / "crawl"
+        assert sanderling("crawl", site.origin, "-d", folder, *FAST).code == 0
+        site.table["/sitemap.xml"] = sitemap(site.origin + "/one", site.origin + "/two")
+        assert sanderling("crawl", "-d", folder, "--again", "--no-sitemaps").code == 0
+        assert site.requests["/sitemap.xml"] == 1
+        assert sanderling("crawl", "-d", folder, "--again").code == 0
+        assert set(crawled(sanderling, folder)) == {"", "one", "two"}
+        assert site.requests["/sitemap.xml"] == 2
+
+
 def test_sitemaps_that_nest_for_ever_lie_or_are_bombs(sanderling: Run, tmp_path: Path) -> None:
     with PageServer({}) as site:
         home = site.origin

@@ -128,7 +128,7 @@ def test_what_is_believed_is_kept_and_read_back(store: Store, open_store: Open) 
 def test_tasks_for_another_visit_come_in_the_order_asked_for(store: Store) -> None:
     store.seed([], [url("a"), url("b")], [HOST], Counts())
     store.commit(commit(1, [visit("a", etag='"1"'), visit("b", 1)]))
-    store.revisit_all(100.0)
+    store.revisit_all(100.0, sitemaps=True)
     assert store.next_due(0.0) == 100.0
     store.forget_due()
     assert store.next_due(0.0) is None

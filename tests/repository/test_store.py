@@ -14,6 +14,7 @@ from sanderling.model import (
     Counts,
     Found,
     Host,
+    Kind,
     NewUrl,
     Outcome,
     Robots,
@@ -165,7 +166,7 @@ def test_what_is_due_again_is_taken_with_what_the_last_visit_brought(store: Stor
     store.commit(commit(1, [visit("a", 0, etag="e", modified="m"), visit("b", 1)]))
     assert store.due(0.0, 99.0) == []
     assert store.next_due(0.0) is None
-    store.revisit_all(50.0)
+    store.revisit_all(50.0, sitemaps=True)
     assert store.due(0.0, 99.0) == [(7, 2)]
     assert store.due(50.0, 99.0) == []
     assert store.next_due(0.0) == 50.0
@@ -176,6 +177,17 @@ def test_what_is_due_again_is_taken_with_what_the_last_visit_brought(store: Stor
     assert tasks["http://e.org/a"].digest == b"d" * 16
     assert [t.url for t in store.take_due(7, 9, {url("a").id}, 51.0)] == ["http://e.org/b"]
     assert [task.url for task in store.take(7, 9, set())] == ["http://e.org/c"]
+
+
+def test_sitemaps_that_were_read_are_due_again_when_they_are_wanted(store: Store) -> None:
+    maps = [url(name)._replace(kind=Kind.SOURCE) for name in ("read.xml", "missing.xml")]
+    store.seed([], [url("a"), *maps], [HOST], Counts())
+    settled = [Settled(maps[0].id, State.FETCHED, 0, 0.0, ""), Settled(maps[1].id, State.GONE, 0, 0.0, "answered 404")]
+    store.commit(Commit("c1", 1, [], settled, [], [], {}, Counts()))
+    store.revisit_all(50.0, sitemaps=False)
+    assert store.due(0.0, 99.0) == []
+    store.revisit_all(50.0, sitemaps=True)
+    assert [(task.url, task.kind) for task in store.take_due(7, 9, set(), 51.0)] == [(maps[0].url, Kind.SOURCE)]
 
 
 def test_another_try_waits_for_its_time(store: Store) -> None:

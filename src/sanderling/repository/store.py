@@ -95,8 +95,8 @@ class Store(Protocol):
     def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
         """Writes how important pages (by id) are; what was not visited is left out."""
 
-    def revisit_all(self, now: float) -> None:
-        """Makes every visited URL due."""
+    def revisit_all(self, now: float, sitemaps: bool) -> None:
+        """Makes every visited page due, and the sitemaps that were read if they are wanted."""
 
     def forget_due(self) -> None:
         """Makes no visited URL due."""

@@ -21,13 +21,13 @@ class Sources:
     """Which sitemaps are read; a host is asked for them once it has answered with a page."""
 
     def __init__(self, wanted: bool) -> None:
-        self._wanted = wanted
+        self.wanted = wanted
         self._asked: set[int] = set()
         self._count: dict[int, int] = {}
 
     def of(self, host: Host) -> list[Found]:
         """The sitemaps of a host, the first time it is asked about."""
-        if not self._wanted or host.id in self._asked or not host.origin.startswith(WEB):
+        if not self.wanted or host.id in self._asked or not host.origin.startswith(WEB):
             return []
         self._asked.add(host.id)
         named = _NAMED.findall(host.robots.text) if host.robots else []

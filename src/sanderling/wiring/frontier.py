@@ -377,7 +377,7 @@ class Frontier:
         if self._settings.max_depth is not None:
             self.allocator.add_depths(self._store.depths())
         if self._again:
-            self._store.revisit_all(clock.now())
+            self._store.revisit_all(clock.now(), sitemaps=self.sources.wanted)
             self._add_due(clock.now())
         elif self._refresher is not None:
             self._store.forget_due()

@@ -145,9 +145,10 @@ class Writing(Database):
         count = self._session.write(work)
         counts.failed, counts.queued = counts.failed - count, counts.queued + count
 
-    def revisit_all(self, now: float) -> None:
-        query = "UPDATE urls SET due = %s, attempts = 0 WHERE state IN (3, 5) AND kind = 0"
-        self._session.write(lambda db: db.execute(query, (now,)))
+    def revisit_all(self, now: float, sitemaps: bool) -> None:
+        query = """UPDATE urls SET due = %s, attempts = 0
+            WHERE state IN (3, 5) AND kind = 0 OR state = 3 AND kind = 1 AND %s"""
+        self._session.write(lambda db: db.execute(query, (now, sitemaps)))
 
     def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
         query = """UPDATE pages SET importance = v.importance FROM unnest(%b::int8[], %b::float8[]) AS v (id, importance)

@@ -146,9 +146,11 @@ class Writing(Database):
             counts.failed, counts.queued = counts.failed - count, counts.queued + count
             self._put_counts(counts)
 
-    def revisit_all(self, now: float) -> None:
+    def revisit_all(self, now: float, sitemaps: bool) -> None:
         with self._transaction():
             self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
+            if sitemaps:
+                self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state = 3 AND kind = 1", (now,))
 
     def forget_due(self) -> None:
         with self._transaction():
