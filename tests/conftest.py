@@ -109,6 +109,12 @@ def postgres() -> Iterator[PostgresServer]:
         yield server
 
 
+@pytest.fixture(params=["folder", "postgresql"])
+def kept_in(request: pytest.FixtureRequest) -> list[object]:
+    """How to begin a crawl whose state is in its folder, and then one whose state is in a database."""
+    return [] if request.param == "folder" else ["--store", request.getfixturevalue("postgres").dsn]
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
     """A crawl folder of pages that a test writes down."""

@@ -8,14 +8,12 @@ import subprocess
 import time
 from pathlib import Path
 
-import pytest
 from conftest import FAST, Run, command, started
 from endpoint import Endpoint
 from servers import closed
 from waiting import PATIENCE, until
 
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
-from sanderling.testing.postgres import PostgresServer
 
 
 def webhook(folder: Path, endpoint: Endpoint | str, more: str = "") -> None:
@@ -36,17 +34,12 @@ def told(run: Run, folder: Path, *filters: str) -> list[str]:
     return [row["id"] for row in run("changes", folder, "--json", *filters).lines[::-1]]
 
 
-@pytest.mark.parametrize("where", ["folder", "postgresql"])
 def test_every_change_is_delivered_once_in_order_and_signed(
-    sanderling: Run, tmp_path: Path, request: pytest.FixtureRequest, where: str
+    sanderling: Run, tmp_path: Path, kept_in: list[object]
 ) -> None:
     folder = tmp_path / "crawl"
-    store: list[object] = []
-    if where == "postgresql":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        store = ["--store", server.dsn]
     with Endpoint() as endpoint, Endpoint() as other, SyntheticWeb(pages=150, seed=8, change_rate=0.4).serve() as site:
-        empty_crawl(sanderling, site, folder, *store)
+        empty_crawl(sanderling, site, folder, *kept_in)
         webhook(folder, endpoint, 'secret = "s"')
         webhook(folder, other, 'kinds = ["text", "gone"]\nmin_significance = 0.1')
         sanderling("crawl", "-d", folder)

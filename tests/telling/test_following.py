@@ -62,17 +62,10 @@ class Follower:
         return [json.loads(self.line()) for _ in range(count)]
 
 
-@pytest.mark.parametrize("where", ["folder", "postgresql"])
-def test_changes_are_told_as_they_are_committed(
-    sanderling: Run, tmp_path: Path, request: pytest.FixtureRequest, where: str
-) -> None:
+def test_changes_are_told_as_they_are_committed(sanderling: Run, tmp_path: Path, kept_in: list[object]) -> None:
     folder = tmp_path / "crawl"
-    store: list[object] = []
-    if where == "postgresql":
-        server: PostgresServer = request.getfixturevalue("postgres")
-        store = ["--store", server.dsn]
     with SyntheticWeb(pages=40, seed=8, change_rate=0.4).serve() as site:
-        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 0, *store)
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--max-pages", 0, *kept_in)
         with Follower(folder) as follower:
             heard = follower.first(lambda n: sanderling("crawl", "-d", folder, *FAST, "--max-pages", n))
             sanderling("crawl", "-d", folder, *FAST, "--max-pages", 1000)

@@ -11,7 +11,6 @@ from sanderling.web.pages import (
     controls,
     crawl,
     crawls,
-    feed,
     freshness,
     hosts,
     listing,
@@ -24,21 +23,7 @@ from sanderling.web.pages.pulse import Pulse
 from sanderling.web.pages.rendering import prepare
 
 router = APIRouter(include_in_schema=False)
-for module in (
-    crawls,
-    starting,
-    crawl,
-    live,
-    controls,
-    listing,
-    page,
-    compare,
-    changes,
-    feed,
-    search,
-    freshness,
-    hosts,
-):
+for module in (crawls, starting, crawl, live, controls, listing, page, compare, changes, search, freshness, hosts):
     router.include_router(module.router)
 
 

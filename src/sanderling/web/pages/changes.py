@@ -1,16 +1,17 @@
-"""What changed, newest first."""
+"""What changed, newest first; and the same as a feed."""
 
 import time
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
 from sanderling.cli.versions import moment
 from sanderling.errors import UsageError
 from sanderling.model import ChangeKind
 from sanderling.repository import views
+from sanderling.telling import atom
 from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf, host_named
 from sanderling.web.pages.asking import MOST, further, offered_hosts, start
@@ -69,3 +70,15 @@ def changes(
         steps=STEPS, rows=[(identity(each.url), each) for each in part.rows], first=start(request, "before"),
         next=further(request, "before", part.next), feed=f"/crawls/{crawl}/changes.atom" + ("?" + urlencode(told) if told else ""),
     )  # fmt: skip
+
+
+@router.get("/crawls/{crawl}/changes.atom")
+def feed(
+    request: Request, crawl: str, shelf: GivenShelf, kind: str = "", significance: str = "", host: str = ""
+) -> Response:
+    least = float(significance) if significance in dict(STEPS) and significance else 0.0
+    with shelf.reading(crawl) as (_, store):
+        found = views.changes(store, atom.MOST_ENTRIES, None, kinds_of(kind), 0.0, least, host_named(store, host)).rows
+    title = f"Changes in {crawl}" + (f": {kind}" if kind in KINDS else "") + (f" on {host}" if host else "")
+    about = f"sanderling:dashboard {crawl} {kind} {least} {host}"
+    return Response(atom.feed(found, title, about, str(request.url)), media_type=atom.MEDIA_TYPE)
