@@ -2,6 +2,8 @@
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import threading
@@ -334,6 +336,16 @@ def test_a_crawl_that_brings_nothing_says_why(sanderling, web: ServedWeb, tmp_pa
     with SyntheticWeb(hosts=1, pages=5, seed=2).serve(robots="User-agent: *\nDisallow: /") as site:
         forbidden = sanderling("crawl", site.url, "-d", tmp_path / "forbidden")
     assert f"{site.url}  disallowed by robots.txt" in forbidden.out
+
+
+def test_the_commands_that_are_named_can_be_copied(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    folder = tmp_path / "my crawl"
+    for ran in (
+        sanderling("crawl", web.url, "-d", folder, "--max-pages", 1),
+        sanderling("crawl", "-d", folder, "--again"),
+    ):
+        named = re.findall("`sanderling ([^`]+)`", ran.out)
+        assert named and all(str(folder) in shlex.split(command) for command in named)
 
 
 def test_what_is_held_back_is_not_passed_over_in_silence(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

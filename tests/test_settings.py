@@ -16,7 +16,7 @@ def test_every_setting_is_declared_once_and_has_help() -> None:
     ("name", "text", "value"),
     [
         ("delay", "500ms", 0.5), ("delay", "2m", 120.0), ("delay", 3, 3.0), ("max_time", "1d", 86400.0),
-        ("max_body", "16MiB", 16 << 20), ("max_body", "1KB", 1000), ("max_body", 512, 512),
+        ("max_body", "16MiB", 16 << 20), ("max_body", "1KB", 1000), ("max_body", 512, 512), ("max_bytes", "2TiB", 2 << 40),
         ("max_pages", "10", 10), ("delay_factor", "1.5", 1.5), ("scope", "domain", "domain"), ("include", ["a"], ("a",)),
     ],
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """Every setting, declared once: its name in `sanderling.toml`, its flag, its default, its unit and its help.
 
 The command line is built from this table, `sanderling.toml` is checked against it and the documentation is
-tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`.
+tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`, `2TiB`.
 """
 
 import difflib
@@ -23,7 +23,10 @@ Order = Literal["pagerank", "backlinks", "opic", "pvalue", "breadth-first"]
 CHOICES: dict[str, tuple[str, ...]] = {"scope": get_args(Scope), "order": get_args(Order)}
 
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-SIZES = {"": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+SIZES = {
+    "": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4,
+    "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4,
+}  # fmt: skip
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

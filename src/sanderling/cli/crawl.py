@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import sys
@@ -131,12 +132,13 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
 def what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
     """What another round of visits brought."""
     after = progress.counts
+    where = shlex.quote(str(folder))
     same, spared = after.same - before.same, after.not_modified - before.not_modified
     return (
         f"{after.visits - before.visits:,} visits in {folder}, {duration(progress.seconds)}: "
         f"{after.changed - before.changed:,} changed, {after.pages - before.pages:,} new, "
         f"{max(0, after.gone - before.gone):,} gone, {spared:,} not modified (304), {same:,} with the same bytes\n"
-        f"next: `sanderling changes {folder}`, `sanderling diff {folder} URL`\n"
+        f"next: `sanderling changes {where}`, `sanderling diff {where} URL`\n"
     )
 
 
@@ -168,7 +170,7 @@ def watch(server: CrawlServer, display: Display) -> Progress:
 
 
 def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Progress, as_json: bool) -> None:
-    counts = progress.counts
+    counts, where = progress.counts, shlex.quote(str(folder.path))
     if as_json:
         summary = {
             "folder": str(folder.path), "seconds": round(progress.seconds, 3), "clients_replaced": progress.replaced,
@@ -189,28 +191,26 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Pr
     elif counts.failed or counts.gone:
         state = "failed" if counts.failed else "gone"
         lines.append(
-            f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {folder.path} --state {state}`"
+            f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {where} --state {state}`"
         )
     if counts.failed:
-        lines.append(f"`sanderling crawl -d {folder.path} --retry-failed` tries these again")
+        lines.append(f"`sanderling crawl -d {where} --retry-failed` tries these again")
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
     if counts.queued:
         more = _more_than(server.settings, counts)
         limited = more or (server.settings.max_time is not None and not server.stopped)
         why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
-        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {folder.path}{more}` goes on")
+        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {where}{more}` goes on")
     if counts.pages and not before.queued and not counts.queued:
-        lines.append(
-            f"nothing was left to fetch; `sanderling refresh {folder.path}` visits again what has probably changed"
-        )
+        lines.append(f"nothing was left to fetch; `sanderling refresh {where}` visits again what has probably changed")
     if counts.held:
         lines.append(
-            f"{counts.held:,} held back until others like them bring something new: `sanderling pages {folder.path} --held`"
+            f"{counts.held:,} held back until others like them bring something new: `sanderling pages {where} --held`"
         )
     if counts.pages:
-        lines.append(f"next: `sanderling search {folder.path} WORDS`, `sanderling pages {folder.path}`,")
-        lines.append(f"      `sanderling export {folder.path} --format jsonl -o pages.jsonl`")
+        lines.append(f"next: `sanderling search {where} WORDS`, `sanderling pages {where}`,")
+        lines.append(f"      `sanderling export {where} --format jsonl -o pages.jsonl`")
     sys.stdout.write("\n".join(lines) + "\n")
 
 
