@@ -79,8 +79,13 @@ def test_twins_merge_when_contents_agree() -> None:
         twins.know(home)
     assert twins.others("http://e.org") == ["https://e.org", "http://www.e.org"]
     look = lambda id: pages.get(id, b"")  # noqa: E731
-    assert not any(twins.see(f"https://e.org/{n}", b"%d" % n, look) for n in range(3))
-    assert twins.see("https://e.org/3", b"3", look) == ["http://e.org"]
+    assert all(twins.see(f"https://e.org/{n}", b"%d" % n, look) == ([], []) for n in range(3))
+    origins, same = twins.see("https://e.org/3", b"3", look)
+    assert origins == ["http://e.org"]
+    assert sorted(same) == sorted((identity(f"http://e.org/{n}"), identity(f"https://e.org/{n}")) for n in range(4))
+    late = [(identity("http://e.org/4"), identity("https://e.org/4"))]
+    assert twins.see("https://e.org/4", b"4", look) == ([], late)
+    assert twins.see("https://e.org/5", b"else", look) == ([], [])
     assert meant("http://e.org/x?y", twins.merged, frozenset()).url == "https://e.org/x?y"  # type: ignore[union-attr]
 
 
@@ -88,8 +93,10 @@ def test_twins_that_differ_once_stay_apart() -> None:
     twins = Twins()
     for home in ("http://e.org", "http://www.e.org"):
         twins.know(home)
-    assert not twins.see("http://www.e.org/0", b"other", lambda _: b"0")
-    assert not any(twins.see(f"http://www.e.org/{n}", b"%d" % n, lambda _, n=n: b"%d" % n) for n in range(1, 9))
+    twins.see("http://www.e.org/0", b"other", lambda _: b"0")
+    for number in range(1, 9):
+        twins.see(f"http://www.e.org/{number}", b"%d" % number, lambda _, n=number: b"%d" % n)  # type: ignore[misc]
+    assert not twins.merged
 
 
 def test_twins_merge_when_one_redirects_to_the_other() -> None:

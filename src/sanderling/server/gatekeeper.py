@@ -149,7 +149,9 @@ class Gatekeeper:
         if same is not None:
             lessons.aliases += same
             changed.add(host)
-        changed.update(map(identity, self._watching.twins.see(task.url, digest, self._digest)))
+        origins, pages = self._watching.twins.see(task.url, digest, self._digest)
+        changed.update(map(identity, origins))
+        lessons.aliases += pages
 
     def _learn_failure(
         self, visit: Visit, task: Task, home: str, host: int, watched: Watched, lessons: Lessons, changed: set[int]

@@ -137,6 +137,13 @@ class Parameters:
         return same
 
 
+class Merge(NamedTuple):
+    """What two origins that are one change: those that stand for another now, and pages with the page each is."""
+
+    origins: list[str]
+    same: list[tuple[int, int]]
+
+
 class Twins:
     """Origins with one name but for scheme and `www.`."""
 
@@ -144,6 +151,7 @@ class Twins:
         self._by_name: dict[str, list[str]] = {}
         self._known: set[str] = set()
         self._agreed: dict[tuple[str, str], set[bytes]] = {}
+        self._paths: dict[tuple[str, str], set[str]] = {}  # where they agreed
         self._moved: dict[tuple[str, str], set[int]] = {}
         self._apart: set[tuple[str, str]] = set()
         self._visits: dict[str, int] = {}
@@ -160,23 +168,35 @@ class Twins:
     def others(self, home: str) -> list[str]:
         return [each for each in self._by_name.get(_name(home), ()) if each != home]
 
-    def see(self, url: str, digest: bytes, look: Look) -> list[str]:
-        """Takes a visited page as evidence; returns the origins that stand for another one by it, if any."""
+    def see(self, url: str, digest: bytes, look: Look) -> Merge:
+        """Takes a visited page as evidence."""
         home = origin(url)
+        path = url[len(home) :]
         self._visits[home] = self._visits.get(home, 0) + 1
+        found = Merge([], [])
         for other in self.others(home):
             pair = (min(home, other), max(home, other))
-            if pair in self._apart or home in self.merged or other in self.merged:
+            into = other if self.merged.get(home) == other else home if self.merged.get(other) == home else ""
+            if pair in self._apart or (not into and (home in self.merged or other in self.merged)):
                 continue
-            theirs = look(identity(other + url[len(home) :]))
-            if theirs and theirs != digest:
+            theirs = look(identity(other + path))
+            if not theirs:
+                continue
+            if theirs != digest:
                 self._apart.add(pair)
-            elif theirs:
-                agreed = self._agreed.setdefault(pair, set())
+            elif into:  # it was on its way when they became one
+                lost = other if into == home else home
+                found.same.append((identity(lost + path), identity(into + path)))
+            else:
+                agreed, paths = self._agreed.setdefault(pair, set()), self._paths.setdefault(pair, set())
                 agreed.add(digest)
+                if len(paths) < MOST_ADDRESSES:
+                    paths.add(path)
                 if len(agreed) >= TWIN_CONTENTS:
-                    return self._merge(*self._better_last(pair))
-        return []
+                    lost, into = self._better_last(pair)
+                    found.same.extend((identity(lost + each), identity(into + each)) for each in self._paths.pop(pair))
+                    found.origins.extend(self._merge(lost, into))
+        return found
 
     def moved(self, url: str, target: str) -> list[str]:
         """Takes a permanent redirect as evidence, as `see` does a page."""
