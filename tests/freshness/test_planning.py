@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sanderling.errors import RunFailed
 from sanderling.freshness import belief, evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
 from sanderling.freshness.outlook import buys, doubts, paces
@@ -17,9 +16,8 @@ from sanderling.freshness.signals import Record, Validators
 from sanderling.freshness.worth import Objective, worth
 from sanderling.model import TURN, Outcome, Turn, Visit
 from sanderling.settings import Settings
-from sanderling.wiring import network, refresher
+from sanderling.wiring import refresher
 from sanderling.wiring.budget import Budget, Terms, read_budget
-from sanderling.wiring.network import Network
 from sanderling.wiring.planner import Collection, plan
 from sanderling.wiring.refresher import Refresher
 from sanderling.wiring.turns import Line, Plan, Turns, write
@@ -258,8 +256,7 @@ class Watch:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
-        for module in (refresher, network):
-            monkeypatch.setattr(module.time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(refresher.time, "monotonic", lambda: self.now)
 
 
 @pytest.fixture
@@ -289,10 +286,8 @@ def test_a_flowing_budget_never_bursts(watch: Watch) -> None:
 
 def test_nothing_is_saved_up_while_the_network_is_away(watch: Watch) -> None:
     refresh = planned(Terms(Budget(3600, "visits", 3600), forever=True), 1000)
-    refresh.network.hear(silent(*range(1, 9)), hosts=1)
     watch.now += 500
-    assert len(refresh.step(1e9)) <= 1
-    refresh.network.hear([(Visit(id=9, outcome=Outcome.PAGE, status=200), 9)], hosts=1)
+    assert len(refresh.step(1e9, away=True)) <= 1
     watch.now += 2
     assert len(refresh.step(1e9)) <= 2
 
@@ -324,34 +319,6 @@ def test_a_page_that_waits_while_plans_name_it_again_is_visited_once(watch: Watc
         assert refresh.step(1e9) == [1]
     assert refresh.ids(1, 9, ()) == [1] and refresh.ids(1, 9, {1}) == []
     assert refresh._listed == 3.0
-
-
-def silent(*ids: int) -> list[tuple[Visit, int]]:
-    return [(Visit(id=id, outcome=Outcome.RETRY, reason="no route"), id) for id in ids]
-
-
-def test_a_network_that_is_away_is_told_from_a_host_that_is(watch: Watch) -> None:
-    net = Network(gives_up=True)
-    assert net.hear([(v, 7) for v, _ in silent(1, 2, 3, 4, 5, 6)], hosts=5) == {1, 2, 3, 4, 5, 6}
-    assert not net.away  # one host of five
-    net.hear(silent(8, 9), hosts=5)
-    assert net.away and net.room(100, 0) == 0
-    watch.now += network.FIRST_PROBE
-    assert (net.room(100, 0), net.room(100, 0)) == (1, 0)  # one goes and looks
-    net.hear([(Visit(id=9, outcome=Outcome.PAGE, status=200), 9)], hosts=5)
-    assert not net.away and net.room(100, 0) == 100
-    net.hear(silent(*range(10, 20)), hosts=5)
-    watch.now += network.PATIENCE + 1
-    with pytest.raises(RunFailed, match="no page was marked"):
-        net.step()
-
-
-def test_a_host_of_its_own_is_the_network(watch: Watch) -> None:
-    net = Network(gives_up=False)
-    net.hear([(v, 1) for v, _ in silent(1, 2, 3, 4, 5)], hosts=1)
-    assert net.away
-    watch.now += 1e6
-    net.step()  # a service waits for ever
 
 
 def test_turns_come_by_their_due_times_and_a_visit_moves_them() -> None:

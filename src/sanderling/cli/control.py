@@ -75,8 +75,9 @@ def _client(state: ClientState) -> str:
 
 def _said(live: Live) -> str:
     doing = "stopping" if live.stopping else "paused" if live.paused else "crawling"
+    away = "; the network is away" if live.away else ""
     lines = [
-        ("now", f"{doing} for {duration(live.seconds)}"),
+        ("now", f"{doing} for {duration(live.seconds)}{away}"),
         ("pages", f"{live.counts.pages:,} ({live.pages_per_second:,.1f}/s, {size(live.bytes_per_second)}/s)"),
         ("queued", f"{live.waiting:,}" + (f" in lists of {live.lists}" if live.lists else "")),
         ("leased", f"{live.leased:,} to {len(live.clients)} clients"),

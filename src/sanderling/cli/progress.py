@@ -66,6 +66,8 @@ class Display:
             f"{progress.hosts:,} host{'s' * (progress.hosts != 1)}",
             f"{counts.failed + counts.gone:,} failed or gone",
         ]
+        if progress.away:
+            parts.append("the network is away")
         return " · ".join(parts)
 
     def _left(self, progress: Progress) -> str:

@@ -102,7 +102,7 @@ class _Display(Display):
             f"{after.pages - before.pages:,} new",
             f"{size(after.bytes - before.bytes)} fetched, {size(refresh.spared)} saved",
         ]
-        return " · ".join([*parts, "the network is away"] if refresh.away else parts)
+        return " · ".join([*parts, "the network is away"] if progress.away else parts)
 
 
 def _usual_budget(folder: Folder) -> Budget:

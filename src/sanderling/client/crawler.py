@@ -231,8 +231,6 @@ class Crawler:
                 self._read_robots(fetch)
             if fetch.host_is_dead and fetch.robots_hops <= 0:
                 self._leave_alone(fetch, time.monotonic())
-            elif not fetch.postponed:
-                site.deaths = 0
             if not site.in_flight and site.pause.user is site:
                 site.pause.user = None
                 self._wake(site.pause, time.monotonic())
@@ -244,8 +242,8 @@ class Crawler:
         site = fetch.site
         if site.dead[0] > now:  # others that were on their way have said so
             return
-        seconds = min(DEAD_FOR, DEAD_SHARE * self._settings.retry_wait * 2 ** min(site.deaths, 30))
-        site.deaths += 1
+        attempts = min((task.attempts for task in (fetch.task, *site.queue) if task.id), default=0)
+        seconds = min(DEAD_FOR, DEAD_SHARE * self._settings.retry_wait * 2 ** min(attempts, 30))
         if fetch.hopeless:
             site.dead = (now + DEAD_FOR, Outcome.FAILED, fetch.error)
         else:

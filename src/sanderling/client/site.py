@@ -34,7 +34,7 @@ class Site:
     """One host that this client visits."""
 
     __slots__ = (
-        "address", "connections", "dead", "deaths", "in_flight", "interval", "origin", "pause", "pauses", "queue", "robots",
+        "address", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "queue", "robots",
         "rules", "scheduled", "settings", "told", "trusted",
     )  # fmt: skip
 
@@ -57,7 +57,6 @@ class Site:
         self.told = True  # the server knows what we know
         # Until when every fetch would end the same way, and how.
         self.dead: tuple[float, Outcome, str] = (0.0, Outcome.RETRY, "")
-        self.deaths = 0  # times in a row that it could not be reached
 
     def learn(self, robots: Robots, agent: str) -> None:
         self.robots = robots

@@ -88,6 +88,7 @@ class Live(Struct, frozen=True, kw_only=True):
     clients: list[ClientState]
     active: list[HostState]  # some of the hosts that are being visited
     mishaps: list[Mishap]  # the last ones, newest first
+    away: bool = False  # the network
     rejudging: bool = False  # URLs are looked through for those that a change of scope concerns
 
 

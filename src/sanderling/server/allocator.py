@@ -238,9 +238,9 @@ class Allocator:
     def is_leased(self, id: int) -> bool:
         return id in self._held
 
-    def host_of(self, id: int) -> int:
+    def host_of(self, id: int) -> Host:
         """The host of a URL that is leased."""
-        return self._held[id].site.host.id
+        return self._held[id].site.host
 
     def settle(self, visited: Iterable[tuple[int, bool]]) -> None:
         """Ends leases; each with whether its URL waits for another try."""

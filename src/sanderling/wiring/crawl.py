@@ -80,6 +80,7 @@ class Progress(msgspec.Struct, frozen=True):
     left: int | None  # pages until their limit
     time_left: float | None = None
     bytes_left: int | None = None
+    away: bool = False  # the network
     refresh: Refreshing | None = None
 
 
@@ -152,8 +153,9 @@ class CrawlServer:
         """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""
         ticked = 0.0
         self._asked_to_stop = asked_to_stop
+        self._frontier.network.on_notice = self.on_notice
         if self._refresher is not None:
-            self._refresher.listen(self.on_notice)
+            self._refresher.on_notice = self.on_notice
         try:
             self._messenger.start()
             if not self._frontier.exhausted():
@@ -215,6 +217,7 @@ class CrawlServer:
             max(0, limits.max_pages - counts.pages) if limits.max_pages is not None else None,
             self._control.time_left,
             max(0, limits.max_bytes - counts.bytes) if limits.max_bytes is not None else None,
+            self._frontier.network.away,
             self._refresher.progress(self._frontier.observer.spared) if self._refresher is not None else None,
         )  # fmt: skip
 
@@ -256,7 +259,7 @@ class CrawlServer:
             pages_per_second=pages, visits_per_second=visits, bytes_per_second=size,
             clients=[self._state_of(each, held[each.client], now) for each in self._wants],
             active=self._frontier.allocator.active(ACTIVE_HOSTS), mishaps=self._vitals.mishaps,
-            rejudging=self._frontier.judging.running,
+            away=progress.away, rejudging=self._frontier.judging.running,
         )  # fmt: skip
 
     def _state_of(self, line: Line, held: int, now: float) -> ClientState:

@@ -54,7 +54,7 @@ class Desk:
         settings, counts = self._settings, self._frontier.counts
         before = self._store.before([id for id, task in tasks.items() if task.digest])
         visits = [self._frontier.gate.unmasked(v, tasks[v.id]) for v in visits]
-        excused = self._frontier.hear(visits, tasks)
+        excused = self._frontier.hear(visits)
         settled = [
             intake.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id))
             if v.id not in excused

@@ -2,7 +2,7 @@
 
 import sys
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 
 from sanderling import clock
@@ -19,6 +19,7 @@ from sanderling.server.sources import Sources
 from sanderling.settings import Order, Settings
 from sanderling.urls import identity, origin
 from sanderling.wiring.collecting import LEFT, Collecting, Swap
+from sanderling.wiring.network import Network
 from sanderling.wiring.observer import Observer
 from sanderling.wiring.refresher import Refresher
 from sanderling.wiring.rescope import Judging
@@ -44,6 +45,9 @@ class Frontier:
         self.homes = store.homes()
         named = {origin(seed) for seed in self._seeds}
         self._trusted = named if settings.private_seeds else set()
+        self.network = Network(
+            self._one_reached, settings.retry_wait, refresher is not None, refresher is None or not refresher.forever
+        )
         self.scope = Scope([*self._seeds, *self.homes], settings)
         self.allocator = Allocator(settings, self._take, lambda host: self.gate.most_at_once(host), crew)
         self._distributor = Distributor(store.take, store.ranks)
@@ -96,7 +100,7 @@ class Frontier:
 
     def lease(self, client: str, want: int) -> list[HostLease]:
         """Up to `want` tasks for a client, as the limits allow."""
-        hosts = self.allocator.lease(client, want, self.room())
+        hosts = self.allocator.lease(client, want, self.network.room(self.room(), self.allocator.leased))
         if self._passed:
             passed, self._passed = self._passed, []
             self.queue(passed, {})
@@ -110,8 +114,9 @@ class Frontier:
             self._next_wake = self._store.next_wake()
         if self._next_due is not None and self._next_due <= now:
             self._add_due(now)
+        self.network.step()
         if self._refresher is not None:
-            for host, count in Counter(self._refresher.step(now)).items():
+            for host, count in Counter(self._refresher.step(now, self.network.away)).items():
                 self._add_work(host, count)
         self._write(self.reranker.step(self.counts.fetched))
         self.queue(self.judging.step(self.counts, not self.allocator.leased), {})
@@ -131,7 +136,7 @@ class Frontier:
             return True
         patience = clock.now() + LONGEST_PATIENCE
         waiting = any(at is not None and at < patience for at in (self._next_wake, self._next_due))
-        idle = self.allocator.nothing_left() and not waiting
+        idle = self.allocator.nothing_left() and not waiting and not self.network.away
         if self._refresher is not None:
             return self._refresher.over(idle, clock.now())
         if self.collecting is not None and self._stored_left() > 0 and self.collecting.busy(self.counts):
@@ -140,21 +145,21 @@ class Frontier:
             return True
         return idle and not self.let_go(self.gate.idle().released)
 
-    def hear(self, visits: list[Visit], tasks: Mapping[int, Task]) -> set[int]:
-        """Lets a refresh know what came of its visits; returns those that only the network is to blame for."""
+    def hear(self, visits: list[Visit]) -> set[int]:
+        """Takes note of what came of visits; returns those that only the network is to blame for."""
+        hosts = [(visit, self.allocator.host_of(visit.id)) for visit in visits]
         if self._refresher is None:
-            return set()
-        hosts = [(visit, identity(origin(tasks[visit.id].url))) for visit in visits]
-        excused = self._refresher.excuse(hosts)
+            return self.network.hear(hosts)
+        excused = self.network.hear(hosts, self._refresher.hosts)
         for visit, host in hosts:
-            self._refresher.settle(visit, host, visit.id in excused)
+            self._refresher.settle(visit, host.id, visit.id in excused)
         return excused
 
     def settle(self, settled: list[Settled]) -> None:
         """Ends the leases of what was visited, and remembers when to try again what has to be."""
         for settlement in settled:
             if self.collecting is not None:
-                self.collecting.settle(self.allocator.host_of(settlement.id), settlement.id)
+                self.collecting.settle(self.allocator.host_of(settlement.id).id, settlement.id)
             if settlement.due and settlement.state is State.QUEUED:
                 self._next_wake = min(self._next_wake or settlement.due, settlement.due)
             elif settlement.due:
@@ -178,6 +183,11 @@ class Frontier:
         if self._refresher is not None:
             return self._refresher.room(self.allocator.leased)
         return 1 << 30 if self._again else self._pages_left() - self.allocator.leased
+
+    def _one_reached(self, origins: list[str]) -> bool:
+        from sanderling.client.reaching import one_reached  # late: few runs are ever in doubt
+
+        return one_reached(self._settings, {origin: origin in self._trusted for origin in origins})
 
     def bytes_are_used_up(self) -> bool:
         """Whether as much was downloaded as the limit allows."""

@@ -1,75 +1,136 @@
-"""Whether it is the network that is away, or only a host. Nobody is blamed for what the network did."""
+"""Whether it is the network that is away, or only some hosts. Nobody is blamed for what the network did.
 
+When visits to three hosts or more, one after the other, bring no answer, it is in doubt. Then the hosts that answered
+last in this run are asked whether they can be reached (through a proxy: whether that can be). If one can, the network is
+there, and who is silent is dead: pages are tried again and fail as ever. If none can, the network is away: no page is
+handed out but one now and then, none is blamed, and those hosts are asked again until one of them, or a page, answers.
+
+Where nobody has answered in this run, and with one or two silent hosts, nobody can tell the network from a host, and the
+hosts are taken for dead. Only a refresh knows better, since all of its hosts have answered before: it asks the silent
+ones themselves, however few there are.
+"""
+
+import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 
 from sanderling.errors import RunFailed
-from sanderling.model import Outcome, Visit
+from sanderling.model import Host, Outcome, Visit
 
-# So many visits in a row without an answer from any of so many hosts, or of all that are asked, are no accident.
+# So many visits in a row without an answer from any of so many hosts are no accident.
 SILENCE, HOSTS = 5, 3
-# How often a network that went away is looked for, and after how long a run that is to end gives up, in seconds.
-FIRST_PROBE, LONGEST_PROBE, PATIENCE = 2.0, 300.0, 60.0
+# For so many seconds, and until what was in doubt has been tried again, it is believed that the network is there.
+BELIEVED = 15.0
+# After how long a run that is to end gives up, in seconds, and how often a network that went away is looked for: after
+# the first pause, after twice as long each time, and by who gives up at least so often.
+PATIENCE, FIRST_PROBE, LONGEST_PROBE, OFTEN = 60.0, 2.0, 300.0, 10.0
+
+Reached = Callable[[list[str]], bool]  # whether one of these hosts, by their origins, can be reached
 
 
 class Network:
     """Listens to answers, and to their absence."""
 
-    def __init__(self, gives_up: bool) -> None:
+    def __init__(self, reached: Reached, retry_wait: float, returns: bool = False, gives_up: bool = True) -> None:
+        """A run that `returns` asks hosts that have answered before it began; one that `gives_up` does not wait for ever."""
+        self._reached = reached
+        self._believed = BELIEVED + retry_wait
+        self._returns = returns
         self._gives_up = gives_up
+        self._witnesses: deque[str] = deque(maxlen=HOSTS)  # answered last
         self._unanswered = 0
-        self._silent: set[int] = set()
-        self._away_since = 0.0
-        self._probe_at = 0.0
+        self._silent: dict[str, None] = {}
+        self._asked: Future[bool] | None = None
+        self._ask_at = 0.0
         self._pause = FIRST_PROBE
+        self._away_since = 0.0
+        self._may_look = False
         self.on_notice: Callable[[str], None] = lambda _: None
 
     @property
     def away(self) -> bool:
         return self._away_since > 0
 
-    def hear(self, visits: Iterable[tuple[Visit, int]], hosts: int) -> set[int]:
-        """Takes note of a report's visits with their hosts; `hosts` are being asked. Returns those without an answer."""
+    def hear(self, visits: Iterable[tuple[Visit, Host]], hosts: int = HOSTS) -> set[int]:
+        """Takes note of a report's visits with their hosts; so many are asked in all. Returns those to blame on nobody."""
         silent: set[int] = set()
         for visit, host in visits:
             if visit.status or visit.outcome is Outcome.SOURCE:
+                if host.origin not in self._witnesses:
+                    self._witnesses.append(host.origin)
                 self._unanswered = 0
                 self._silent.clear()
                 silent.clear()
-                self._back()
+                self._is_there()
             elif visit.outcome is Outcome.RETRY:
                 self._unanswered += 1
-                self._silent.add(host)
+                self._silent[host.origin] = None
                 silent.add(visit.id)
-        if self._unanswered >= SILENCE and len(self._silent) >= min(HOSTS, hosts):
-            self._went_away()
-        return silent
+        in_doubt = self._unanswered >= SILENCE and len(self._silent) >= min(HOSTS, hosts)
+        if in_doubt and not self.away and time.monotonic() >= self._ask_at:
+            self._ask()
+        return silent if self.away or self._asked is not None else set()
 
     def room(self, room: int, leased: int) -> int:
         """Of so many leases, how many there may be now: while it is away, one now and then."""
         if not self.away:
             return room
-        if leased or time.monotonic() < self._probe_at:
+        if leased or not self._may_look:
             return 0
-        self._pause = min(self._pause * 2, LONGEST_PROBE)
-        self._probe_at = time.monotonic() + self._pause
+        self._may_look = False
         return min(room, 1)
 
     def step(self) -> None:
-        if self._gives_up and self.away and time.monotonic() - self._away_since > PATIENCE:
+        """To be called now and then."""
+        now = time.monotonic()
+        if self._asked is not None and self._asked.done():
+            if self._asked.result():
+                self._is_there()
+            else:
+                self._asked = None
+                self._is_away(now)
+        if self.away and self._gives_up and now - self._away_since > PATIENCE:
             raise RunFailed(
                 f"stopped: no host has answered for {PATIENCE:.0f} s; no page was marked for it: "
                 "run it again when the network is back"
             )
+        if self.away and now >= self._ask_at:
+            self._pause = min(self._pause * 2, OFTEN if self._gives_up else LONGEST_PROBE)
+            self._ask_at = now + self._pause
+            self._may_look = True
+            self._ask()
 
-    def _went_away(self) -> None:
+    def _ask(self) -> None:
+        """Finds out whether anybody can be reached, in a thread: that may take as long as a time-out."""
+        origins = list(self._witnesses)
+        if self._returns and not origins:
+            origins = list(self._silent)[:HOSTS]
+        if origins and self._asked is None:
+            asked = self._asked = Future()
+            threading.Thread(target=lambda: _settle(asked, self._reached, origins), daemon=True).start()
+
+    def _is_away(self, now: float) -> None:
         if not self.away:
-            self._away_since = time.monotonic()
+            self._away_since = now
             self._pause = FIRST_PROBE
-            self._probe_at = self._away_since + self._pause
+            self._ask_at = now + self._pause
             self.on_notice("no host answers: the network seems to be away; waiting for it")
 
-    def _back(self) -> None:
+    def _is_there(self) -> None:
+        if self._asked is None and not self.away:
+            return
+        now = time.monotonic()
+        self._asked = None
+        self._ask_at = now + self._believed
         if self.away:
-            self.on_notice(f"the network is back after {time.monotonic() - self._away_since:.0f} s")
+            self.on_notice(f"the network is back after {now - self._away_since:.0f} s")
             self._away_since = 0.0
+
+
+def _settle(asked: "Future[bool]", reached: Reached, origins: list[str]) -> None:
+    try:
+        asked.set_result(reached(origins))
+    except BaseException as error:
+        asked.set_exception(error)

@@ -1,4 +1,4 @@
-"""What a refresh hands out: whose turn it is, as the budget and the network allow.
+"""What a refresh hands out: whose turn it is, as the budget allows.
 
 Nothing bursts. A budget that flows is saved up for a moment only, by a clock that neither jumps nor runs while the
 machine sleeps; so after a pause, a restart or a wrong date visits come at the usual pace, the most overdue first.
@@ -16,7 +16,6 @@ from sanderling.errors import RunFailed
 from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.model import Outcome, Turn, Visit
 from sanderling.wiring.budget import DAY, Terms
-from sanderling.wiring.network import Network
 from sanderling.wiring.turns import Line, Plan, Turns
 
 # Seconds of a flowing budget that may be saved up.
@@ -41,7 +40,6 @@ class Refreshing(msgspec.Struct, frozen=True):
     age: float  # days
     spared: int  # bytes that did not have to be fetched again
     spent: float
-    away: bool  # the network
 
 
 def refreshing(folder: Path, run_folder: Path, terms: Terms) -> "Refresher":
@@ -56,7 +54,6 @@ class Refresher:
     def __init__(self, terms: Terms, turns: Turns) -> None:
         self._terms = terms
         self.turns = turns
-        self.network = Network(gives_up=not terms.forever)
         budget = terms.budget
         self._flow = budget.amount / budget.period if terms.forever and budget.period else 0.0  # a second
         # Without --forever a rate only says what is due now: all of that is visited.
@@ -77,17 +74,13 @@ class Refresher:
         self._plan: Plan | None = None
         self._first: Plan | None = None
 
-    def listen(self, on_notice: Callable[[str], None]) -> None:
-        self.on_notice = self.network.on_notice = on_notice
-
     def progress(self, spared: int) -> Refreshing:
         plan = self.turns.plan
         if plan is None:
-            return Refreshing(False, 0, 0.0, 0.0, 0.0, spared, self.spent, self.network.away)
+            return Refreshing(False, 0, 0.0, 0.0, 0.0, spared, self.spent)
         first = self._first or plan
         return Refreshing(
-            True, plan.pages, min(1.0, plan.freshness + self.gained), first.freshness, plan.age, spared, self.spent,
-            self.network.away,
+            True, plan.pages, min(1.0, plan.freshness + self.gained), first.freshness, plan.age, spared, self.spent
         )  # fmt: skip
 
     # ---- what may be visited
@@ -105,13 +98,21 @@ class Refresher:
         self._sitemaps = {id for id, _ in chosen}
         return [host for _, host in chosen]
 
-    def step(self, now: float) -> list[int]:
-        """To be called now and then: the hosts whose turn it is, once for each page."""
+    @property
+    def forever(self) -> bool:
+        return self._terms.forever
+
+    @property
+    def hosts(self) -> int:
+        """How many are being asked."""
+        return max(1, len(self._lines))
+
+    def step(self, now: float, away: bool = False) -> list[int]:
+        """To be called now and then: the hosts whose turn it is, once for each page. The network may be `away`."""
         if not self._sitemaps:
             self.turns.step()
         self._check_plan()
-        self.network.step()
-        self._fill()
+        self._fill(away)
         hosts: list[int] = []
         while (turn := self.turns.next(now)) and self._listed + turn.cost <= self._purse and len(hosts) < AT_ONCE:
             self.turns.take(turn)
@@ -122,10 +123,9 @@ class Refresher:
     def room(self, leased: int) -> int:
         """How many more leases there may be."""
         if self.turns.plan is None:
-            return self.network.room(max(0, len(self._sitemaps) - leased), leased)
+            return max(0, len(self._sitemaps) - leased)
         left = self._purse - leased * self._usual
-        room = 1 << 30 if math.isinf(left) else max(0, math.floor(left / self._usual + 1e-9))
-        return self.network.room(room, leased)
+        return 1 << 30 if math.isinf(left) else max(0, math.floor(left / self._usual + 1e-9))
 
     def room_for_new(self) -> int:
         """How many of them may be for pages that were never visited."""
@@ -149,16 +149,11 @@ class Refresher:
 
     def over(self, idle: bool, now: float) -> bool:
         """Whether a refresh that is to end has ended; `idle` when nothing is left to lease."""
-        if self._flow or self._terms.forever or self.turns.plan is None or self.network.away:
+        if self._flow or self._terms.forever or self.turns.plan is None:
             return False
         return self._purse < self._usual or (idle and self.turns.next(now) is None)
 
     # ---- what came of it
-
-    def excuse(self, visits: list[tuple[Visit, int]]) -> set[int]:
-        """The visits (with their hosts) of a report that nobody but the network is to blame for."""
-        silent = self.network.hear(visits, max(1, len(self._lines)))
-        return silent if self.network.away else set()
 
     def settle(self, visit: Visit, host: int, excused: bool) -> None:
         new = visit.id in self._new
@@ -190,11 +185,11 @@ class Refresher:
         self._lines.setdefault(turn.host, Line()).add(turn)
         self._listed += turn.cost
 
-    def _fill(self) -> None:
+    def _fill(self, away: bool) -> None:
         now = time.monotonic()
         gained, self._filled_at = self._flow * (now - self._filled_at), now
         if self._flow:
-            most = self._usual if self.network.away else max(self._usual, self._flow * BURST)
+            most = self._usual if away else max(self._usual, self._flow * BURST)
             self._purse = min(self._purse + gained, most)
 
     def _check_plan(self) -> None:
