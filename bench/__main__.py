@@ -42,39 +42,45 @@ def parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    commands = top.add_subparsers(dest="command", metavar="COMMAND")
+    commands = top.add_subparsers(metavar="COMMAND")
     racing = commands.add_parser("race", help="Sanderling and its peers in one table (the default)")
     racing.add_argument("--rounds", type=int, default=1, help="laps of each, taken in turns; medians are shown")
     racing.add_argument(
-        "--quick",
-        type=int,
-        nargs="?",
-        const=2000,
-        default=0,
-        metavar="PAGES",
-        help="stop slow peers there (2000)",
+        "--quick", type=int, nargs="?", const=2000, default=0, metavar="PAGES", help="stop slow peers there (2000)"
     )
     racing.add_argument("--only", nargs="+", default=[], metavar="NAME", help="sanderling, scrapy, crawlee, wget2")
     racing.add_argument("--on", default=working_folder(), metavar="DIR", help="where crawls are written (memory)")
+    racing.set_defaults(run=lambda chosen: race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on))
     checking = commands.add_parser("truth", help="count the true pages, or check a crawl against them")
     checking.add_argument("directory", nargs="?", metavar="DIR", help="folder of a finished crawl of the bench's web")
     checking.add_argument("--port", type=int, default=8099, help="port the web had when it was crawled (8099)")
+    checking.set_defaults(run=lambda chosen: truth.report(chosen.directory, chosen.port))
     slow = commands.add_parser("slow-hosts", help="many slow hosts at once, one client")
     slow.add_argument("--hosts", type=int, default=1000, help="how many (1000)")
     slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")
     slow.add_argument("--latency", type=float, default=0.3, help="seconds a host takes to answer (0.3)")
     slow.add_argument("flags", nargs="*", help="further flags of sanderling crawl, after -- (--delay 0)")
-    store.add_arguments(commands.add_parser("store", help="what the stores cost with a million URLs"))
-    dashboard.add_arguments(
-        commands.add_parser("dashboard", help="how long pages of the dashboard take on a million URLs")
+    slow.set_defaults(
+        run=lambda chosen: slow_hosts.slow_hosts(
+            chosen.hosts, chosen.pages, chosen.latency, chosen.flags or ["--delay", "0"]
+        )
     )
-    search.add_arguments(commands.add_parser("search", help="what indexing a page and a search cost"))
-    beside.add_arguments(commands.add_parser("beside", help="what keeping the index up costs a crawl"))
-    change.add_arguments(commands.add_parser("change", help="change detection beside other ways to compare pages"))
+    for name, module, about in (
+        ("store", store, "what the stores cost with a million URLs"),
+        ("dashboard", dashboard, "how long pages of the dashboard take on a million URLs"),
+        ("search", search, "what indexing a page and a search cost"),
+        ("beside", beside, "what keeping the index up costs a crawl"),
+        ("change", change, "change detection beside other ways to compare pages"),
+    ):
+        command = commands.add_parser(name, help=about)
+        module.add_arguments(command)
+        command.set_defaults(run=module.run)
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
+    again.set_defaults(run=lambda chosen: revisit.revisit(chosen.on))
     serving = commands.add_parser("web", help="serve the pages until interrupted")
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
+    serving.set_defaults(run=lambda chosen: serve(chosen.port))
     return top
 
 
@@ -87,26 +93,7 @@ def main() -> int:
     # As an ordinary exit, so that nginx ends too and nothing is left behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        if chosen.command == "web":
-            return serve(chosen.port)
-        if chosen.command == "truth":
-            return truth.report(chosen.directory, chosen.port)
-        if chosen.command == "slow-hosts":
-            flags = chosen.flags or ["--delay", "0"]
-            return slow_hosts.slow_hosts(chosen.hosts, chosen.pages, chosen.latency, flags)
-        if chosen.command == "revisit":
-            return revisit.revisit(chosen.on)
-        if chosen.command == "dashboard":
-            return dashboard.run(chosen)
-        if chosen.command == "search":
-            return search.run(chosen)
-        if chosen.command == "beside":
-            return beside.run(chosen)
-        if chosen.command == "change":
-            return change.run(chosen)
-        if chosen.command == "store":
-            return store.run(chosen)
-        return race.race(chosen.rounds, chosen.quick, chosen.only, chosen.on)
+        return int(chosen.run(chosen))
     except BenchError as error:
         print(error, file=sys.stderr)
         return 1

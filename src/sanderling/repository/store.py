@@ -145,8 +145,6 @@ class Store(Protocol):
     def number(self, id: int) -> int | None:
         """The number of a URL's row, which says when it was found."""
 
-    def numbers(self, ids: list[int]) -> dict[int, int]: ...
-
     def due(self, after: float, until: float) -> list[tuple[int, int]]:
         """(host, how many) of the visited URLs that are to be visited again, by when they are due."""
 

@@ -174,7 +174,7 @@ class Frontier:
         redirected = visit.outcome is Outcome.REDIRECT
         depth, hops = task.depth + (not redirected), task.hops + 1 if redirected else 0
         rows = admit([found], visit.id, depth, hops, self.scope, self._settings.max_depth, self.reranker.rank)
-        return [placed for row in rows for placed in self.gate.place(row, self._unknown)]
+        return [placed for row in rows for placed in self.gate.place(row, self._store.unknown)]
 
     def room(self) -> int:
         """How many more leases the limits allow."""
@@ -281,7 +281,7 @@ class Frontier:
         """Why a queued URL is not visited after all: the scope was changed, or the gate has learned."""
         if (left := self.judging.objection(task)) is not None:
             return left, []
-        return self.gate.recheck(task, host, self._unknown) if self.gate.strict(host) else None
+        return self.gate.recheck(task, host, self._store.unknown) if self.gate.strict(host) else None
 
     def _new_reranker(self) -> Reranker:
         command = [sys.executable, "-m", "sanderling.cli.rerank", str(self._folder), self._order]
@@ -298,9 +298,6 @@ class Frontier:
             self._store.rerank(step.ranks)
         if step.importances:
             self._store.weigh(step.importances)
-
-    def _unknown(self, urls: dict[int, str]) -> list[int]:
-        return self._store.unknown(urls)
 
     def new_sources(self, lessons: Lessons) -> list[NewUrl]:
         """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""

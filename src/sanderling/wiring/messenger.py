@@ -49,20 +49,17 @@ class Messenger:
         """To be called now and then: what the user should know."""
         notices = self._listen()
         if self._process is not None and self._process.poll() is not None:
-            self._end(0.0)
+            self.finish(0.0)
             self._not_before = time.monotonic() + RESTART
         if self._process is None and self._settings.webhook and time.monotonic() >= self._not_before:
             self.start()
         return notices
 
+    def close(self) -> None:
+        self.finish(0.0)
+
     def finish(self, patience: float) -> list[str]:
         """Lets it deliver what is left, and ends it."""
-        return self._end(patience)
-
-    def close(self) -> None:
-        self._end(0.0)
-
-    def _end(self, patience: float) -> list[str]:
         process, self._process = self._process, None
         if process is None:
             return []

@@ -129,10 +129,6 @@ class Database(Questions):
         found = self._session.read("SELECT number FROM urls WHERE id = %s", id)
         return found[0][0] if found else None
 
-    def numbers(self, ids: list[int]) -> dict[int, int]:
-        found = self._session.read("SELECT id, number FROM urls WHERE id = ANY(%b::int8[])", ids)
-        return {row[0]: row[1] for row in found}
-
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         found = self._session.read("SELECT id, url, state FROM urls WHERE id = ANY(%b::int8[])", ids)
         return {id: (url, state) for id, url, state in found}

@@ -45,8 +45,8 @@ class Serving(Database):
         return [rows.again(task, kept) for task in tasks]
 
     def seen(self, ids: list[int]) -> dict[int, Seen]:
-        query = f"{beliefs.SEEN.format(urls=JOINS.urls)} = ANY(%b::int8[])"
-        return {row[0]: beliefs.seen(row) for row in self._session.read(query, [*self.numbers(ids).values()])}
+        query = f"{beliefs.SEEN.format(urls=JOINS.urls)} IN (SELECT number FROM urls WHERE id = ANY(%b::int8[]))"
+        return {row[0]: beliefs.seen(row) for row in self._session.read(query, ids)}
 
     def before(self, ids: list[int]) -> dict[int, Before]:
         query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length FROM pages p

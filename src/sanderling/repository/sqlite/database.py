@@ -179,9 +179,6 @@ class Database(Questions):
     def number(self, id: int) -> int | None:
         return self._identities.numbers([id]).get(id)
 
-    def numbers(self, ids: list[int]) -> dict[int, int]:
-        return self._identities.numbers(ids)
-
     def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
         found = self._by_ids("SELECT id, url, state FROM urls WHERE number IN", ids)
         return {id: (url, state) for id, url, state in found}
