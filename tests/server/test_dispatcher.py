@@ -15,7 +15,16 @@ def objection(url: str, seed: str = "https://docs.example.co.uk/a/b.html", **set
 def test_host() -> None:
     assert not objection("https://docs.example.co.uk/x")
     assert objection("https://example.co.uk/x")
-    assert objection("http://docs.example.co.uk/x")
+    assert objection("https://docs.example.co.uk:8443/x")
+    assert objection("https://docs.example.co.uk.evil.org/x")
+
+
+def test_both_schemes_are_one_host() -> None:
+    """A site that moved to HTTPS still has links to its pages as they were."""
+    for scope in ("host", "prefix", "domain"):
+        assert not objection("http://docs.example.co.uk/a/x", scope=scope)
+        assert not objection("https://e.org/x", "http://e.org/", scope=scope)
+    assert objection("http://docs.example.co.uk/b", scope="prefix")
 
 
 def test_domain_by_the_public_suffix_list() -> None:

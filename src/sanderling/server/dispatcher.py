@@ -65,20 +65,20 @@ class Scope:
         if self._kind == "domain":
             self._homes.add(self._domain(origin(seed)))
         elif self._kind == "host":
-            self._homes.add(origin(seed))
+            self._homes.add(_either(origin(seed)))
         elif self._kind == "prefix":
-            path = seed.partition("?")[0]
+            path = _either(seed.partition("?")[0])
             self._prefixes += (path[: path.rfind("/") + 1],)
 
     def objection(self, url: str, home: str) -> str:
         """Why a URL with origin `home` is not followed; empty when it is."""
         if self._kind == "host":
-            if home not in self._homes:
+            if _either(home) not in self._homes:
                 return "scope: another host"
         elif self._kind == "domain":
             if self._domain(home) not in self._homes:
                 return "scope: another domain"
-        elif self._kind == "prefix" and not url.startswith(self._prefixes):
+        elif self._kind == "prefix" and not _either(url).startswith(self._prefixes):
             return "scope: outside the prefix"
         if self._exclude and any(p.search(url) for p in self._exclude):
             return "matches an exclude pattern"
@@ -96,6 +96,11 @@ class Scope:
             private = self._suffixes.privatesuffix(name) if self._suffixes else None
             found = self._domain_of[home] = private or name
         return found
+
+
+def _either(url: str) -> str:
+    """The same for both schemes: a site that moved to HTTPS still has links to its pages as they were."""
+    return "http://" + url[8:] if url.startswith("https://") else url
 
 
 def admit(
