@@ -184,6 +184,7 @@ def test_sitemaps_that_were_read_are_due_again_when_they_are_wanted(store: Store
     store.seed([], [url("a"), *maps], [HOST], Counts())
     settled = [Settled(maps[0].id, State.FETCHED, 0, 0.0, ""), Settled(maps[1].id, State.GONE, 0, 0.0, "answered 404")]
     store.commit(Commit("c1", 1, [], settled, [], [], {}, Counts()))
+    assert store.sitemap_states() == {7: [(State.FETCHED, "", 1), (State.GONE, "answered 404", 1)]}
     store.revisit_all(50.0, sitemaps=False)
     assert store.due(0.0, 99.0) == []
     store.revisit_all(50.0, sitemaps=True)

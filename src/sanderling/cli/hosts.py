@@ -10,18 +10,21 @@ from sanderling.model import Host, State
 from sanderling.repository.store import Store
 from sanderling.server.watching import learned
 
+# What most hosts say that are asked for a sitemap which nobody has named.
+NO_SITEMAP = "answered 404"
+
 
 def show(store: Store, as_json: bool) -> None:
-    states = store.host_states()
+    states, sitemaps = store.host_states(), store.sitemap_states()
     for host in store.hosts():
-        facts = _facts(host, states.get(host.id, {}))
+        facts = _facts(host, states.get(host.id, {}), sitemaps.get(host.id, []))
         if as_json:
             sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
         else:
             sys.stdout.write("\n".join(_lines(facts)) + "\n")
 
 
-def _facts(host: Host, states: dict[int, int]) -> dict[str, Any]:
+def _facts(host: Host, states: dict[int, int], sitemaps: list[tuple[int, str, int]]) -> dict[str, Any]:
     known = learned(host)
     return {
         "host": host.origin,
@@ -32,6 +35,10 @@ def _facts(host: Host, states: dict[int, int]) -> dict[str, Any]:
         "failed": states.get(State.FAILED, 0),
         "gone": states.get(State.GONE, 0),
         "excluded": states.get(State.EXCLUDED, 0),
+        "sitemaps": {
+            "read": sum(count for state, _, count in sitemaps if state == State.FETCHED),
+            "not_read": {reason: count for state, reason, count in sitemaps if reason and state != State.FETCHED},
+        },
         "ignored_parameters": known.names.ignored,
         "counting_parameters": known.names.counting,
         "same_as": known.names.twin or None,
@@ -51,6 +58,11 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"{harmless(facts['host'])}  {counts or 'not visited yet'}"]
     if facts["robots"]:
         lines.append(f"  robots     {harmless(facts['robots'])}")
+    if facts["sitemaps"]["read"]:
+        lines.append(f"  sitemaps   {facts['sitemaps']['read']:,} read")
+    for reason, count in facts["sitemaps"]["not_read"].items():
+        if reason != NO_SITEMAP:
+            lines.append(f"  sitemaps   {count:,} not read: {harmless(reason)}")
     if facts["same_as"]:
         lines.append(f"  same as    {harmless(facts['same_as'])}")
     for name, evidence in facts["ignored_parameters"].items():

@@ -131,6 +131,14 @@ class Questions(ABC):
             found.setdefault(host, {})[state] = count
         return found
 
+    def sitemap_states(self) -> dict[int, list[tuple[int, str, int]]]:
+        found: dict[int, list[tuple[int, str, int]]] = {}
+        query = """SELECT host, state, reason, count(*) FROM urls WHERE kind = 1 GROUP BY host, state, reason
+            ORDER BY state, reason"""
+        for host, state, reason, count in self.select(query):
+            found.setdefault(host, []).append((state, reason, count))
+        return found
+
     def versions(self, page: int) -> list[VersionRow]:
         query = f"{_VERSIONS} FROM {self.joins.versions} WHERE u.number = ? ORDER BY v.number"
         return [*map(rows.version, self.select(query, self.number(page)))]

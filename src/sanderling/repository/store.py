@@ -260,5 +260,8 @@ class Store(Protocol):
     def host_states(self) -> dict[int, dict[int, int]]:
         """How many URLs of every host are in which state; looks at every URL."""
 
+    def sitemap_states(self) -> dict[int, list[tuple[int, str, int]]]:
+        """The same for sitemaps: states and reasons, and how many there are of each."""
+
     def simhashes(self) -> Iterator[tuple[int, int, float]]:
         """(id, simhash, first seen) of every page that has one."""
