@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run
-from servers import Answer, PageServer, links
+from servers import Answer, PageServer, links, redirect
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
@@ -236,3 +236,47 @@ def test_a_page_that_answers_like_nonsense_does_is_gone(sanderling: Run, tmp_pat
         history = sanderling("history", folder, f"{server.origin}/a", "--json").lines
         assert [row["kinds"] for row in history] == [["new"], ["gone"], ["new"]]
         assert sanderling("status", folder, "--json").json["gone"] == 0
+
+
+def test_a_page_out_of_reach_is_neither_gone_nor_new(sanderling: Run, tmp_path: Path) -> None:
+    """What becomes of it is told by its last copy, however often it could not be seen in between."""
+    folder = tmp_path / "crawl"
+    away, forbidden, gone = (Answer(b"", status=status) for status in (500, 403, 410))
+    stories: dict[str, list[str | Answer]] = {
+        "/same": ["said", away, away, "said"],
+        "/edited": ["said", away, "says"],
+        "/forbidden": ["said", forbidden, forbidden, "says"],
+        "/gone": ["said", away, gone],
+        "/left": ["said", gone, forbidden, "said"],
+        "/first": [gone, "said"],
+        "/moved": [redirect("/same"), "said"],
+        "/away": ["said", redirect("/same"), redirect("/gone"), "said"],
+    }
+    with PageServer({"/": links(*stories)}) as server:
+        for turn in range(4):
+            for path, story in stories.items():
+                now = story[min(turn, len(story) - 1)]
+                server.table[path] = f"<p>{path * 3} {now} this.".encode() if isinstance(now, str) else now
+            how = ["--again"] if turn else [server.origin + "/", *FAST]
+            ran = sanderling("crawl", "-d", folder, *how, "--retries", 0)
+            assert ran.code == 0, ran.err
+            if turn == 1:
+                assert (
+                    "0 changed, 2 new, 2 gone, 0 not modified (304), 1 with the same bytes, 4 out of reach" in ran.out
+                )
+            if turn == 3:
+                assert "1 changed, 0 new, 0 gone, 0 not modified (304), 5 with the same bytes, 2 back\n" in ran.out
+        told = {path: sanderling("history", folder, server.origin + path, "--json").lines for path in stories}
+        assert {path: [(*row["kinds"], row["summary"]) for row in rows] for path, rows in told.items()} == {
+            "/same": [("new", "new")],
+            "/edited": [("new", "new"), ("text", "1 of 1 paragraph changed")],
+            "/forbidden": [("new", "new"), ("text", "1 of 1 paragraph changed")],
+            "/gone": [("new", "new"), ("gone", "gone (410)")],
+            "/left": [("new", "new"), ("gone", "gone (410)"), ("new", "back")],
+            "/first": [("new", "new")],
+            "/moved": [("new", "new")],
+            "/away": [("new", "new"), ("gone", "redirects elsewhere"), ("new", "back")],
+        }
+        listed = {row["url"]: row["status"] for row in sanderling("pages", folder, "--json").lines}
+        assert listed[server.origin + "/same"] == 200
+        assert sanderling("status", folder, "--json").json["pages"] == 9

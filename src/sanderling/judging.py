@@ -26,7 +26,7 @@ from sanderling.change.image import Look
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
 from sanderling.errors import BadSetting
-from sanderling.model import Before, Change, ChangeKind, Outcome, State, Visit
+from sanderling.model import Before, Change, ChangeKind, Outcome, Visit
 from sanderling.patterns import pattern
 from sanderling.settings import Rule
 
@@ -150,8 +150,8 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
         return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
     if visit.outcome is not Outcome.PAGE:
         return Judgement(None, before.noise, template)
-    if before.state == State.GONE or not 200 <= before.status < 300:
-        return Judgement(Change(ChangeKind.NEW, 1.0, "", "back"), before.noise, template)
+    if not before.there:
+        return Judgement(Change(ChangeKind.NEW, 1.0, "", "back" if before.ever else "new"), before.noise, template)
     kept = before.parameters or anew(before)
     if visit.mime.startswith("image/"):
         return Judgement(_redrawn(kept, visit.parameters), b"", template)
@@ -192,7 +192,7 @@ def _change(verdict: Verdict) -> Change:
 
 def _left(visit: Visit, before: Before) -> Change | None:
     """A tombstone, when there was a page before."""
-    if before.state != State.FETCHED or not 200 <= before.status < 300:
+    if not before.there:
         return None
     why = "redirects elsewhere" if visit.outcome is Outcome.REDIRECT else f"gone ({visit.reason or visit.status})"
     return Change(ChangeKind.GONE, 1.0, "", why)

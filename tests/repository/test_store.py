@@ -161,6 +161,23 @@ def test_a_page_that_left_keeps_its_copy(store: Store) -> None:
     assert [row.kinds for row in store.versions(url("a").id)] == [ChangeKind.NEW, ChangeKind.GONE]
 
 
+def test_a_page_out_of_reach_is_asked_for_by_its_copy(store: Store) -> None:
+    store.seed([], [url("a"), url("b")], [HOST], Counts())
+    redirected = visit("b", 1, outcome=Outcome.REDIRECT, status=301, etag="r", at=1.0)
+    store.commit(commit(1, [visit("a", 0, etag="e", at=1.0), redirected]))
+    store.commit(commit(2, [visit("a", 2, outcome=Outcome.FAILED, status=403, at=2.0)]))
+    known = store.before([url("a").id, url("b").id])
+    assert [(each.ever, each.there) for each in (known[url("a").id], known[url("b").id])] == [
+        (True, True),
+        (False, False),
+    ]
+    tasks = {task.url: task for task in store.tasks([url("a").id, url("b").id])}
+    assert (tasks["http://e.org/a"].etag, tasks["http://e.org/a"].digest) == ("e", b"d" * 16)
+    assert (tasks["http://e.org/b"].etag, tasks["http://e.org/b"].digest) == ("", b"none")
+    store.commit(commit(3, [visit("a", 3, outcome=Outcome.UNCHANGED, status=304, at=3.0)]))
+    assert {page.url: page.status for page in store.pages()}["http://e.org/a"] == 200
+
+
 def test_what_is_due_again_is_taken_with_what_the_last_visit_brought(store: Store) -> None:
     store.seed([], [url("a"), url("b"), url("c")], [HOST], Counts())
     store.commit(commit(1, [visit("a", 0, etag="e", modified="m"), visit("b", 1)]))

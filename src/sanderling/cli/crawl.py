@@ -129,15 +129,21 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
     return {each.name: value for each in DECLARED if (value := getattr(options, each.name, None)) is not None}
 
 
+_ALWAYS_TOLD = {
+    "changed": "changed", "pages": "new", "left": "gone", "not_modified": "not modified (304)",
+    "same": "with the same bytes",
+}  # fmt: skip
+_TOLD = {"back": "back", "quiet": "with other bytes but no news", "missed": "out of reach"}
+
+
 def what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
     """What another round of visits brought."""
-    after = progress.counts
     where = shlex.quote(str(folder))
-    same, spared = after.same - before.same, after.not_modified - before.not_modified
+    found = {name: getattr(progress.counts, name) - getattr(before, name) for name in (*_ALWAYS_TOLD, *_TOLD, "visits")}
+    told = ", ".join(f"{found[name]:,} {words}" for name, words in _ALWAYS_TOLD.items())
+    told += "".join(f", {found[name]:,} {words}" for name, words in _TOLD.items() if found[name])
     return (
-        f"{after.visits - before.visits:,} visits in {folder}, {duration(progress.seconds)}: "
-        f"{after.changed - before.changed:,} changed, {after.pages - before.pages:,} new, "
-        f"{max(0, after.gone - before.gone):,} gone, {spared:,} not modified (304), {same:,} with the same bytes\n"
+        f"{found['visits']:,} visits in {folder}, {duration(progress.seconds)}: {told}\n"
         f"next: `sanderling changes {where}`, `sanderling diff {where} URL`\n"
     )
 

@@ -130,11 +130,11 @@ def _summary(folder: Path, terms: Terms, before: Counts, progress: Progress) -> 
     after, refresh = progress.counts, progress.refresh
     found = {
         name: getattr(after, name) - getattr(before, name)
-        for name in ("visits", "changed", "gone", "not_modified", "same", "bytes")
+        for name in ("visits", "changed", "back", "quiet", "missed", "not_modified", "same", "bytes")
     }
     summary: dict[str, object] = {
         "folder": str(folder), "policy": terms.policy, "objective": terms.objective,
-        "seconds": round(progress.seconds, 3), **found, "new": after.pages - before.pages, "pages": after.pages,
+        "seconds": round(progress.seconds, 3), **found, "new": after.pages - before.pages, "gone": after.left - before.left, "pages": after.pages,
     }  # fmt: skip
     if refresh is not None:
         summary |= {

@@ -25,6 +25,10 @@ class Counts(Struct):
     changed: int = 0  # later visits that found a change worth telling
     not_modified: int = 0  # later visits answered with 304
     same: int = 0  # later visits that brought the same bytes
+    left: int = 0  # later visits that found a page gone
+    back: int = 0  # later visits that found it there again
+    quiet: int = 0  # later visits that found other bytes and nothing worth telling
+    missed: int = 0  # later visits that did not get to see the page
 
     def with_leases(self, leased: int) -> "Counts":
         """As people read them: what is leased is no longer queued, or, when it is visited again, no longer fetched."""

@@ -47,6 +47,12 @@ class Before(NamedTuple):
     state: int
     status: int
     stored: Stored | None
+    ever: bool  # whether it has a version at all: some addresses only ever answered 404, or with a redirect
+
+    @property
+    def there(self) -> bool:
+        """Whether our copy stands, also while the page is only out of reach."""
+        return self.ever and self.state == State.FETCHED and not 300 <= self.status < 400
 
 
 class Settled(NamedTuple):

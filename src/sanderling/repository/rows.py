@@ -56,6 +56,9 @@ RENEWED = (
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
 
+# As `Before.there` has it, for both dialects.
+THERE = "u.state = 3 AND p.status NOT BETWEEN 300 AND 399 AND EXISTS (SELECT 1 FROM versions v WHERE v.page = p.{key})"
+
 
 def answered(commit: Commit) -> list[Visit]:
     return [visit for visit in commit.visits if visit.status and visit.outcome is not Outcome.UNCHANGED]
@@ -101,9 +104,9 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
 NO_VALIDATORS = ("", "", b"none")
 
 
-def validators(status: int, etag: str, modified: str, digest: bytes) -> tuple[str, str, bytes]:
+def validators(there: bool, etag: str, modified: str, digest: bytes) -> tuple[str, str, bytes]:
     """What to ask a server with whether a page is as it was, and to compare its answer with."""
-    return (etag, modified, digest) if 200 <= status < 300 and digest else NO_VALIDATORS
+    return (etag, modified, digest) if there and digest else NO_VALIDATORS
 
 
 def again(task: Task, kept: Mapping[int, tuple[str, str, bytes]]) -> Task:
@@ -125,8 +128,8 @@ def version(r: tuple[Any, ...]) -> VersionRow:
 
 
 def before(r: tuple[Any, ...]) -> Before:
-    """From (parameters, noise, state, status, warc, offset, length)."""
-    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], Stored(r[4], r[5], r[6]) if r[4] else None)
+    """From (parameters, noise, state, status, warc, offset, length, whether there are versions)."""
+    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], Stored(r[4], r[5], r[6]) if r[4] else None, bool(r[7]))
 
 
 def host_row(host: Host) -> tuple[Any, ...]:

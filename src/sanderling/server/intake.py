@@ -30,9 +30,9 @@ def settle(visit: Visit, task: Task, retries: int, retry_wait: float, before: Be
     """The state a visit leaves its URL in; `before` is what was known of a page that was visited again."""
     if visit.outcome is not Outcome.RETRY:
         state = SETTLED[visit.outcome]
-        if before is not None and before.state == State.FETCHED and 200 <= before.status < 300:
-            # The copy of a page stands while it is only out of reach; a page that redirects now has left.
-            state = {Outcome.FAILED: State.FETCHED, Outcome.REDIRECT: State.GONE}.get(visit.outcome, state)
+        if before is not None and before.ever:
+            # What is known of a page stands while it is only out of reach; a page that redirects now has left.
+            state = {Outcome.FAILED: State(before.state), Outcome.REDIRECT: State.GONE}.get(visit.outcome, state)
         return Settled(visit.id, state, 0 if before else task.attempts, 0.0, visit.reason)
     attempts = task.attempts + 1
     waiting, given_up = (State.QUEUED, State.FAILED) if before is None else (State(before.state),) * 2
@@ -96,6 +96,7 @@ def count(
             counts.gone += 1
         else:
             counts.excluded += 1
+    ended = {settlement.id for settlement in settled if not settlement.due}
     for visit in visits:
         counts.bytes += visit.size
         counts.truncated += visit.truncated
@@ -106,9 +107,14 @@ def count(
         if visit.outcome is Outcome.UNCHANGED:
             counts.not_modified += visit.status == 304
             counts.same += visit.status != 304
-        elif known is not None:
-            counts.changed += change is not None and change.news and not change.kinds & _CAME_OR_LEFT
-        elif visit.outcome is Outcome.PAGE:
+        elif visit.outcome is Outcome.PAGE and (known is None or not known.ever):
             counts.pages += 1
+        elif known is not None and change is not None:
+            counts.left += bool(change.kinds & ChangeKind.GONE)
+            counts.back += bool(change.kinds & ChangeKind.NEW)
+            counts.quiet += not change.news
+            counts.changed += change.news and not change.kinds & _CAME_OR_LEFT
+        elif known is not None:
+            counts.missed += visit.outcome in (Outcome.FAILED, Outcome.RETRY) and visit.id in ended
         elif visit.outcome is Outcome.REDIRECT:
             counts.redirects += 1

@@ -118,8 +118,8 @@ def _found(visit: Visit, before: Before, change: Change | None) -> ChangeKind | 
     if visit.outcome is Outcome.UNCHANGED:
         return ChangeKind(0)
     if visit.outcome is Outcome.PAGE:
-        if before.state != State.GONE and not 200 <= before.status < 300:
-            return None  # it was out of reach: what it was meanwhile nobody knows
+        if before.state != State.GONE and not before.there:
+            return None  # it only redirected so far
         return change.kinds if change is not None and change.news else ChangeKind(0)
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return change.kinds if change is not None else ChangeKind(0)

@@ -40,7 +40,8 @@ class Serving(Database):
         return self._with_validators([found[id] for id in ids if id in found])
 
     def _with_validators(self, tasks: list[Task]) -> list[Task]:
-        query = "SELECT id, status, etag, modified, digest FROM pages WHERE id = ANY(%b::int8[])"
+        query = f"""SELECT p.id, {rows.THERE.format(key="id")}, p.etag, p.modified, p.digest FROM pages p
+            JOIN urls u ON u.id = p.id WHERE p.id = ANY(%b::int8[])"""
         kept = {row[0]: rows.validators(*row[1:]) for row in self._session.read(query, [task.id for task in tasks])}
         return [rows.again(task, kept) for task in tasks]
 
@@ -49,7 +50,8 @@ class Serving(Database):
         return {row[0]: beliefs.seen(row) for row in self._session.read(query, ids)}
 
     def before(self, ids: list[int]) -> dict[int, Before]:
-        query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length FROM pages p
+        query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length,
+            EXISTS (SELECT 1 FROM versions v WHERE v.page = p.id) FROM pages p
             JOIN urls u ON u.id = p.id LEFT JOIN warcs w ON w.number = p.warc WHERE p.id = ANY(%b::int8[])"""
         return {row[0]: rows.before(row[1:]) for row in self._session.read(query, ids)}
 

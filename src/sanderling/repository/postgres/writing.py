@@ -52,7 +52,9 @@ _PAGES = f"""{_NEW_PAGES}
     changed_at = CASE WHEN excluded.changes > 0 THEN excluded.changed_at ELSE p.changed_at END,
     {_from_new(rows.RENEWED)}"""
 _ANSWERS = f"{_NEW_PAGES} ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, {_from_new(rows.TOUCHED)}"
-_UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at, not_modified = p.not_modified + v.not_modified,
+_UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at,
+    status = CASE WHEN p.status BETWEEN 200 AND 299 THEN p.status ELSE 200 END,
+    not_modified = p.not_modified + v.not_modified,
     same = p.same + v.same, etag = coalesce(nullif(v.etag, ''), p.etag),
     modified = coalesce(nullif(v.modified, ''), p.modified), noise = coalesce(nullif(v.noise, ''), p.noise)
     FROM unnest(%b::int8[], %b::float8[], %b::int4[], %b::int4[], %b::text[], %b::text[], %b::bytea[])

@@ -68,7 +68,8 @@ class Serving(Database):
     def _with_validators(self, found: list[tuple[Any, ...]]) -> list[Task]:
         """Tasks from rows that end in the number of the page."""
         places = {row[-1]: row[0] for row in found}
-        query = "SELECT number, status, etag, modified, digest FROM pages WHERE number IN"
+        query = f"""SELECT p.number, {rows.THERE.format(key="number")}, p.etag, p.modified, p.digest FROM pages p
+            JOIN urls u ON u.number = p.url WHERE p.number IN"""
         kept = {places[row[0]]: rows.validators(*row[1:]) for row in self._in(query, [*places])}
         return [rows.again(Task(*row[:-1]), kept) for row in found]
 
@@ -77,7 +78,8 @@ class Serving(Database):
         return {row[0]: beliefs.seen(row) for row in self._by_ids(f"{query} IN", ids)}
 
     def before(self, ids: list[int]) -> dict[int, Before]:
-        query = """SELECT u.id, p.parameters, p.noise, u.state, p.status, w.name, p.offset, p.length FROM urls u
+        query = """SELECT u.id, p.parameters, p.noise, u.state, p.status, w.name, p.offset, p.length,
+            EXISTS (SELECT 1 FROM versions v WHERE v.page = p.number) FROM urls u
             JOIN pages p ON p.number = u.page LEFT JOIN warcs w ON w.number = p.warc WHERE u.number IN"""
         return {row[0]: rows.before(row[1:]) for row in self._by_ids(query, ids)}
 

@@ -21,7 +21,8 @@ _PAGE = f"""{_INSERT_PAGE}, changes = changes + excluded.changes,
     changed_at = iif(excluded.changes, excluded.changed_at, changed_at),
     {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)}"""
 _ANSWER = f"{_INSERT_PAGE}, {', '.join(f'{name} = excluded.{name}' for name in rows.TOUCHED)}"
-_UNCHANGED = """UPDATE pages SET visits = visits + 1, fetched_at = ?, not_modified = not_modified + ?, same = same + ?,
+_UNCHANGED = """UPDATE pages SET visits = visits + 1, status = iif(status BETWEEN 200 AND 299, status, 200), fetched_at = ?,
+    not_modified = not_modified + ?, same = same + ?,
     etag = coalesce(nullif(?, ''), etag), modified = coalesce(nullif(?, ''), modified), noise = coalesce(nullif(?, x''), noise)
     WHERE number = ?"""
 _VERSION = insert("versions", rows.VERSION_COLUMNS)
