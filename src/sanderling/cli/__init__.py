@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from sanderling import __version__
-from sanderling.cli.screen import harmless
+from sanderling.cli.screen import harmless, say
 from sanderling.cli.typed import Parser
 from sanderling.errors import SanderlingError, UsageError
 
@@ -107,7 +107,7 @@ def _complain(sentence: str, code: int) -> int:
     """One line, whatever was typed: what it quotes can neither flood a terminal nor command it."""
     if len(sentence) > _LONGEST:
         sentence = f"{sentence[: _LONGEST // 2]} ... {sentence[-_LONGEST // 2 :]}"
-    sys.stderr.write(f"sanderling: {harmless(sentence)}\n")
+    say(harmless(sentence))
     return code
 
 

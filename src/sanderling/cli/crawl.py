@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from sanderling.cli.progress import Display
-from sanderling.cli.screen import duration, rate_of, size
+from sanderling.cli.screen import duration, rate_of, say, size
 from sanderling.cli.typed import pathname
 from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
@@ -113,7 +113,7 @@ def run(options: argparse.Namespace) -> int:
     Scope(seeds, settings)  # a bad pattern is said before anything is made
     with serving(folder, settings, seeds, options.again, retry=options.retry_failed) as server:
         for line in server.repaired:
-            _say(line)
+            say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
         progress = watch(server, Display())
         if options.again and not options.json:
@@ -171,7 +171,7 @@ def watch(server: CrawlServer, display: Display) -> Progress:
         for each, handler in before.items():
             signal.signal(each, handler)
     if asked.is_set():
-        _say("stopped; run the same command again to go on")
+        say("stopped; run the same command again to go on")
     return progress
 
 
@@ -284,7 +284,3 @@ def _check_resolvable(seeds: list[str]) -> None:
 
 def _is_crawl(name: str) -> bool:
     return Folder(Path(name)).exists()
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"sanderling: {line}\n")

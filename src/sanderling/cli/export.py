@@ -1,13 +1,12 @@
 """`sanderling export`: get the data out."""
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from sanderling.cli.folders import add_folder, reading
 from sanderling.cli.output import check_place, written
-from sanderling.cli.screen import size
+from sanderling.cli.screen import say, size
 from sanderling.cli.typed import pathname
 from sanderling.errors import UsageError
 from sanderling.repository import export
@@ -63,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.output} exists; choose another name or add --force")
     with reading(options.dir) as (folder, store), written(options.output, folder) as file:
         length = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store))
-    sys.stderr.write(f"sanderling: wrote {size(length)}\n")
+    say(f"wrote {size(length)}")
     return 0
 
 
@@ -83,5 +82,5 @@ def _markdown(options: argparse.Namespace) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8", "replace")
             count += 1
-    sys.stderr.write(f"sanderling: wrote {count:,} files below {out}\n")
+    say(f"wrote {count:,} files below {out}")
     return 0

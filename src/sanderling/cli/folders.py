@@ -1,12 +1,12 @@
 """What the reading commands share: the folder argument and opening it."""
 
 import argparse
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sanderling.cli.screen import say
 from sanderling.cli.typed import pathname
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store, WhileAway
@@ -38,16 +38,11 @@ def waiting() -> WhileAway:
 
     def wait(reason: str) -> None:
         if not reason:
-            _say(f"the database is back after {time.monotonic() - since.pop():.1f} s")
+            say(f"the database is back after {time.monotonic() - since.pop():.1f} s")
             return
         if not since:
             since.append(time.monotonic())
-            _say(f"the database went away ({reason}); waiting for it")
+            say(f"the database went away ({reason}); waiting for it")
         time.sleep(AWAY_PAUSE)
 
     return wait
-
-
-def _say(line: str) -> None:
-    sys.stderr.write(f"sanderling: {line}\n")
-    sys.stderr.flush()

@@ -10,7 +10,7 @@ import msgspec
 from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
 from sanderling.cli.folders import add_folder
 from sanderling.cli.progress import PLAIN_EVERY, Display
-from sanderling.cli.screen import size
+from sanderling.cli.screen import say, size
 from sanderling.errors import UsageError
 from sanderling.model import Counts
 from sanderling.repository.folder import Folder
@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     )
     with serving(folder, settings, seeds, everything, None if everything else terms) as server:
         for line in server.repaired:
-            sys.stderr.write(f"sanderling: {line}\n")
+            say(line)
         before = msgspec.structs.replace(server.progress().counts)
         progress = watch(server, _Display(before, PLAIN_EVERY if not options.forever else _SELDOM))
     if options.json:

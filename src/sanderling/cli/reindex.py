@@ -5,7 +5,7 @@ import sys
 import time
 
 from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import duration
+from sanderling.cli.screen import duration, say
 from sanderling.wiring.indexing import rebuild
 
 _EVERY = 2.0
@@ -37,6 +37,5 @@ class Told:
     def __call__(self, done: int, all: int) -> bool:
         if time.monotonic() - self._said >= _EVERY:
             self._said = time.monotonic()
-            sys.stderr.write(f"sanderling: indexing: {done:,} of {all:,} versions\n")
-            sys.stderr.flush()
+            say(f"indexing: {done:,} of {all:,} versions")
         return True

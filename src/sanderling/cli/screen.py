@@ -1,6 +1,7 @@
 """What people see: sizes, durations, and text from the web made harmless."""
 
 import os
+import sys
 import unicodedata
 from typing import IO
 
@@ -16,6 +17,11 @@ def harmless(text: str) -> str:
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") and ord(c) not in _TREACHEROUS else "\ufffd"
         for c in text
     )
+
+
+def say(line: str) -> None:
+    """What goes beside the answer: how far something is, or what the user should know."""
+    sys.stderr.write(f"sanderling: {line}\n")
 
 
 def colourful(stream: IO[str]) -> bool:

@@ -9,7 +9,7 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.reindex import Told
-from sanderling.cli.screen import colourful, harmless
+from sanderling.cli.screen import colourful, harmless, say
 from sanderling.cli.typed import host, positive
 from sanderling.cli.versions import moment, when
 from sanderling.errors import IndexInUse, UsageError
@@ -79,10 +79,10 @@ def run(options: argparse.Namespace) -> int:
         _bring_up(search)
         results = search.find(asked)
     for note in results.notes:
-        sys.stderr.write(f"sanderling: {harmless(note)}\n")
+        say(harmless(note))
     if results.behind:
         newer = "newer version is" if results.behind == 1 else "newer versions are"
-        sys.stderr.write(f"sanderling: {results.behind:,} {newer} not indexed yet\n")
+        say(f"{results.behind:,} {newer} not indexed yet")
     if options.json:
         for hit in results.hits:
             sys.stdout.write(msgspec.json.encode(hit).decode() + "\n")
@@ -95,7 +95,7 @@ def _bring_up(search: Searcher) -> None:
     """Indexes what is missing, unless the crawl's own process is at it."""
     behind = search.behind()
     if behind > 1000:
-        sys.stderr.write(f"sanderling: indexing {behind:,} versions first\n")
+        say(f"indexing {behind:,} versions first")
     if behind:
         with contextlib.suppress(IndexInUse):
             search.catch_up(Told())
