@@ -73,6 +73,11 @@ def test_xml_says_its_charset_itself(charset: str) -> None:
     assert read_xml(body, None).title == said
 
 
+def test_elements_of_xml_do_not_run_into_each_other() -> None:
+    feed = b"<rss><channel><title>News</title><item><title>Storm</title><description>at sea</description></item></channel></rss>"
+    assert read_xml(feed, None).text == "News Storm at sea"
+
+
 def test_xml_that_can_be_read_is_not_in_utf_16() -> None:
     assert read_xml('<?xml version="1.0" encoding="utf-16"?><title>é</title>'.encode(), None).title == "é"
 

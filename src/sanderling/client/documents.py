@@ -105,7 +105,7 @@ def read_xml(body: bytes, charset: str | None) -> Text:
             break
     title = document.find("title")
     return Text(
-        " ".join(document.text.split()),
+        " ".join(" ".join(document.strings).split()),  # what stands in elements of their own are words of their own
         links,
         " ".join(title.text.split())[:500] if title is not None else "",
     )
