@@ -67,7 +67,7 @@ def test_a_parameter_that_counts_is_kept(sanderling: Run, tmp_path: Path) -> Non
 def test_canonical_links_and_permanent_redirects_name_one_page(sanderling: Run, tmp_path: Path) -> None:
     stands_for = '<link rel="canonical" href="{}">'
     table: dict[str, bytes | Answer] = {
-        "/": page(0, "/copy", "/liar", "/orphan", "/old", "/other", "/one", "/two", "/moved-away"),
+        "/": page(0, "/copy", "/liar", "/orphan", "/old", "/other", "/one", "/two", "/moved-away", "/older", "/ring-0"),
         "/copy": page(1, head=stands_for.format("/true")),
         "/true": page(1, head=stands_for.format("/true")),
         "/liar": page(2, head=stands_for.format("/")),
@@ -77,12 +77,15 @@ def test_canonical_links_and_permanent_redirects_name_one_page(sanderling: Run, 
         "/one": page(4, head=stands_for.format("/two")),
         "/two": page(4, head=stands_for.format("/one")),
         "/moved-away": redirect("/nowhere", 301),
+        "/older": redirect("/old", 308),
+        **{f"/ring-{n}": page(5, head=stands_for.format(f"/ring-{(n + 1) % 4}")) for n in range(4)},
     }
     with PageServer(table) as site:
         folder = tmp_path / "crawl"
         assert sanderling("crawl", site.origin, "-d", folder, "--delay", "0").code == 0
         found = {url: str(row["same_as"] or "").rpartition("/")[2] for url, row in crawled(sanderling, folder).items()}
-        assert found["copy"] == found["old"] == "true"
+        assert found["copy"] == found["old"] == found["older"] == "true"
+        assert [found[f"ring-{n}"] for n in range(4)].count("") == 1  # one of them stands for all
         assert found["liar"] == found["orphan"] == found["other"] == found["true"] == found["moved-away"] == ""
         assert sorted((found["one"], found["two"])) in (["", "one"], ["", "two"])
         assert site.requests["/true"] == site.requests["/liar"] == site.requests["/copy"] == 1

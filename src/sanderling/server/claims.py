@@ -9,21 +9,37 @@ from collections.abc import Iterable, Mapping
 from sanderling.model import PageFacts, State
 
 NEAR_BITS = 3
+# Of names that stand for names; a longer one is a joke.
+LONGEST_CHAIN = 20
 
 _MASK = (1 << 64) - 1
 
 
 def settled(claims: Iterable[tuple[int, int]], facts: Mapping[int, PageFacts]) -> list[tuple[int, int]]:
     """Of claims (page, the page it stands for) those that hold, each page under the name that stands for all."""
-    alias: dict[int, int] = {}
-    for page, target in claims:
-        mine, theirs = facts.get(page), facts.get(target)
-        if mine is None or theirs is None or not _same(mine, theirs):
-            continue
-        name = alias.get(target, theirs.alias) or target
-        if name != page and alias.get(page, mine.alias) != name:
-            alias[page] = name
+    made, alias = list(claims), dict[int, int]()
+    for _ in range(LONGEST_CHAIN):
+        before = len(alias)
+        for page, target in made:
+            name = _end(target, alias, facts)
+            mine = facts.get(page)
+            if mine is None or not any(_same(mine, facts[each]) for each in (target, name) if each in facts):
+                continue
+            if name != page and alias.get(page, mine.alias) != name:
+                alias[page] = name
+        if len(alias) == before:  # else what moved to a page that moved may be settled now
+            break
     return list(alias.items())
+
+
+def _end(name: int, alias: Mapping[int, int], facts: Mapping[int, PageFacts]) -> int:
+    """The page at the end of a chain of names."""
+    for _ in range(LONGEST_CHAIN):
+        further = alias.get(name) or (facts[name].alias if name in facts else 0)
+        if not further:
+            break
+        name = further
+    return name
 
 
 def _same(page: PageFacts, target: PageFacts) -> bool:

@@ -184,14 +184,32 @@ class Gatekeeper:
         pages = [visit.id for visit in new.values() if visit.outcome is Outcome.PAGE]
         made = [(visit.id, visit.canonical) for visit in new.values() if visit.canonical]
         made += self._store.claims(pages) if pages else []
-        if not made:
-            return
-        facts = self._store.page_facts(list({id for claim in made for id in claim}))
-        for id, visit in new.items():
-            known = facts.get(id)
-            if known is not None and visit.outcome in (Outcome.PAGE, Outcome.REDIRECT):
-                facts[id] = PageFacts(State.FETCHED, known.alias, visit.status, visit.text_digest, visit.simhash)
-        lessons.aliases += claims.settled(made, facts)
+        settled: dict[int, int] = {}
+        for _ in range(claims.LONGEST_CHAIN):
+            if not made:
+                break
+            facts = self._facts_of({id for claim in made for id in claim} | set(settled.values()))
+            for id, known in facts.items():
+                visit = new.get(id)
+                if visit is not None and visit.outcome in (Outcome.PAGE, Outcome.REDIRECT):
+                    known = PageFacts(State.FETCHED, known.alias, visit.status, visit.text_digest, visit.simhash)
+                facts[id] = known._replace(alias=settled.get(id, known.alias))
+            found = dict(claims.settled(made, facts))
+            settled |= found
+            # What moved for good to one of those that did is settled with it.
+            moved = [id for id in found if 300 <= facts[id].status < 400]
+            made = self._store.claims(moved) if moved else []
+        lessons.aliases += settled.items()
+
+    def _facts_of(self, ids: set[int]) -> dict[int, PageFacts]:
+        """Of URLs, and of those that they stand for."""
+        facts: dict[int, PageFacts] = {}
+        for _ in range(claims.LONGEST_CHAIN):
+            if not ids:
+                break
+            facts |= self._store.page_facts(list(ids))
+            ids = {each.alias for each in facts.values() if each.alias} - facts.keys()
+        return facts
 
     # ---- what passes the gate
 
