@@ -213,6 +213,17 @@ def test_nobody_can_tell_where_nobody_has_answered(watch: Watch) -> None:
     assert not net.away and not world.asked
 
 
+def test_a_question_that_cannot_be_asked_ends_nothing(watch: Watch) -> None:
+    def reached(_: list[str]) -> bool:
+        raise OSError("too many open files")
+
+    net = Network(reached, WAIT)
+    net.hear(answers(1))
+    net.hear(silent(7, 7, 8, 8, 9))
+    decide(net)
+    assert not net.away
+
+
 def test_a_run_that_is_to_end_gives_up(watch: Watch) -> None:
     net = Network(World(), WAIT)
     net.hear(answers(1))
