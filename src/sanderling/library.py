@@ -22,7 +22,7 @@ from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.wiring.archive import settings_for, text_of
-from sanderling.wiring.crawl import CrawlServer, Progress
+from sanderling.wiring.crawl import CrawlServer
 
 # A reader that falls behind by so many pages makes the crawl wait for it.
 MOST_UNREAD = 10_000
@@ -62,7 +62,6 @@ class Crawl:
         self._chosen = settings
         self._stop = threading.Event()
         self._failure: BaseException | None = None
-        self._result: Progress | None = None
 
     async def __aenter__(self) -> Self:
         self._loop = asyncio.get_running_loop()
@@ -102,7 +101,7 @@ class Crawl:
         self._tell(started.set_result, None)
         try:
             server.on_visits = self._hand_over
-            self._result = server.run(lambda _: None, self._stop.is_set)
+            server.run(lambda _: None, self._stop.is_set)
         except BaseException as error:
             self._failure = error
         finally:

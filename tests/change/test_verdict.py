@@ -125,7 +125,7 @@ def test_text_beside_rows_and_items_is_text(page: str) -> None:
 def test_a_letter_beyond_latin_leaves_the_other_paragraphs_as_they_were() -> None:
     before = [f"caf\u00e9 number {number}" for number in range(5)]
     verdict = compare(of(page(before)), of(page([*before[:4], "\u65e5\u672c \U0001f600"])))
-    assert (verdict.edited, verdict.added, verdict.removed, verdict.paragraphs) == (1, 0, 0, (5,))
+    assert (verdict.edited, verdict.added, verdict.removed) == (1, 0, 0)
 
 
 def test_a_heading_wrapped_in_the_source_weighs_as_one() -> None:

@@ -51,7 +51,6 @@ class Node(msgspec.Struct, frozen=True, gc=False):
     id: int
     tag: str
     level: int
-    parent: int
     children: tuple[int, ...]
     # The root mean square of the text that stands directly in it, as the paper divides.
     value: float
@@ -64,16 +63,15 @@ def tree(document: Document) -> tuple[Node, ...]:
     root = document.root
     if root is None:
         return ()
-    queue: list[tuple[Element, int, int]] = [(root, 1, -1)]
+    queue: list[tuple[Element, int]] = [(root, 1)]
     nodes: list[Node] = []
-    for element, level, parent in queue:
+    for element, level in queue:
         inside = [child for child in element.children if isinstance(child, Element)]
         room = max(0, min(len(inside), MAX_NODES - len(queue)))
         first = len(queue)
-        own = len(nodes)
-        queue.extend((child, level + 1, own) for child in inside[:room])
+        queue.extend((child, level + 1) for child in inside[:room])
         children = tuple(range(first, first + room))
-        nodes.append(Node(own, element.tag, level, parent, children, _value(element), _name(element)))
+        nodes.append(Node(len(nodes), element.tag, level, children, _value(element), _name(element)))
     return tuple(nodes)
 
 

@@ -18,8 +18,6 @@ from . import image, noise, weight
 from .blocks import Alignment, align
 from .page import Parameters
 
-MAX_PLACES: Final = 32
-
 
 class Kind(StrEnum):
     STRUCTURE = "structure"
@@ -57,9 +55,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     kinds: tuple[Kind, ...] = ()
     significance: float = 0.0
     degree: Degree = Degree.NONE
-    # Where: the roles and the positions of changed paragraphs in the new version.
+    # Where: the roles of changed paragraphs in the new version.
     place: str = ""
-    paragraphs: tuple[int, ...] = ()
     edited: int = 0
     added: int = 0
     removed: int = 0
@@ -105,7 +102,6 @@ def compare(
         significance=significance,
         degree=degree(kept),
         place=_place(old, new, alignment),
-        paragraphs=tuple(sorted([*(at for _, at in alignment.edited), *alignment.added])[:MAX_PLACES]),
         edited=len(alignment.edited),
         added=len(alignment.added),
         removed=len(alignment.removed),
