@@ -1,6 +1,7 @@
 import itertools
 
 import msgspec
+import pytest
 from turbohtml import parse
 
 from sanderling.change import Noise, Parameters, compare, learn, learn_template, parameters
@@ -75,6 +76,53 @@ def test_two_versions_in_turn_are_recognised_but_one_revert_is_news() -> None:
     assert verdict.alternating
     assert not verdict.news
     assert compare(one, visit(0, "version C"), known=known).news
+
+
+def dressed(turn: int, text: str = "some words", **kept: str) -> Parameters:
+    """A page on which everything but the text is another each time, but for what is kept."""
+    parts = {
+        "look": f'<p class="c{turn}">Look</p>',
+        "outline": "<div></div>" * (turn % 7),
+        "links": f'<a href="/{turn}">lucky</a>',
+        "images": f'<img src="{turn}.png">',
+    } | kept
+    return parameters(parse(f"<p>{text}</p>{''.join(parts.values())}"), links=parts["links"].encode())
+
+
+@pytest.mark.parametrize("what", ["look", "outline", "links", "images"])
+def test_what_changes_beside_the_text_on_most_visits_is_learned_too(what: str) -> None:
+    still = {name: "<p>as ever</p>" for name in ("look", "outline", "links", "images") if name != what}
+    pages = [dressed(turn, **still) for turn in range(6)]
+    assert compare(*pages[:2], known=Noise()).news
+    assert compare(*pages[2:4], known=taught(pages[:3])).news
+    verdict = compare(*pages[-2:], known=taught(pages[:-1]))
+    assert verdict.volatile
+    assert not verdict.news
+    assert compare(pages[-1], dressed(5, "other words", **still), known=taught(pages)).news
+    other = {name: part + "<h2></h2><img src=new.png>" for name, part in still.items()}
+    assert compare(pages[-1], dressed(6, **other), known=taught(pages)).news
+
+
+def test_an_advertisement_with_a_link_and_a_picture_is_learned() -> None:
+    def page(turn: int, news: str = "old news") -> Parameters:
+        shown = (
+            f'<p>{news}</p><p>Advertisement</p><p><a href="/{turn}">Buy {turn}<img src="{turn}.png"></a></p><p>End</p>'
+        )
+        return parameters(parse(shown), links=str(turn).encode())
+
+    known = taught([page(turn) for turn in range(5)])
+    assert not compare(page(4), page(5), known=known).news
+    assert compare(page(4), page(5, "new news"), known=known).news
+
+
+@pytest.mark.parametrize("most", [100, 4])
+def test_a_list_that_has_another_entry_at_every_visit_is_news_each_time(most: int) -> None:
+    def page(turn: int) -> Parameters:
+        entries = "".join(f'<li><a href="/{each}">entry {each}</a>' for each in range(turn, max(-3, turn - most), -1))
+        return parameters(parse(f"<h1>Latest</h1><ul>{entries}</ul><p>End"), links=str(turn).encode())
+
+    known = taught([page(turn) for turn in range(8)])
+    assert compare(page(7), page(8), known=known).news
 
 
 def test_state_stays_bounded() -> None:

@@ -12,6 +12,7 @@ from typing import Final
 
 import msgspec
 
+from .aspects import Aspect, differing
 from .blocks import Alignment, align
 from .page import Parameters
 
@@ -44,6 +45,8 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     # Hashes of the last versions, newest last, and how often one of them came back.
     versions: tuple[bytes, ...] = ()
     returns: int = 0
+    # How often outline, links, look and images changed, of how many visits.
+    aspects: dict[Aspect, Place] = {}
 
 
 def learn_template(known: Noise, old: Parameters, new: Parameters) -> Noise:
@@ -81,14 +84,21 @@ def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
     versions, returns = _versions(known, old, new)
     if returns > known.returns:
         # A page that goes to and fro changes in the same places every time, and they may still hold news.
-        return Noise(known.places, versions, returns)
+        return Noise(known.places, versions, returns, known.aspects)
     changed = set() if old.text == new.text else places(old, new, align(old.paragraph_hashes(), new.paragraph_hashes()))
     counted = {
         place: Place(count.changes + (place in changed), count.visits + 1) for place, count in known.places.items()
     }
     for place in changed - counted.keys():
         counted[place] = Place(1, 1)
-    return Noise(_most_telling(counted), versions, returns)
+    return Noise(_most_telling(counted), versions, returns, _aspects(known.aspects, differing(old, new)))
+
+
+def _aspects(known: dict[Aspect, Place], changed: set[Aspect]) -> dict[Aspect, Place]:
+    """The text is counted place by place, and not here."""
+    seen = known.keys() | changed - {Aspect.TEXT}
+    counts = {aspect: known.get(aspect, _UNSEEN) for aspect in seen}
+    return {aspect: Place(count.changes + (aspect in changed), count.visits + 1) for aspect, count in counts.items()}
 
 
 def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
@@ -151,3 +161,19 @@ def only_volatile(old: Parameters, new: Parameters, alignment: Alignment, known:
         return False
     changed = places(old, new, alignment)
     return bool(changed) and changed <= volatile
+
+
+def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
+    """Whether what changed beside the text can belong to the text that did, as with an advertisement.
+
+    An entry that a list gains at every visit is news each time.
+    """
+    if Aspect.OUTLINE in changed:
+        return False
+    return Aspect.LINKS not in changed or not (alignment.added or alignment.removed or alignment.moved)
+
+
+def are_volatile(changed: set[Aspect], known: Noise | None) -> bool:
+    """Whether all that changed beside the text does so on most visits."""
+    counts = known.aspects if known is not None else {}
+    return all(counts.get(aspect, _UNSEEN).volatile for aspect in changed - {Aspect.TEXT})

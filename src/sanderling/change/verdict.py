@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from . import image, noise, weight
+from . import aspects, noise, weight
+from .aspects import Aspect
 from .blocks import Alignment, align
 from .page import Parameters
 
@@ -89,11 +90,12 @@ def compare(
     the pages built like it."""
     if old.processing != new.processing:
         return Verdict(comparable=False, summary="not comparable: the two versions were processed differently")
-    kinds = _kinds(old, new)
-    if not kinds:
+    differing = aspects.differing(old, new)
+    if not differing:
         return Verdict(of=new.paragraphs)
+    kinds = tuple(dict.fromkeys(kind for aspect, kind in _KIND_OF.items() if aspect in differing))
     if Kind.TEXT not in kinds:
-        return _without_text(old, new, kinds)
+        return _without_text(old, new, kinds, noise.are_volatile(differing, known))
     alignment = align(old.paragraph_hashes(), new.paragraph_hashes())
     significance, kept = _how_much(old, new, alignment)
     edits = _price_edits(old, new)
@@ -108,37 +110,24 @@ def compare(
         moved=len(alignment.moved),
         of=new.paragraphs,
         edits=edits,
-        volatile=kinds == (Kind.TEXT,) and noise.only_volatile(old, new, alignment, [known, template]),
+        volatile=noise.only_volatile(old, new, alignment, [known, template])
+        and noise.in_place(differing, alignment)
+        and noise.are_volatile(differing, known),
         alternating=known is not None and noise.alternates(known, new),
     )
     return msgspec.structs.replace(verdict, summary=summary(verdict))
 
 
-def _kinds(old: Parameters, new: Parameters) -> tuple[Kind, ...]:
-    outline = old.structure != new.structure
-    found = {
-        Kind.STRUCTURE: outline or relinked(old, new),
-        # The look is told from the outline only while the outline stays.
-        Kind.PRESENTATION: not outline and old.presentation != new.presentation,
-        Kind.TEXT: old.text != new.text,
-        Kind.IMAGE: images_differ(old, new),
-    }
-    return tuple(kind for kind, differs in found.items() if differs)
+_KIND_OF: Final = {
+    Aspect.OUTLINE: Kind.STRUCTURE,
+    Aspect.LINKS: Kind.STRUCTURE,
+    Aspect.LOOK: Kind.PRESENTATION,
+    Aspect.TEXT: Kind.TEXT,
+    Aspect.IMAGES: Kind.IMAGE,
+}
 
 
-def relinked(old: Parameters, new: Parameters) -> bool:
-    """Whether links lead elsewhere, where both versions know."""
-    return bool(old.links and new.links) and old.links != new.links
-
-
-def images_differ(old: Parameters, new: Parameters) -> bool:
-    """By what the pictures look like, where both versions know; else by what the page embeds."""
-    if old.looks and len(old.looks) == len(new.looks) == new.image_count == old.image_count:
-        return any(image.unlikeness(before, after) for before, after in zip(old.looks, new.looks, strict=True))
-    return old.images != new.images
-
-
-def _without_text(old: Parameters, new: Parameters, kinds: tuple[Kind, ...]) -> Verdict:
+def _without_text(old: Parameters, new: Parameters, kinds: tuple[Kind, ...], volatile: bool) -> Verdict:
     """Outline, look and pictures have no measure of their own: the share of the page they touch is not known."""
     share = 0.0
     if Kind.STRUCTURE in kinds:
@@ -151,6 +140,7 @@ def _without_text(old: Parameters, new: Parameters, kinds: tuple[Kind, ...]) -> 
         degree=Degree.NO_TEXT,
         place="page",
         of=new.paragraphs,
+        volatile=volatile,
     )
     details = {
         Kind.STRUCTURE: _counted(new.elements - old.elements, "element")

@@ -74,6 +74,8 @@ def parameters(page: Shown) -> list[str]:
     volatile = sum(place.volatile for place in noise.places.values())
     if volatile:
         lines.append(f"{many(volatile, 'place')} on it changed on most visits and counts as no news.")
+    if restless := [str(aspect) for aspect, count in noise.aspects.items() if count.volatile]:
+        lines.append(f"What changed on most visits and counts as no news: {', '.join(sorted(restless))}.")
     if noise.returns:
         lines.append(f"It went back to an earlier version {many(noise.returns, 'time')}.")
     return lines
