@@ -280,3 +280,24 @@ def test_a_page_out_of_reach_is_neither_gone_nor_new(sanderling: Run, tmp_path: 
         listed = {row["url"]: row["status"] for row in sanderling("pages", folder, "--json").lines}
         assert listed[server.origin + "/same"] == 200
         assert sanderling("status", folder, "--json").json["pages"] == 9
+
+
+def test_links_that_lead_elsewhere_are_a_change_from_the_first_one_on(sanderling: Run, tmp_path: Path) -> None:
+    """Also after rules changed, which judge everything anew from the archive, and within what a rule watches."""
+    folder = tmp_path / "crawl"
+
+    def page(name: str, target: str) -> bytes:
+        return f"<p>{name * 20}</p><div><a href='{target}'>download</a></div>".encode()
+
+    with PageServer({"/": links("/a", "/watched")}) as server:
+        for turn, target in enumerate(("/one?utm_source=x", "/one", "/two", "/two?utm_source=y", "/three")):
+            server.table |= {path: page(path, target) for path in ("/a", "/watched")}
+            how = ["--again"] if turn else [server.origin + "/", *FAST]
+            assert sanderling("crawl", "-d", folder, *how).code == 0
+            if turn == 3:
+                with (folder / "sanderling.toml").open("a") as file:
+                    file.write('rules = [{ urls = "/watched", watch = ["div"] }]\n')
+        for path in ("/a", "/watched"):
+            rows = sanderling("history", folder, server.origin + path, "--json").lines
+            assert [row["kinds"] for row in rows] == [["new"], [], ["structure"], [], ["structure"]]
+            assert rows[2]["summary"] == "the page's structure changed (links lead elsewhere)"

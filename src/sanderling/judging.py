@@ -29,6 +29,7 @@ from sanderling.errors import BadSetting
 from sanderling.model import Before, Change, ChangeKind, Outcome, Visit
 from sanderling.patterns import pattern
 from sanderling.settings import Rule
+from sanderling.urls import join
 
 _encode = msgspec.msgpack.Encoder().encode
 _decode_parameters = msgspec.msgpack.Decoder(Parameters).decode
@@ -71,12 +72,18 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
     def fingerprint(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
         for urls, selectors in chosen:
             if urls.search(url):
-                focused = _encode(parameters(focus(document, selectors), processing=processing(selectors)))
-                return lambda visible, links: focused
+                left = focus(document, selectors)
+                focused = parameters(left, links=_links(left, url), processing=processing(selectors))
+                return lambda visible, links: _encode(focused)
         seen = markup(document)
         return lambda visible, links: _encode(condense(seen, visible, links=links))
 
     return fingerprint
+
+
+def _links(document: turbohtml.Document, url: str) -> bytes:
+    """Where the links lead that rules left of a page; never empty, so that one that lost them all is told from others."""
+    return _encode([join(url, link.attr("href") or "") for link in document.iter_elements(("a", "area"))])
 
 
 def _pattern(rule: Rule) -> Any:

@@ -11,7 +11,7 @@ from xxhash import xxh3_128_digest
 
 from sanderling.client import sitemaps
 from sanderling.client.documents import Text, decode, kind_of, read_docx, read_pdf, read_xml
-from sanderling.client.html import HtmlPage, directives
+from sanderling.client.html import Head, HtmlPage, directives
 from sanderling.client.links import LinkTable, in_charset, pack, unpacked
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.transport import Fetch, conditions_of, skipped_types
@@ -227,11 +227,8 @@ class Reader:
             links = b""
             found: Sequence[Found] = ()
         else:
-            hrefs = page.hrefs(follow_nofollow) + head.hrefs
-            if head.refresh:
-                hrefs.append(head.refresh)
-            spelled = in_charset(hrefs, page.charset)
-            links, new = self._links.resolve(head.base, [spelled.get(h, h) for h in hrefs] if spelled else hrefs)
+            hrefs, spelled = _hrefs(page, head, follow_nofollow)
+            links, new = self._links.resolve(head.base, hrefs)
             written = {after: before for before, after in spelled.items()}
             texts = page.anchor_texts([written.get(href, href) for href, _ in new])
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
@@ -383,6 +380,28 @@ def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document 
         return _as_document(decode(body, charset))
     reader = READERS.get(kind)
     return _as_document(reader(body, charset).text) if reader else None
+
+
+def links_of(url: str, body: bytes, content_type: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
+    """The links of an archived page, as its visit reported them."""
+    mime, charset = media_type(content_type)
+    if kind_of(body, mime) != "html":
+        return b""
+    page, known_as = HtmlPage(body, charset, url), names(settings)
+    follow_nofollow = settings.follow_nofollow or settings.ignore_robots
+    head = page.head(known_as, follow_nofollow)
+    if (head.nofollow or directives(robots_tags, known_as)[0]) and not settings.ignore_robots:
+        return b""
+    return LinkTable().resolve(head.base, _hrefs(page, head, follow_nofollow)[0])[0]
+
+
+def _hrefs(page: HtmlPage, head: Head, follow_nofollow: bool) -> tuple[list[str], dict[str, str]]:
+    """Where a page leads, as browsers would ask for it; and what they spell in another way than the page."""
+    hrefs = page.hrefs(follow_nofollow) + head.hrefs
+    if head.refresh:
+        hrefs.append(head.refresh)
+    spelled = in_charset(hrefs, page.charset)
+    return ([spelled.get(href, href) for href in hrefs] if spelled else hrefs), spelled
 
 
 def visible_text(url: str, body: bytes, content_type: str) -> str:

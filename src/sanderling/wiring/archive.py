@@ -53,6 +53,14 @@ def document_in(archived: warc.Archived) -> "turbohtml.Document | None":
     return document_of(archived.url, archived.body, type_of(archived))
 
 
+def links_in(archived: warc.Archived, settings: Settings) -> bytes:
+    """Where an archived document leads, packed as a visit reports it."""
+    from sanderling.client.reading import links_of
+
+    tags = [value for name, value in archived.headers if name.lower() == "x-robots-tag"]
+    return links_of(archived.url, archived.body, type_of(archived), tags, settings)
+
+
 def type_of(archived: warc.Archived) -> str:
     """What the server said that a document is."""
     return next((value for name, value in archived.headers if name.lower() == "content-type"), "")

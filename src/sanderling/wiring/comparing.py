@@ -15,7 +15,7 @@ from sanderling.repository.store import Store
 from sanderling.settings import Settings
 from sanderling.urls import origin
 from sanderling.visible import visible_text
-from sanderling.wiring.archive import document_in, type_of
+from sanderling.wiring.archive import document_in, links_in, type_of
 from sanderling.wiring.templates import Templates
 
 
@@ -24,6 +24,7 @@ class Comparing:
 
     def __init__(self, store: Store, settings: Settings, warcs: Path) -> None:
         self._store = store
+        self._settings = settings
         self._warcs = warcs
         self._fingerprint = fingerprinter(settings.rules)
         self._decoder = Decoder()
@@ -71,5 +72,5 @@ class Comparing:
         archived = warc.read(self._warcs, stored)
         document = document_in(archived)
         if document is not None:
-            return self._fingerprint(document, archived.url)(visible_text(document), b"")
+            return self._fingerprint(document, archived.url)(visible_text(document), links_in(archived, self._settings))
         return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
