@@ -128,6 +128,23 @@ def test_a_letter_beyond_latin_leaves_the_other_paragraphs_as_they_were() -> Non
     assert (verdict.edited, verdict.added, verdict.removed) == (1, 0, 0)
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        ("<title>T</title><h1>H</h1><p>a<p>b<p>c", "", "title, heading and 3 of 5 paragraphs removed"),
+        ("", "<title>T</title><h1>H</h1><p>a<p>b", "title, heading and 2 of 4 paragraphs added"),
+        ("<p>a<p>b<p>c<p>d", "<p>a<p>d", "2 of 4 paragraphs removed"),
+        ("<p>a<p>d", "<p>a<p>b<p>c<p>d", "2 of 4 paragraphs added"),
+        ("<h2>a</h2><p>x<h2>b</h2><p>y", "<h2>c</h2><p>x<h2>d</h2><p>y", "2 headings changed"),
+        ("<p>a<p>b<p>c", "<p>A<p>b<p>c<h2>H</h2><p>d", "1 of 5 paragraphs changed, heading and 1 paragraph added"),
+        ("<p>a<p>b<p>c<p>d", "<p>A<p>b<p>c", "1 of 3 paragraphs changed, 1 removed"),
+        ("<h2>a</h2><p>b<p>c<p>d", "<p>b<p>c<p>d<h2>a</h2>", "heading moved"),
+    ],
+)
+def test_what_became_of_which_paragraphs(before: str, after: str, told: str) -> None:
+    assert compare(of(before), of(after)).summary.partition(";")[0] == told
+
+
 def test_a_heading_wrapped_in_the_source_weighs_as_one() -> None:
     assert of("<title>t</title><h1>one\n  two</h1><p>three").weights == bytes([40, 32, 16])
 

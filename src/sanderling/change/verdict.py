@@ -63,6 +63,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     removed: int = 0
     moved: int = 0
     of: int = 0
+    # Titles and headings among them: (what became of them, "title" or "heading", how many).
+    named: tuple[tuple[str, str, int], ...] = ()
     edits: tuple[Edit, ...] = ()
     # Only what changes on most visits did so; the page has been at this version before, and goes to and fro.
     volatile: bool = False
@@ -109,6 +111,7 @@ def compare(
         removed=len(alignment.removed),
         moved=len(alignment.moved),
         of=new.paragraphs,
+        named=_named(old, new, alignment),
         edits=edits,
         volatile=noise.only_volatile(old, new, alignment, [known, template])
         and noise.in_place(differing, alignment)
@@ -199,6 +202,18 @@ def _place(old: Parameters, new: Parameters, alignment: Alignment) -> str:
     return ", ".join(dict.fromkeys([weight.role(size) for size in sorted(set(weights), reverse=True)]))
 
 
+def _named(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[tuple[str, str, int], ...]:
+    weights = {
+        "changed": [new.weights[at] for _, at in alignment.edited],
+        "added": [new.weights[at] for at in alignment.added],
+        "removed": [old.weights[at] for at in alignment.removed],
+        "moved": [new.weights[at] for _, at in alignment.moved],
+    }
+    roles = {verb: [*map(weight.role, sizes)] for verb, sizes in weights.items()}
+    counted = [(verb, role, found.count(role)) for verb, found in roles.items() for role in ("title", "heading")]
+    return tuple(each for each in counted if each[2])
+
+
 def _price_edits(old: Parameters, new: Parameters) -> tuple[Edit, ...]:
     """Prices that changed, where as many stand on the page as before."""
     if len(old.prices) != len(new.prices):
@@ -225,18 +240,26 @@ def summary(verdict: Verdict, details: dict[Kind, str] | None = None) -> str:
 
 
 def _text_summary(verdict: Verdict) -> str:
-    paragraphs = f"{verdict.of} paragraph{'s' * (verdict.of != 1)}"
-    named = [role for role in ("title", "heading") if role in verdict.place.split(", ")]
-    if not (verdict.edited or verdict.added or verdict.removed):
-        if not verdict.moved:
-            return "the spacing between words changed"
-        return f"{verdict.moved} of {paragraphs} moved"
     counts = {"changed": verdict.edited, "added": verdict.added, "removed": verdict.removed, "moved": verdict.moved}
-    (first, count), *others = [(verb, number) for verb, number in counts.items() if number]
-    # Named parts stand beside the paragraphs, not among them.
-    rest = count - len(named) if first == "changed" and count > len(named) else 0 if named else count
-    subject = " and ".join([*named, *([f"{rest} of {paragraphs}"] if rest else [])])
-    return ", ".join([f"{subject} {first}", *(f"{number} {verb}" for verb, number in others)])
+    found = [(verb, number) for verb, number in counts.items() if number]
+    if not found:
+        return "the spacing between words changed"
+    return ", ".join([_clause(verdict, verb, number, verb == found[0][0]) for verb, number in found])
+
+
+def _clause(verdict: Verdict, verb: str, number: int, first: bool) -> str:
+    """What became of some paragraphs: titles and headings by their names, all others as a number of all there are."""
+    named = {role: count for became, role, count in verdict.named if became == verb}
+    rest = number - sum(named.values())
+    subjects = [role if count == 1 else f"{count} {role}s" for role, count in named.items()]
+    if rest and first:
+        # What was removed is a part of what there was.
+        whole = verdict.of + (verdict.removed - verdict.added if verb == "removed" else 0)
+        subjects.append(f"{rest} of {whole} paragraph{'s' * (whole != 1)}")
+    elif rest:
+        subjects.append(f"{rest} paragraph{'s' * (rest != 1)}" if named else str(rest))
+    *others, last = subjects
+    return f"{', '.join(others)} and {last} {verb}" if others else f"{last} {verb}"
 
 
 _LABELS: Final = {
