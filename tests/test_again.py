@@ -301,3 +301,21 @@ def test_links_that_lead_elsewhere_are_a_change_from_the_first_one_on(sanderling
             rows = sanderling("history", folder, server.origin + path, "--json").lines
             assert [row["kinds"] for row in rows] == [["new"], [], ["structure"], [], ["structure"]]
             assert rows[2]["summary"] == "the page's structure changed (links lead elsewhere)"
+
+
+@pytest.mark.parametrize("ends", ["</channel></rss>", "<br></channel></rss>"])  # the latter is no XML, as many feeds
+def test_an_entry_that_a_feed_gains_is_told_as_such(sanderling: Run, tmp_path: Path, ends: str) -> None:
+    folder = tmp_path / "crawl"
+
+    def feed(*entries: str) -> Answer:
+        items = "".join(f"<item><title>{each}</title><link>http://e.invalid/{each}</link></item>" for each in entries)
+        return Answer(f"<?xml version='1.0'?><rss><channel><title>News</title>{items}{ends}".encode(), "text/xml")
+
+    with PageServer({"/": feed("storm", "calm")}) as server:
+        sanderling("crawl", server.origin + "/", "-d", folder, *FAST, "--max-pages", 1)
+        server.table["/"] = feed("fog", "storm", "calm")
+        sanderling("crawl", "-d", folder, "--again")
+        (row,) = sanderling("changes", folder, "--kind", "text", "--json").lines
+        assert row["summary"] == "2 of 7 paragraphs added"
+        assert 0.1 < row["significance"] < 0.4
+        assert "\n  + fog\n  + http://e.invalid/fog\n    storm\n" in sanderling("diff", folder, server.origin + "/").out

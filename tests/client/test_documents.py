@@ -75,7 +75,7 @@ def test_xml_says_its_charset_itself(charset: str) -> None:
 
 def test_elements_of_xml_do_not_run_into_each_other() -> None:
     feed = b"<rss><channel><title>News</title><item><title>Storm</title><description>at sea</description></item></channel></rss>"
-    assert read_xml(feed, None).text == "News Storm at sea"
+    assert read_xml(feed, None).text == "News\nStorm\nat sea"
 
 
 def test_xml_that_can_be_read_is_not_in_utf_16() -> None:

@@ -26,7 +26,7 @@ from .text import Codes
 
 # Raise the number when anything here counts differently: parameters of another processing are not comparable. The
 # parser belongs to it, because a new release may render the same page to other lines.
-PROCESSING: Final = xxh32_intdigest(f"4 turbohtml/{turbohtml.__version__}".encode())
+PROCESSING: Final = xxh32_intdigest(f"5 turbohtml/{turbohtml.__version__}".encode())
 # State stays bounded: what follows on a longer page is its last paragraph.
 MAX_PARAGRAPHS: Final = 4096
 MAX_LOOKS: Final = 8

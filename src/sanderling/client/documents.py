@@ -3,6 +3,7 @@
 import io
 import re
 import zipfile
+from collections.abc import Iterable
 from html import escape, unescape
 from typing import Literal, NamedTuple
 
@@ -105,7 +106,7 @@ def read_xml(body: bytes, charset: str | None) -> Text:
             break
     title = document.find("title")
     return Text(
-        " ".join(" ".join(document.strings).split()),  # what stands in elements of their own are words of their own
+        _in_lines(document.strings),
         links,
         " ".join(title.text.split())[:500] if title is not None else "",
     )
@@ -128,7 +129,12 @@ def _read_broken(body: bytes, markup: str) -> Text:
         links = [entry.url for entry in sitemaps.read(body)]
     except sitemaps.NotASitemap:
         return Text("", [], "")
-    return Text(" ".join(unescape(_TAG.sub(" ", markup)).split()), links, "")
+    return Text(_in_lines(map(unescape, _TAG.split(markup))), links, "")
+
+
+def _in_lines(texts: Iterable[str]) -> str:
+    """What each element says on a line of its own, which is a paragraph when versions are compared."""
+    return "\n".join(filter(None, (" ".join(text.split()) for text in texts)))
 
 
 def xml_charset(body: bytes) -> str | None:
