@@ -1,6 +1,6 @@
 """Connects the change detector with the client, which takes a page's parameters, and with intake, which judges by them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -42,6 +42,9 @@ _KINDS = {
     "text": ChangeKind.TEXT,
     "image": ChangeKind.IMAGE,
 }
+
+# Two unchanged visits for each change make no noise, and more make it no less.
+_MOST_BETWEEN = 3
 
 # Parameters of an archived version, when none were kept or those that were kept were made in another way.
 Anew = Callable[[Before], bytes]
@@ -116,12 +119,16 @@ def known_noise(packed: bytes) -> Noise:
         return Noise()
 
 
-def rejudge(versions: Iterable[tuple[ChangeKind, bytes]]) -> tuple[list[Change | None], bytes, bytes]:
+def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tuple[list[Change | None], bytes, bytes]:
     """Judges the whole history of a page anew: each version by its kinds so far and its parameters.
+
+    So many visits found the page unchanged, nobody knows when: they are taken to lie evenly between its versions.
+    Without them all that ever changed would seem to change on every visit, and be no news.
 
     Returns what each version is now (None: as it was), and the parameters and the noise that are known after the last.
     """
     changes: list[Change | None] = []
+    between = min(unchanged // max(1, len(versions) - 1), _MOST_BETWEEN)
     noise = Noise()
     last: Parameters | None = None
     for kinds, packed in versions:
@@ -131,6 +138,8 @@ def rejudge(versions: Iterable[tuple[ChangeKind, bytes]]) -> tuple[list[Change |
         else:
             changes.append(_change(compare(last, new, known=noise)))
             noise = learn(noise, last, new)
+            for _ in range(between):
+                noise = learn(noise, new, new)
         last = new or last
     return changes, _encode(last) if last else b"", _encode(noise)
 

@@ -6,6 +6,8 @@ from turbohtml import parse
 
 from sanderling.change import Noise, Parameters, compare, learn, learn_template, parameters
 from sanderling.change.noise import MAX_PLACES
+from sanderling.judging import rejudge
+from sanderling.model import ChangeKind
 
 
 def visit(counter: object, news: str = "old news", extra: str = "") -> Parameters:
@@ -123,6 +125,17 @@ def test_a_list_that_has_another_entry_at_every_visit_is_news_each_time(most: in
 
     known = taught([page(turn) for turn in range(8)])
     assert compare(page(7), page(8), known=known).news
+
+
+@pytest.mark.parametrize(("unchanged", "news"), [(0, False), (5, True), (300, True)])
+def test_a_history_judged_anew_counts_the_visits_that_found_nothing(unchanged: int, news: bool) -> None:
+    versions = [(ChangeKind.TEXT if turn else ChangeKind.NEW, visit(turn)) for turn in range(6)]
+    changes, _, _ = rejudge([(kinds, msgspec.msgpack.encode(each)) for kinds, each in versions], unchanged)
+    assert changes[0] is None
+    assert changes[1] is not None
+    assert changes[1].news
+    assert changes[-1] is not None
+    assert changes[-1].news is news
 
 
 def test_state_stays_bounded() -> None:

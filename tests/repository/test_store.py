@@ -174,8 +174,11 @@ def test_a_page_out_of_reach_is_asked_for_by_its_copy(store: Store) -> None:
     tasks = {task.url: task for task in store.tasks([url("a").id, url("b").id])}
     assert (tasks["http://e.org/a"].etag, tasks["http://e.org/a"].digest) == ("e", b"d" * 16)
     assert (tasks["http://e.org/b"].etag, tasks["http://e.org/b"].digest) == ("", b"none")
+    assert [*store.with_history()] == []
     store.commit(commit(3, [visit("a", 3, outcome=Outcome.UNCHANGED, status=304, at=3.0)]))
     assert {page.url: page.status for page in store.pages()}["http://e.org/a"] == 200
+    store.commit(commit(4, [visit("a", 4, digest=b"e" * 16, at=4.0)]))
+    assert [*store.with_history()] == [(url("a").id, 1)]
 
 
 def test_what_is_due_again_is_taken_with_what_the_last_visit_brought(store: Store) -> None:

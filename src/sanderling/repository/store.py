@@ -214,8 +214,8 @@ class Store(Protocol):
     def versions(self, page: int) -> list[VersionRow]:
         """All versions of a page, the first one first."""
 
-    def with_history(self) -> Iterator[int]:
-        """Pages with more than one version."""
+    def with_history(self) -> Iterator[tuple[int, int]]:
+        """Pages with more than one version, each with how many visits found it unchanged."""
 
     def changes(self, before: int | None = None) -> Iterator[VersionRow]:
         """Versions of all pages, the newest first, from before a number on."""

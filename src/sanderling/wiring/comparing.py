@@ -54,11 +54,11 @@ class Comparing:
     def compare_all_anew(self) -> int:
         """Judges the versions of every page by the rules of now; returns how many pages have a history."""
         count = 0
-        for page in self._store.with_history():
+        for page, unchanged in self._store.with_history():
             versions = self._store.versions(page)
             silent = [v.kinds & ChangeKind.GONE or v.mime.startswith("image/") for v in versions]
             texts = [b"" if no else self._parameters_at(v.stored) for no, v in zip(silent, versions, strict=True)]
-            changes, parameters, noise = rejudge(zip([v.kinds for v in versions], texts, strict=True))
+            changes, parameters, noise = rejudge([*zip([v.kinds for v in versions], texts, strict=True)], unchanged)
             found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]
             self._store.rejudge(page, found, parameters, noise)
             count += 1

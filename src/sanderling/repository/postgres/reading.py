@@ -40,8 +40,10 @@ class Reading(Database):
         for row in self._session.stream(query, int(state)):
             yield PageRow(url=row[0], state=state.name.lower(), depth=row[1], reason=row[2])
 
-    def with_history(self) -> Iterator[int]:
-        yield from [row[0] for row in self._session.read("SELECT page FROM versions GROUP BY page HAVING count(*) > 1")]
+    def with_history(self) -> Iterator[tuple[int, int]]:
+        query = """SELECT p.id, p.not_modified + p.same FROM pages p
+            WHERE p.id IN (SELECT page FROM versions GROUP BY page HAVING count(*) > 1)"""
+        yield from [(row[0], row[1]) for row in self._session.read(query)]
 
     def links_of(self, id: int) -> bytes:
         found = self._session.read("SELECT targets FROM links WHERE page = %s", id)

@@ -45,12 +45,12 @@ class Reading(Database):
         for url, depth, reason in self._db.execute(query, (state,)):
             yield PageRow(url=url, state=state.name.lower(), depth=depth, reason=reason)
 
-    def with_history(self) -> Iterator[int]:
+    def with_history(self) -> Iterator[tuple[int, int]]:
         found = self._db.execute(
-            """SELECT u.id FROM (SELECT page FROM versions GROUP BY page HAVING count(*) > 1) v
+            """SELECT u.id, p.not_modified + p.same FROM (SELECT page FROM versions GROUP BY page HAVING count(*) > 1) v
             JOIN pages p ON p.number = v.page JOIN urls u ON u.number = p.url"""
         )
-        yield from [row[0] for row in found]
+        yield from found.fetchall()
 
     # ---- links
 
