@@ -1,5 +1,6 @@
 """Visiting again: what changed is found, of the right kind, and nothing else is fetched or told."""
 
+import io
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run
+from PIL import Image
 from servers import Answer, PageServer, links, redirect
 from warcio.archiveiterator import ArchiveIterator
 
@@ -131,6 +133,12 @@ def test_reading_versions(sanderling: Run, tmp_path: Path) -> None:
             assert ran.err.count("\n") == 1
 
 
+def picture(colour: str) -> Answer:
+    saved = io.BytesIO()
+    Image.new("RGB", (32, 32), colour).save(saved, "PNG")
+    return Answer(saved.getvalue(), "image/png")
+
+
 def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     versions: dict[str, tuple[bytes | Answer, bytes | Answer]] = {
@@ -139,6 +147,8 @@ def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_pa
         "/closing": (b"<div>a</div><section>b</section>", b"<div>a<section>b</section></div>"),
         "/lines": (Answer(b"one\ntwo\nthree", "text/plain"), Answer(b"one\n2\nthree", "text/plain")),
         "/bytes": (Answer(b"\0\1\2", "application/x-thing"), Answer(b"\0\3", "application/x-thing")),
+        "/words": (b"<p>a", Answer(b"\0\3", "application/x-thing")),
+        "/picture": (picture("red"), picture("black")),
         "/still": (b"<p>a", b"<p>a"),
         "/leaves": (b"<p>a", Answer(b"", status=410)),
     }
@@ -151,7 +161,9 @@ def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_pa
         assert told["/image"] == ["    images changed (old.png -> new.png)"]
         assert "section inserted" in told["/closing"][0]
         assert told["/lines"][1:] == ["    one", "  - two", "  + 2", "    three"]
-        assert told["/bytes"] == ["    another file without text: 3 bytes, now 2"]
+        assert told["/bytes"] == ["    the file is another one: 3 bytes, now 2"]
+        assert told["/words"] == ["    the file is another one: 4 bytes, now 2", "  - a"]
+        assert told["/picture"][0].startswith("    another picture: ")
         assert told["/leaves"] == ["    gone (410)", "  - a"]
         assert sanderling("diff", folder, server.origin + "/still").out.startswith("one version so far")
         history = sanderling("history", folder, server.origin + "/leaves").out

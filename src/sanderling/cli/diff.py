@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         shown = pieces(*(paragraphs_of(folder, each) for each in both), places=True)
     titles = [f"version {n}, {when(versions[n - 1].at)}" for n in (older, newer)]
-    told = verdict.summary if verdict else _summary(both)
+    told = verdict.summary if verdict else _summary(both, newer == older + 1)
     if options.html:
         sys.stdout.write(as_html(versions[0].url, titles, shown, told))
     else:
@@ -78,13 +78,16 @@ def _verdict(folder: Folder, older: VersionRow, newer: VersionRow) -> Verdict | 
     return explain(documents[0], documents[1])
 
 
-def _summary(both: tuple[VersionRow, VersionRow]) -> str:
+def _summary(both: tuple[VersionRow, VersionRow], in_turn: bool) -> str:
     """What to say of versions that are no two documents."""
     for number, each in enumerate(both):
         if each.kinds & ChangeKind.GONE:
             return each.summary if number else f"back (before: {each.summary})"
-    same = both[0].digest == both[1].digest
-    return "the same file" if same else f"another file without text: {both[0].size:,} bytes, now {both[1].size:,}"
+    if both[0].digest == both[1].digest:
+        return "the same file"
+    sizes = f"{both[0].size:,} bytes, now {both[1].size:,}"
+    # What was found when it came holds for the version before it only.
+    return f"{both[1].summary}: {sizes}" if in_turn else f"another file without text: {sizes}"
 
 
 def _kinds(verdict: Verdict | None) -> str:
