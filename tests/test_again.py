@@ -12,6 +12,8 @@ from PIL import Image
 from servers import Answer, PageServer, links, redirect
 from warcio.archiveiterator import ArchiveIterator
 
+from sanderling.model import Before, Counts, Outcome, State, Task, Visit
+from sanderling.server import intake
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
 
 KINDS = {"text", "structure", "presentation", "image"}
@@ -331,3 +333,13 @@ def test_an_entry_that_a_feed_gains_is_told_as_such(sanderling: Run, tmp_path: P
         assert row["summary"] == "2 of 7 paragraphs added"
         assert 0.1 < row["significance"] < 0.4
         assert "\n  + fog\n  + http://e.invalid/fog\n    storm\n" in sanderling("diff", folder, server.origin + "/").out
+
+
+def test_a_page_that_leaves_the_collection_while_it_is_visited_is_counted_once_and_not_back() -> None:
+    before = Before(b"", b"", State.EXCLUDED, 200, None, True)
+    same = Visit(id=1, outcome=Outcome.UNCHANGED, at=1.0, status=200)
+    assert before.there
+    counts = Counts(known=1, excluded=1)
+    settled = intake.settle(same, Task(1, "http://e.org/", 0, 0, 0), 0, 0.0, before)
+    intake.count(counts, [], [settled], [same], {1: before})
+    assert (counts.fetched, counts.gone, counts.excluded) == (1, 0, 0)

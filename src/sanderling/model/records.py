@@ -51,8 +51,8 @@ class Before(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether our copy stands, also while the page is only out of reach."""
-        return self.ever and self.state == State.FETCHED and not 300 <= self.status < 400
+        """Whether our copy stands, also while the page is only out of reach, or has just left the collection."""
+        return self.ever and self.state != State.GONE and not 300 <= self.status < 400
 
 
 class Settled(NamedTuple):

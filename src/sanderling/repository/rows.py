@@ -57,7 +57,7 @@ RENEWED = (
 TOUCHED = ("status", "fetched_at", "redirect")
 
 # As `Before.there` has it, for both dialects.
-THERE = "u.state = 3 AND p.status NOT BETWEEN 300 AND 399 AND EXISTS (SELECT 1 FROM versions v WHERE v.page = p.{key})"
+THERE = "u.state <> 5 AND p.status NOT BETWEEN 300 AND 399 AND EXISTS (SELECT 1 FROM versions v WHERE v.page = p.{key})"
 
 
 def answered(commit: Commit) -> list[Visit]:

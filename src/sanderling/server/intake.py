@@ -86,8 +86,10 @@ def count(
             counts.queued -= 1
         elif known.state == State.FETCHED:
             counts.fetched -= 1
-        else:
+        elif known.state == State.GONE:
             counts.gone -= 1
+        else:  # it left the collection while it was visited
+            counts.excluded -= 1
         if state is State.FETCHED:
             counts.fetched += 1
         elif state is State.FAILED:
