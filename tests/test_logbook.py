@@ -9,7 +9,7 @@ from sanderling.wiring.refresher import Refreshing
 
 
 def believed(freshness: float, planned: bool = True) -> Refreshing:
-    return Refreshing(planned, 10, freshness, 0.5, 1.0, 0, 0.0, False)
+    return Refreshing(planned, 10, freshness, 0.5, 1.0, 0, 0.0)
 
 
 def test_a_refresh_notes_its_beginning_and_its_end(tmp_path: Path) -> None:
