@@ -150,12 +150,13 @@ def origin(host: int) -> str:
     return f"http://host{host}.test"
 
 
-def silent(*hosts: int) -> list[tuple[Visit, Host]]:
-    return [(Visit(id=n, outcome=Outcome.RETRY, reason="no route"), Host(h, origin(h))) for n, h in enumerate(hosts, 1)]
+def silent(*hosts: int, at: float = 0.0) -> list[tuple[Visit, Host]]:
+    named = enumerate(hosts, 1)
+    return [(Visit(id=n, outcome=Outcome.RETRY, at=at, reason="no route"), Host(h, origin(h))) for n, h in named]
 
 
-def answers(*hosts: int) -> list[tuple[Visit, Host]]:
-    return [(Visit(id=99, outcome=Outcome.PAGE, status=200), Host(h, origin(h))) for h in hosts]
+def answers(*hosts: int, at: float = 0.0) -> list[tuple[Visit, Host]]:
+    return [(Visit(id=99, outcome=Outcome.PAGE, at=at, status=200), Host(h, origin(h))) for h in hosts]
 
 
 def decide(net: Network) -> None:
@@ -202,6 +203,19 @@ def test_an_answer_ends_all_doubt(watch: Watch) -> None:
     net.hear(silent(7, 7, 8, 8, 9))
     assert net.hear([*silent(7), *answers(1), *silent(8)]) == set()
     decide(net)
+    assert not net.away
+
+
+def test_an_answer_from_before_the_silence_that_is_reported_late_ends_no_doubt(watch: Watch) -> None:
+    net = Network(World(), WAIT)
+    net.hear(answers(1, at=1.0))
+    net.hear(silent(7, 7, 8, 8, 9, at=5.0))
+    assert net.hear([*answers(2, at=4.0), *silent(7, at=6.0)]) == {1}
+    decide(net)
+    assert net.away
+    net.hear(answers(2, at=4.5))
+    assert net.away
+    net.hear(answers(2, at=7.0))
     assert not net.away
 
 

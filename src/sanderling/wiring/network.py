@@ -42,6 +42,7 @@ class Network:
         self._witnesses: deque[str] = deque(maxlen=HOSTS)  # answered last
         self._unanswered = 0
         self._silent: dict[str, None] = {}
+        self._silent_since = 0.0
         self._asked: Future[bool] | None = None
         self._ask_at = 0.0
         self._pause = FIRST_PROBE
@@ -60,11 +61,14 @@ class Network:
             if visit.status or visit.outcome is Outcome.SOURCE:
                 if host.origin not in self._witnesses:
                     self._witnesses.append(host.origin)
-                self._unanswered = 0
-                self._silent.clear()
-                silent.clear()
-                self._is_there()
+                # What was asked for before the silence began, and is reported now, says nothing of it.
+                if visit.at >= self._silent_since:
+                    self._unanswered = 0
+                    self._silent.clear()
+                    silent.clear()
+                    self._is_there()
             elif visit.outcome is Outcome.RETRY:
+                self._silent_since = self._silent_since if self._unanswered else visit.at
                 self._unanswered += 1
                 self._silent[host.origin] = None
                 silent.add(visit.id)
