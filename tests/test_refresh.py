@@ -211,8 +211,10 @@ def test_nobody_eats_the_budget_with_lies(sanderling: Run, tmp_path: Path) -> No
             ran = sanderling("refresh", folder, "--budget", 16, "--json", env=later(day))
             assert ran.code == 0 and ran.json["visits"] <= 16, ran.err
             visited.update(asked.url for asked in server.asked[before:])
-        # In five days, with room for a quarter of the pages, none that changes had to wait twice for those that pretend to.
-        assert min(visited[f"/honest/{n}"] for n in range(0, 15, 3)) >= 4, visited
+        # In five days, with room for a quarter of the pages, none that changes had to wait three times for those that
+        # pretend to, and most never had to: what a report of several pages teaches depends on which they are.
+        honest = [visited[f"/honest/{n}"] for n in range(0, 15, 3)]
+        assert min(honest) >= 3 and sum(honest) >= 20, visited
     told = sanderling("freshness", folder, "--json", env=later(11)).json
     assert {doubt["about"] for doubt in told["doubts"]} >= {"ETag", "Last-Modified"}
     assert "not believed:" in sanderling("freshness", folder, env=later(11)).out
