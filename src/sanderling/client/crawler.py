@@ -14,7 +14,7 @@ from typing import Protocol
 from sanderling.client import robots
 from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.site import Pause, Pauses, Site
-from sanderling.client.transport import Fetch, Transport
+from sanderling.client.transport import SWEEP_EVERY, Fetch, Transport
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
@@ -26,8 +26,6 @@ REPORT_AFTER = 0.25
 # all of it, so that each of them is one.
 DEAD_FOR, DEAD_SHARE = 30.0, 0.9
 MOST_SITES = 20_000
-# How often it is looked for fetches whose first byte is overdue.
-SWEEP_EVERY = 0.25
 # Pages that are read together: as many as the processor's caches hold beside what it takes to read them.
 READ_AT_ONCE = 16
 

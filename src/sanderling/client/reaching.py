@@ -5,11 +5,9 @@ import time
 from collections.abc import Mapping
 
 from sanderling.client.site import Site
-from sanderling.client.transport import Transport
+from sanderling.client.transport import SWEEP_EVERY, Transport
 from sanderling.model import Task
 from sanderling.settings import Settings
-
-SWEEP_EVERY = 0.25
 
 
 def one_reached(settings: Settings, hosts: Mapping[str, bool]) -> bool:

@@ -22,6 +22,8 @@ _INTEREST = {
 }
 _HEADERS = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"]
 _ASCII = bytes(range(128))
+# How often it is to be looked for fetches whose first byte is overdue.
+SWEEP_EVERY = 0.25
 _LOW_SPEED = 100  # bytes a second
 _LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
 _TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
