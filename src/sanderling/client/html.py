@@ -35,9 +35,9 @@ class Head(NamedTuple):
 class HtmlPage:
     """A parsed page at a URL."""
 
-    def __init__(self, body: bytes | str, charset: str | None, url: str) -> None:
+    def __init__(self, body: bytes | str | turbohtml.Document, charset: str | None, url: str) -> None:
         self.url = url
-        self.document = self._parse(body, charset)
+        self.document = body if isinstance(body, turbohtml.Document) else self._parse(body, charset)
         self.charset = (self.document.encoding or charset or "utf-8").lower()
 
     @staticmethod

@@ -382,12 +382,9 @@ def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document 
     return _as_document(reader(body, charset).text) if reader else None
 
 
-def links_of(url: str, body: bytes, content_type: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
+def links_of(document: turbohtml.Document, url: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
     """The links of an archived page, as its visit reported them."""
-    mime, charset = media_type(content_type)
-    if kind_of(body, mime) != "html":
-        return b""
-    page, known_as = HtmlPage(body, charset, url), names(settings)
+    page, known_as = HtmlPage(document, None, url), names(settings)
     follow_nofollow = settings.follow_nofollow or settings.ignore_robots
     head = page.head(known_as, follow_nofollow)
     if (head.nofollow or directives(robots_tags, known_as)[0]) and not settings.ignore_robots:

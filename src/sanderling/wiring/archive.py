@@ -53,12 +53,12 @@ def document_in(archived: warc.Archived) -> "turbohtml.Document | None":
     return document_of(archived.url, archived.body, type_of(archived))
 
 
-def links_in(archived: warc.Archived, settings: Settings) -> bytes:
+def links_in(archived: warc.Archived, document: "turbohtml.Document", settings: Settings) -> bytes:
     """Where an archived document leads, packed as a visit reports it."""
     from sanderling.client.reading import links_of
 
     tags = [value for name, value in archived.headers if name.lower() == "x-robots-tag"]
-    return links_of(archived.url, archived.body, type_of(archived), tags, settings)
+    return links_of(document, archived.url, tags, settings)
 
 
 def type_of(archived: warc.Archived) -> str:

@@ -72,5 +72,6 @@ class Comparing:
         archived = warc.read(self._warcs, stored)
         document = document_in(archived)
         if document is not None:
-            return self._fingerprint(document, archived.url)(visible_text(document), links_in(archived, self._settings))
+            links = links_in(archived, document, self._settings)
+            return self._fingerprint(document, archived.url)(visible_text(document), links)
         return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
