@@ -82,12 +82,12 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _watched(folder: Path, crawl: subprocess.Popen[bytes], rounds: int, seconds: float) -> list[Turn]:
     from sanderling.repository.folder import Folder
-    from sanderling.wiring.archive import open_store
+    from sanderling.repository.opening import open_store
 
     time.sleep(WARM_UP)
     turns = []
     with closing(open_store(Folder(folder), readonly=True)) as store:
-        command = [sys.executable, "-m", "sanderling.cli.indexer", str(folder)]
+        command = [sys.executable, "-m", "sanderling.jobs.index", str(folder)]
         with subprocess.Popen(command, stdin=subprocess.PIPE) as indexer:
             time.sleep(WARM_UP)
             try:

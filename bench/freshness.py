@@ -12,11 +12,11 @@ import numpy as np
 
 from sanderling.freshness import evidence, planning
 from sanderling.freshness.collection import COLUMNS, believe
-from sanderling.freshness.memory import Memory
-from sanderling.freshness.simulation.pickers import PICKERS
-from sanderling.freshness.simulation.replay import replay
-from sanderling.freshness.simulation.synthetic import commits
 from sanderling.freshness.worth import Objective
+from sanderling.lab.simulation.memory import Memory
+from sanderling.lab.simulation.pickers import PICKERS
+from sanderling.lab.simulation.replay import replay
+from sanderling.lab.simulation.synthetic import commits
 
 PAGES = 1_000_000
 HOSTS = 5_000
@@ -46,7 +46,7 @@ def main() -> None:
     known, cost, host = believe(rows, {}, 31.0), np.ones(PAGES), rows["host"].astype(np.intp)
     caps = np.where(np.arange(HOSTS) % 10 == 0, 3.0, np.inf)
 
-    def solve(caps: object) -> planning.Schedule:
+    def solve(caps: object) -> planning.DueTimes:
         return planning.schedule("optimal", Objective.FRESHNESS, rows, known, cost, 50_000.0, 31.0, host, caps)  # type: ignore[arg-type]
 
     timed("threshold solved for 50,000 visits a day", lambda: solve(np.inf), 2)

@@ -14,9 +14,9 @@ from bench.places import say
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository.address import located
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
 from sanderling.repository.warc import WarcWriter
 from sanderling.urls import identity
-from sanderling.wiring.archive import open_store
 
 # Pages, versions and the rest are in proportion.
 URLS, PAGES, VERSIONS = 1_000_000, 80_000, 100_000

@@ -1,7 +1,7 @@
 """PageRank of a million pages with eighty million links: how long, and how much memory?
 
 Fills a store with a web whose in-degrees follow Zipf's law, then runs the very process that a crawl starts beside
-itself (`sanderling.cli.rerank`) and weighs it. Filling the store is not counted. Also how long it takes to find the
+itself (`sanderling.jobs.rank`) and weighs it. Filling the store is not counted. Also how long it takes to find the
 pages that link to one URL.
 """
 
@@ -102,7 +102,7 @@ def insert(db: sqlite3.Connection, table: str, columns: list[str], rows: Iterato
 
 def weigh(folder: Path, order: str) -> dict[str, float]:
     """One run of the process: seconds, CPU seconds and its largest memory."""
-    command = [sys.executable, "-m", "sanderling.cli.rerank", str(folder), order, str(folder / "ranks")]
+    command = [sys.executable, "-m", "sanderling.jobs.rank", str(folder), order, str(folder / "ranks")]
     begin = time.perf_counter()
     process = subprocess.Popen(command)
     _, status, usage = os.wait4(process.pid, 0)

@@ -71,7 +71,7 @@ def cost(pages: Sequence[bytes]) -> Cost:
 
 
 def _sizes(kept: list[bytes]) -> tuple[float, float]:
-    from sanderling.judging import known_parameters
+    from sanderling.change.judging import known_parameters
 
     counts = [known.paragraphs if (known := known_parameters(each)) else 0 for each in kept]
     whole = sum(map(len, kept)) / len(kept)
@@ -80,8 +80,8 @@ def _sizes(kept: list[bytes]) -> tuple[float, float]:
 
 
 def reader() -> Any:
+    from sanderling.change.judging import fingerprinter
     from sanderling.client.reading import Reader
-    from sanderling.judging import fingerprinter
     from sanderling.settings import Settings
 
     class Detector:

@@ -92,9 +92,9 @@ def make(folder: Folder, pages: int, words: Words) -> None:
     """A crawl folder as a crawl leaves it."""
     from sanderling.model import Change, ChangeKind, Commit, Counts, Host, NewUrl, Settled, State
     from sanderling.repository import warc
+    from sanderling.repository.opening import open_store
     from sanderling.settings import Settings, dump
     from sanderling.urls import identity
-    from sanderling.wiring.archive import open_store
 
     folder.path.mkdir()
     folder.warcs.mkdir()
@@ -123,7 +123,7 @@ def make(folder: Folder, pages: int, words: Words) -> None:
 
 
 def visit_to(url: str, archive: WarcWriter, words: Words, at: float) -> Visit:
-    from sanderling.client.sketch import sketch
+    from sanderling.documents.sketch import sketch
     from sanderling.model import Exchange, Outcome, Visit
     from sanderling.urls import identity
 
@@ -144,7 +144,7 @@ def visit_to(url: str, archive: WarcWriter, words: Words, at: float) -> Visit:
 def following(folder: Folder) -> dict[str, float]:
     """What the process beside a crawl takes that is always ahead of it."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    command = [sys.executable, "-m", "sanderling.cli.indexer", str(folder.path)]
+    command = [sys.executable, "-m", "sanderling.jobs.index", str(folder.path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(FOLLOWED)
@@ -156,8 +156,8 @@ def following(folder: Folder) -> dict[str, float]:
 
 
 def indexing(folder: Folder) -> dict[str, float]:
-    from sanderling.wiring.archive import open_store
-    from sanderling.wiring.indexing import rebuild
+    from sanderling.repository.opening import open_store
+    from sanderling.search.indexing import rebuild
 
     with contextlib.closing(open_store(folder, readonly=True)) as store:
         cpu, clock = time.process_time(), time.perf_counter()
@@ -189,7 +189,7 @@ def questions(words: Words) -> Iterator[tuple[str, Callable[[], dict[str, object
 
 
 def answering(folder: Folder, words: Words) -> dict[str, dict[str, float]]:
-    from sanderling.wiring.searching import Query, open_search
+    from sanderling.search.searching import Query, open_search
 
     figures = {}
     everything: list[float] = []

@@ -36,10 +36,10 @@ def main() -> int:
 
 def cost(path: Path, leases: int) -> tuple[float, int, int]:
     """Seconds of CPU time a look, how many leases there were, and the size of an answer."""
-    from sanderling.model import Answer
+    from sanderling.crawling.server import CrawlServer
+    from sanderling.model import LiveAnswer
     from sanderling.repository.folder import Folder
     from sanderling.settings import load
-    from sanderling.wiring.crawl import CrawlServer
 
     folder = Folder(path)
     settings, seeds = load(folder.settings)
@@ -52,7 +52,7 @@ def cost(path: Path, leases: int) -> tuple[float, int, int]:
             pass
         begin = time.process_time()
         for _ in range(LOOKS):
-            answer = msgspec.msgpack.encode(Answer(server._look()))
+            answer = msgspec.msgpack.encode(LiveAnswer(server._look()))
         return (time.process_time() - begin) / LOOKS, frontier.allocator.leased, len(answer)
     finally:
         server.close()

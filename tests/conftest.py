@@ -13,10 +13,10 @@ from typing import Any
 
 import hypothesis
 import pytest
-from search_library import Library
 
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
+from tests.search_library import Library
 from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")

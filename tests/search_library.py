@@ -3,14 +3,14 @@
 import secrets
 from pathlib import Path
 
-from sanderling.client.sketch import sketch
+from sanderling.documents.sketch import sketch
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
+from sanderling.search.searching import Query, Results, Searcher, open_search
 from sanderling.settings import Settings, dump, overlay
 from sanderling.urls import identity, origin
-from sanderling.wiring.archive import open_store
-from sanderling.wiring.searching import Query, Results, Searcher, open_search
 
 NOW = 1_790_000_000.0
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from conftest import FAST, Run
 from PIL import Image
-from servers import Answer, PageServer, links, redirect
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.model import Before, Counts, Outcome, State, Task, Visit
-from sanderling.server import intake
+from sanderling.server import settling
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
+from tests.servers import Answer, PageServer, links, redirect
 
 KINDS = {"text", "structure", "presentation", "image"}
 
@@ -175,7 +175,7 @@ def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_pa
 
 def test_what_the_web_says_is_escaped(tmp_path: Path) -> None:
     from sanderling.change.comparison import pieces
-    from sanderling.cli.diff import as_html, as_text
+    from sanderling.presenting.diff import as_html, as_text
 
     shown = pieces(["<script>alert(1)</script>"], ["<img src=x onerror=y> \x1b[2J"])
     page = as_html("http://e.org/<b>", ["<i>", "</table>"], shown)
@@ -340,6 +340,6 @@ def test_a_page_that_leaves_the_collection_while_it_is_visited_is_counted_once_a
     same = Visit(id=1, outcome=Outcome.UNCHANGED, at=1.0, status=200)
     assert before.there
     counts = Counts(known=1, excluded=1)
-    settled = intake.settle(same, Task(1, "http://e.org/", 0, 0, 0), 0, 0.0, before)
-    intake.count(counts, [], [settled], [same], {1: before})
+    settled = settling.settle(same, Task(1, "http://e.org/", 0, 0, 0), 0, 0.0, before)
+    settling.count(counts, [], [settled], [same], {1: before})
     assert (counts.fetched, counts.gone, counts.excluded) == (1, 0, 0)

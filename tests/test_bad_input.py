@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import pytest
 from conftest import FAST, command, stored_urls
-from servers import Answer, PageServer, links, redirect
 
 from sanderling.cli import main
 from sanderling.cli.crawl import _default_folder
-from sanderling.client.documents import decode
+from sanderling.documents.formats import decode
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS
+from tests.servers import Answer, PageServer, links, redirect
 
 # What never ends by itself is crawled with little patience, all the rest with as much as a busy machine needs.
 WITHOUT_END = ("hang", "slow-headers", "slow-body")

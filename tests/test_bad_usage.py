@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run, said
-from servers import PageServer, closed, links
 
 from sanderling.cli import main
+from sanderling.crawling.control import amend_file
 from sanderling.settings import load
-from sanderling.wiring.control import amend_file
+from tests.servers import PageServer, closed, links
 
 
 @pytest.fixture

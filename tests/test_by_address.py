@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Run, stored_urls
-from servers import PageServer
+
+from tests.servers import PageServer
 
 NAMES = ["127.0.0.1", "localhost", *(f"{letter}.localhost" for letter in "abc")]  # libcurl itself knows *.localhost
 

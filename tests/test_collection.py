@@ -4,9 +4,9 @@ import random
 from pathlib import Path
 
 from conftest import FAST, Run, stored_urls
-from servers import WORDS, PageServer, links
 
 from sanderling.testing import DAY
+from tests.servers import WORDS, PageServer, links
 
 
 def names(folder: str, count: int) -> list[str]:

@@ -12,12 +12,12 @@ from typing import Any, Literal
 
 import pytest
 
+from sanderling.crawling import remote
 from sanderling.errors import UsageError
 from sanderling.model import Command, Live
 from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
-from sanderling.wiring import remote
 from tests.conftest import FAST, PATIENT, Run, started
 from tests.servers import PageServer, links
 from tests.waiting import PATIENCE, until

@@ -15,12 +15,12 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 from conftest import FAST, PATIENT, command, said, started, stored_urls
-from servers import WORDS, PageServer, links
-from waiting import PATIENCE, until
 
+from sanderling.crawling import remote
 from sanderling.server.allocator import LARGEST_STOCK
 from sanderling.testing import ServedWeb, SyntheticWeb
-from sanderling.wiring import remote
+from tests.servers import WORDS, PageServer, links
+from tests.waiting import PATIENCE, until
 
 FAST_CONNECTIONS = 8
 

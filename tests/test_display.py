@@ -6,12 +6,12 @@ import pytest
 from rich.console import Console
 
 from sanderling.cli.progress import Display
+from sanderling.crawling.server import CrawlProgress
 from sanderling.model import Counts
-from sanderling.wiring.crawl import Progress
 
 
-def progress(pages: int, **limits: float) -> Progress:
-    return Progress(Counts(pages=pages, bytes=1000 * pages), 0, 1, 2, 0, 1.0, **{"left": None, **limits})  # type: ignore[arg-type]
+def progress(pages: int, **limits: float) -> CrawlProgress:
+    return CrawlProgress(Counts(pages=pages, bytes=1000 * pages), 0, 1, 2, 0, 1.0, **{"left": None, **limits})  # type: ignore[arg-type]
 
 
 def shown(capsys: pytest.CaptureFixture[str], **limits: float) -> str:

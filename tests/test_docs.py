@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from waiting import PATIENCE
 
 import sanderling
 from sanderling.settings import DECLARED
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 from sanderling.testing.sitemap import EPOCH
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

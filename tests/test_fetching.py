@@ -16,8 +16,9 @@ import hypercorn.asyncio
 import pytest
 import trustme
 from conftest import FAST, listed, stored_urls
-from papers import pdf, word
-from servers import Answer, PageServer, Socks, ftp, gopher, links, listening, redirect
+
+from tests.papers import pdf, word
+from tests.servers import Answer, PageServer, Socks, ftp, gopher, links, listening, redirect
 
 # ---- one site with a bit of everything
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run
-from servers import PageServer
 
+from sanderling.crawling import final_ranking
+from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.model import Counts
 from sanderling.repository.sqlite import SqliteStore
-from sanderling.wiring import weighing
-from sanderling.wiring.weighing import Weighing
+from tests.servers import PageServer
 
 
 def page(name: str, *links: str) -> bytes:
@@ -47,8 +47,8 @@ def test_a_large_crawl_is_weighed_in_a_process_of_its_own(
     store = SqliteStore(folder / "sanderling.db")
     assert store.noted("weighed") == "2"
     store.weigh([(id, 0.0) for id, _ in store.importances()])
-    monkeypatch.setattr(weighing, "FEW", 0)
-    one = Weighing(store, folder, tmp_path / "weights")
+    monkeypatch.setattr(final_ranking, "FEW", 0)
+    one = FinalRanking(store, folder, tmp_path / "weights")
     one.begin(Counts(known=2, versions=2))
     one.finish(lambda: False)  # nothing is new
     assert set(dict(store.importances()).values()) == {0.0}

@@ -1,15 +1,37 @@
-"""The architecture, enforced: rooms know the shared values and themselves; only the wiring knows them all."""
+"""The architecture, enforced: rooms lie in layers, and a module imports only its own room and lower layers."""
 
 import ast
+import re
 from pathlib import Path
 
+import pytest
+
 import sanderling
+from sanderling.processes.entry_points import ENTRY_POINTS
 
 PACKAGE = Path(sanderling.__file__).parent
-SHARED = {"model", "graph"}
-FREE = {"wiring", "judging", "library", "cli", "web", "testing", "lab", "__main__", "__init__"}
-ROOMS = {path.parent.name for path in PACKAGE.glob("*/__init__.py")} - SHARED - FREE
-STAGES = {"dispatcher", "ranking", "distributor", "allocator", "intake"}
+
+# Lowest first. Rooms of one layer do not know each other. The last layer is the composition root.
+LAYERS = [
+    ["errors", "clock", "files", "arrays"],
+    ["urls"],
+    ["settings", "model", "processes"],
+    ["graph", "network"],
+    ["documents"],
+    ["change", "freshness"],
+    ["repository"],
+    ["search", "telling"],
+    ["client", "server"],
+    ["refreshing"],
+    ["crawling"],
+    ["presenting", "library", "jobs", "testing"],
+    ["lab", "web"],
+    ["cli"],
+    ["__init__", "__main__"],
+]
+LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
+# The stages of the server hand values to each other; only `crawling` connects them.
+STAGES = {"dispatcher", "ranking", "distributor", "allocator", "settling"}
 
 
 def imported(path: Path) -> set[str]:
@@ -19,26 +41,35 @@ def imported(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            found.add(node.module)
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-    return {name.removeprefix("sanderling.") for name in found if name.startswith("sanderling.")}
+            if node.module == "sanderling":
+                found |= {f"sanderling.{alias.name}" for alias in node.names}
+            else:
+                found.add(node.module)
+                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return {name.removeprefix("sanderling.") for name in found if name.startswith("sanderling.")} - {"__version__"}
 
 
-def files() -> list[tuple[str, Path]]:
-    return [(path.relative_to(PACKAGE).parts[0].removesuffix(".py"), path) for path in PACKAGE.rglob("*.py")]
+def room_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
-def test_no_room_imports_another() -> None:
-    for room, path in files():
-        if room in ROOMS:
-            others = {name.split(".")[0] for name in imported(path)} & (ROOMS | FREE) - {room}
-            assert not others, f"{path.relative_to(PACKAGE)} imports {others}"
+FILES = sorted(PACKAGE.rglob("*.py"))
 
 
-def test_shared_modules_import_no_room() -> None:
-    for top, path in files():
-        if (path.parent == PACKAGE or top in SHARED) and top not in FREE:
-            assert not {name.split(".")[0] for name in imported(path)} & (ROOMS | FREE), path
+def test_every_room_has_a_layer_and_says_what_it_is_for() -> None:
+    assert {room_of(path) for path in FILES} == set(LEVEL)
+    for path in FILES:
+        if path.name == "__init__.py":
+            assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+@pytest.mark.parametrize("room", LEVEL)
+def test_a_room_imports_only_lower_layers(room: str) -> None:
+    for path in FILES:
+        if room_of(path) == room:
+            others = {name.split(".")[0] for name in imported(path)} - {room}
+            above = {other for other in others if LEVEL[other] >= LEVEL[room]}
+            assert not above, f"{path.relative_to(PACKAGE)} imports {above}"
 
 
 def test_no_stage_of_the_server_imports_another() -> None:
@@ -47,9 +78,25 @@ def test_no_stage_of_the_server_imports_another() -> None:
         assert not imported(path) & {f"server.{other}" for other in STAGES - {stage}}
 
 
+def test_child_processes_are_started_from_one_table() -> None:
+    """An edge that hides in a string is an edge all the same."""
+    for name in ENTRY_POINTS.values():
+        path = PACKAGE.joinpath(*name.split(".")[1:])
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), name
+    for path in FILES:
+        if path != PACKAGE / "processes" / "entry_points.py":
+            code = ast.parse(path.read_text())
+            documented = {ast.get_docstring(code, clean=False)}
+            for node in ast.walk(code):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in documented:
+                    assert not re.search(r"^sanderling\.jobs", node.value), path
+                if isinstance(node, ast.Attribute) and node.attr == "executable":
+                    raise AssertionError(f"{path.relative_to(PACKAGE)} starts a process by itself")
+
+
 def test_nothing_from_outside_selects_python_objects() -> None:
     """No pickle, marshal, eval or exec anywhere in the package."""
-    for _, path in files():
+    for path in FILES:
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {a.name for a in node.names} | {getattr(node, "module", "") or ""}

@@ -16,13 +16,13 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, started, stored_urls
-from servers import PageServer, links
-from waiting import PATIENCE, until
 
+from sanderling.crawling import remote
+from sanderling.crawling.run_folder import LINK
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.testing import ServedWeb, SyntheticWeb
-from sanderling.wiring import remote
-from sanderling.wiring.run_folder import LINK
+from tests.servers import PageServer, links
+from tests.waiting import PATIENCE, until
 
 PAGES = 3000
 
@@ -158,5 +158,5 @@ def test_a_client_that_comes_too_late_leaves_without_a_word(tmp_path: Path, left
     if left != "nothing":
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as once:
             once.bind(str(place))
-    ran = subprocess.run([sys.executable, "-m", "sanderling.wiring.client", str(place)], capture_output=True, text=True)
+    ran = subprocess.run([sys.executable, "-m", "sanderling.jobs.client", str(place)], capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from sanderling.refreshing import logbook
+from sanderling.refreshing.logbook import RefreshLog, past
+from sanderling.refreshing.refresher import Refreshing
 from sanderling.repository.sqlite import SqliteStore
-from sanderling.wiring import logbook
-from sanderling.wiring.logbook import Logbook, past
-from sanderling.wiring.refresher import Refreshing
 
 
 def believed(freshness: float, planned: bool = True) -> Refreshing:
@@ -14,7 +14,7 @@ def believed(freshness: float, planned: bool = True) -> Refreshing:
 
 def test_a_refresh_notes_its_beginning_and_its_end(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "sanderling.db")
-    book = Logbook(store)
+    book = RefreshLog(store)
     book.see(None, 0.0)
     book.see(believed(0.0, planned=False), 1.0)
     assert past(store) == []
@@ -27,7 +27,7 @@ def test_a_refresh_notes_its_beginning_and_its_end(tmp_path: Path) -> None:
 
 def test_what_is_kept_is_bounded_and_covers_all_of_it(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "sanderling.db")
-    book = Logbook(store)
+    book = RefreshLog(store)
     for step in range(3 * logbook.MOST):
         book.see(believed(0.9), step * logbook.EVERY)
     kept = past(store)

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run
-from servers import Answer, PageServer
 
-from sanderling.wiring.markdown import name
+from sanderling.presenting.markdown import name
+from tests.servers import Answer, PageServer
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ from pathlib import Path
 from random import Random
 
 from conftest import FAST, Run, stored_urls
-from servers import Answer, PageServer, links, redirect
 
 from sanderling.testing.prose import sentences
+from tests.servers import Answer, PageServer, links, redirect
 
 
 def page(seed: int, *targets: str, head: str = "") -> bytes:

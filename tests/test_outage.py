@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 from conftest import FAST, Ran, started
-from servers import PageServer, closed, links
-from waiting import PATIENCE, until
 
+from sanderling.crawling import outage, remote
+from sanderling.crawling.outage import Network
 from sanderling.errors import RunFailed
 from sanderling.model import Host, Outcome, Visit
 from sanderling.settings import Settings
 from sanderling.testing import ServedWeb, SyntheticWeb
-from sanderling.wiring import network, remote
-from sanderling.wiring.network import Network
+from tests.servers import PageServer, closed, links
+from tests.waiting import PATIENCE, until
 
 Run = Callable[..., Ran]
 
@@ -130,7 +130,7 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     watch = Watch()
-    monkeypatch.setattr(network.time, "monotonic", lambda: watch.now)
+    monkeypatch.setattr(outage.time, "monotonic", lambda: watch.now)
     return watch
 
 
@@ -177,12 +177,12 @@ def test_the_hosts_that_answered_last_are_asked(watch: Watch) -> None:
     decide(net)
     assert world.asked == [[origin(2), origin(3), origin(4)]]
     assert net.away and net.room(100, 0) == 0 and net.hear(silent(9)) == {1}
-    watch.now += network.FIRST_PROBE
+    watch.now += outage.FIRST_PROBE
     net.step()
     assert (net.room(100, 0), net.room(100, 0)) == (1, 0)  # one goes and looks
     world.there = {origin(3)}
     decide(net)
-    watch.now += network.PATIENCE / 2
+    watch.now += outage.PATIENCE / 2
     net.step()
     decide(net)
     assert not net.away and net.room(100, 0) == 100
@@ -243,7 +243,7 @@ def test_a_run_that_is_to_end_gives_up(watch: Watch) -> None:
     net.hear(answers(1))
     net.hear(silent(7, 7, 8, 8, 9))
     decide(net)
-    watch.now += network.PATIENCE + 1
+    watch.now += outage.PATIENCE + 1
     with pytest.raises(RunFailed, match="no page was marked"):
         net.step()
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-from search_library import NOW, Library
-from waiting import PATIENCE
 
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.lab import EXPERIMENTS
 from sanderling.model import ChangeKind
+from tests.search_library import NOW, Library
+from tests.waiting import PATIENCE
 
 WRITERS = [("export", "--format", "links"), ("feed",)]
 

@@ -15,12 +15,12 @@ import msgspec
 import psycopg
 from conftest import FAST, PATIENT, Run, started, stored_urls
 from psycopg import sql
-from waiting import PATIENCE, until
 
+from sanderling.refreshing.terms import Budget, Terms
 from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
-from sanderling.wiring.budget import Budget, Terms
+from tests.waiting import PATIENCE, until
 
 
 def test_a_crawl_from_start_to_export(
@@ -180,7 +180,7 @@ def test_a_plan_waits_for_a_database_that_went_away(tmp_path: Path, web: ServedW
     with PostgresServer() as server:
         sanderling("crawl", web.url, "-d", folder, *FAST, "--store", server.dsn, "--max-pages", 5)
         server.stop("fast")
-        words = [sys.executable, "-m", "sanderling.cli.replan", str(folder), terms, str(result)]
+        words = [sys.executable, "-m", "sanderling.jobs.plan", str(folder), terms, str(result)]
         with subprocess.Popen(words, stderr=subprocess.PIPE, text=True) as planning:
             assert planning.stderr is not None and "cannot be reached" in planning.stderr.readline()
             server.start()

@@ -10,14 +10,14 @@ from typing import Any
 import pycurl
 import pytest
 from conftest import FAST
-from servers import Answer, PageServer, links, redirect
-from waiting import until
 
-from sanderling.client.site import Site
+from sanderling.client.site import PoliteHost
 from sanderling.client.transport import Transport
 from sanderling.model import Task
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
+from tests.servers import Answer, PageServer, links, redirect
+from tests.waiting import until
 
 
 def test_private_addresses_when_asked_for(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
@@ -119,12 +119,12 @@ def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> No
 
 
 @contextmanager
-def _transport(**settings: Any) -> Iterator[tuple[Transport, Site]]:
+def _transport(**settings: Any) -> Iterator[tuple[Transport, PoliteHost]]:
     read, write = os.pipe()
     chosen = Settings(**settings)
     transport = Transport(chosen, read)
     try:
-        yield transport, Site("http://harmless.example", False, chosen)
+        yield transport, PoliteHost("http://harmless.example", False, chosen)
     finally:
         transport.close()
         os.close(read)

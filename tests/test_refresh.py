@@ -14,12 +14,12 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 from conftest import FAST, Run, command
-from servers import WORDS, Answer, Entry, PageServer
-from waiting import PATIENCE, until
 
+from sanderling.crawling import remote
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
-from sanderling.wiring import remote
+from tests.servers import WORDS, Answer, Entry, PageServer
+from tests.waiting import PATIENCE, until
 
 
 def later(days: float) -> dict[str, str]:

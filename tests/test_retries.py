@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 from conftest import FAST, listed, started
-from servers import Answer, PageServer, closed, deaf, links
-from waiting import PATIENCE, until
 
+from sanderling.crawling import remote
 from sanderling.testing import FaultServer, SyntheticWeb
-from sanderling.wiring import remote
+from tests.servers import Answer, PageServer, closed, deaf, links
+from tests.waiting import PATIENCE, until
 
 # ---- retries
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run
-from servers import Answer, PageServer, links
 
 from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
+from tests.servers import Answer, PageServer, links
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,8 @@ machine's clock. Pauses between requests go by the machine's own.
 import os
 import time
 
+DAY = 86400.0  # seconds
+
 
 def ahead() -> float:
     try:

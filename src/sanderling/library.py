@@ -16,13 +16,14 @@ from typing import Self
 
 import msgspec
 
+from sanderling.crawling.server import CrawlServer
 from sanderling.errors import UsageError
 from sanderling.model import Counts, Outcome, Stored, Visit
 from sanderling.repository import warc
+from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import settings_for
 from sanderling.server.dispatcher import canonical_seed
-from sanderling.wiring.archive import settings_for, text_of
-from sanderling.wiring.crawl import CrawlServer
 
 # A reader that falls behind by so many pages makes the crawl wait for it.
 MOST_UNREAD = 10_000

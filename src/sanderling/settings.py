@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import msgspec
 
 from sanderling import __version__
+from sanderling.clock import DAY
 from sanderling.errors import BadSetting
 from sanderling.urls import as_written
 
@@ -22,7 +23,7 @@ Scope = Literal["host", "domain", "prefix", "any"]
 Order = Literal["pagerank", "backlinks", "opic", "pvalue", "breadth-first"]
 CHOICES: dict[str, tuple[str, ...]] = {"scope": get_args(Scope), "order": get_args(Order)}
 
-DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 SIZES = {
     "": 1, "B": 1, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4,
     "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4,

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, Route, expect
-from search_library import Library
 
 from sanderling.testing import DAY, SyntheticWeb
 from tests.browser.chromium import CannotStart, chromium, installed, look
 from tests.browser.examining import examine, findings
+from tests.search_library import Library
 from tests.waiting import PATIENCE
 from tests.web.served import running
 

@@ -4,17 +4,17 @@ import msgspec
 import pytest
 from turbohtml import parse
 
-from sanderling.change import Noise, Parameters, compare, learn, learn_template, parameters
+from sanderling.change import Noise, PageFingerprint, compare, learn, learn_template, parameters
+from sanderling.change.judging import rejudge
 from sanderling.change.noise import MAX_PLACES
-from sanderling.judging import rejudge
 from sanderling.model import ChangeKind
 
 
-def visit(counter: object, news: str = "old news", extra: str = "") -> Parameters:
+def visit(counter: object, news: str = "old news", extra: str = "") -> PageFingerprint:
     return parameters(parse(f"<h1>Site</h1><p>{news}</p><p>Visitors today:</p><p>{counter}</p><p>End</p>{extra}"))
 
 
-def taught(pages: list[Parameters]) -> Noise:
+def taught(pages: list[PageFingerprint]) -> Noise:
     known = Noise()
     for old, new in itertools.pairwise(pages):
         known = learn(known, old, new)
@@ -80,7 +80,7 @@ def test_two_versions_in_turn_are_recognised_but_one_revert_is_news() -> None:
     assert compare(one, visit(0, "version C"), known=known).news
 
 
-def dressed(turn: int, text: str = "some words", **kept: str) -> Parameters:
+def dressed(turn: int, text: str = "some words", **kept: str) -> PageFingerprint:
     """A page on which everything but the text is another each time, but for what is kept."""
     parts = {
         "look": f'<p class="c{turn}">Look</p>',
@@ -106,7 +106,7 @@ def test_what_changes_beside_the_text_on_most_visits_is_learned_too(what: str) -
 
 
 def test_an_advertisement_with_a_link_and_a_picture_is_learned() -> None:
-    def page(turn: int, news: str = "old news") -> Parameters:
+    def page(turn: int, news: str = "old news") -> PageFingerprint:
         shown = (
             f'<p>{news}</p><p>Advertisement</p><p><a href="/{turn}">Buy {turn}<img src="{turn}.png"></a></p><p>End</p>'
         )
@@ -119,7 +119,7 @@ def test_an_advertisement_with_a_link_and_a_picture_is_learned() -> None:
 
 @pytest.mark.parametrize("most", [100, 4])
 def test_a_list_that_has_another_entry_at_every_visit_is_news_each_time(most: int) -> None:
-    def page(turn: int) -> Parameters:
+    def page(turn: int) -> PageFingerprint:
         entries = "".join(f'<li><a href="/{each}">entry {each}</a>' for each in range(turn, max(-3, turn - most), -1))
         return parameters(parse(f"<h1>Latest</h1><ul>{entries}</ul><p>End"), links=str(turn).encode())
 

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from conftest import FAST, Run
 from PIL import Image, ImageDraw
-from servers import Answer, PageServer
-from waiting import PATIENCE
 
 from sanderling.change import image
 from sanderling.change.pixels import Decoder
+from tests.servers import Answer, PageServer
+from tests.waiting import PATIENCE
 
 
 def picture(shape: str = "circle", colour: str = "navy", kind: str = "PNG") -> bytes:

@@ -76,4 +76,4 @@ def test_inserted_and_deleted_nodes_are_named(before: str, after: str, inserted:
 def test_a_hundred_thousand_nested_elements_are_cut_off() -> None:
     deep = structure.tree(parse("<div>" * 100_000))
     assert len(deep) == structure.MAX_NODES
-    assert structure.difference(deep, deep) == structure.Difference((), (), ())
+    assert structure.difference(deep, deep) == structure.TreeDifference((), (), ())

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from turbohtml import parse
 
 from sanderling.change import (
+    AspectKind,
+    ChangeRules,
     Degree,
-    Kind,
-    Parameters,
-    Rules,
+    PageFingerprint,
     compare,
     explain,
     focus,
@@ -22,7 +22,7 @@ PAGE = """<!doctype html><title>Shop</title><h1>Blue kettle</h1>
 <ul><li>steel</li><li>blue</li></ul><img src="kettle.png"><a href="/cart">Buy</a>"""
 
 
-def of(html: str) -> Parameters:
+def of(html: str) -> PageFingerprint:
     document = parse(html)
     return parameters(document, links=hrefs(document))
 
@@ -58,7 +58,7 @@ def test_every_single_character_edit_of_the_text_is_found(blocks: list[str], dat
     assume(blocks[which][at] != letter)
     edited = [*blocks]
     edited[which] = blocks[which][:at] + letter + blocks[which][at + 1 :]
-    assert Kind.TEXT in compare(of(page(blocks)), of(page(edited))).kinds
+    assert AspectKind.TEXT in compare(of(page(blocks)), of(page(edited))).kinds
 
 
 @given(paragraphs, st.sampled_from([" ", "\n", "\t", "  \n ", "\u00a0", "\u2003"]))
@@ -73,7 +73,7 @@ def test_whitespace_is_no_change_of_the_text(blocks: list[str], space: str) -> N
 @example(["ab", "c"], ["a", "bc"])
 def test_the_text_changed_exactly_when_it_reads_differently(before: list[str], after: list[str]) -> None:
     reads_differently = " ".join(" ".join(before).split()) != " ".join(" ".join(after).split())
-    assert (Kind.TEXT in compare(of(page(before)), of(page(after))).kinds) == reads_differently
+    assert (AspectKind.TEXT in compare(of(page(before)), of(page(after))).kinds) == reads_differently
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_the_explanation_names_heading_paragraphs_and_price() -> None:
     edited = many.replace("Blue kettle", "Red kettle").replace("19.99", "24.99").replace("number 7 likes", "7 loves")
     verdict = explain(parse(many), parse(edited))
     assert verdict.summary.startswith("heading and 2 of 33 paragraphs changed; price 19.99 -> 24.99")
-    assert (verdict.kinds, verdict.place, verdict.degree) == ((Kind.TEXT,), "heading, paragraph", Degree.SMALL)
+    assert (verdict.kinds, verdict.place, verdict.degree) == ((AspectKind.TEXT,), "heading, paragraph", Degree.SMALL)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_inserted_and_deleted_nodes_are_named() -> None:
 
 def test_a_moved_closing_tag_is_seen_with_both_bodies_only() -> None:
     before, after = "<div>a</div><section>b</section>", "<div>a<section>b</section></div>"
-    assert explain(parse(before), parse(after)).kinds == (Kind.STRUCTURE,)
+    assert explain(parse(before), parse(after)).kinds == (AspectKind.STRUCTURE,)
     assert kinds(before, after) == []
     assert not explain(parse("<p>a <b>b</b>"), parse("<p><b>a b</b>")).inserted
 
@@ -236,14 +236,14 @@ def test_monstrous_pages_are_judged_within_bounds(body: bytes) -> None:
     assert len(msgspec.msgpack.encode(new)) <= 600 + 12 * new.paragraphs
     assert new.paragraphs <= 4096
     assert compare(old, new).comparable
-    assert Kind.TEXT in explain(parse(body), parse(b"<p>new text")).kinds
+    assert AspectKind.TEXT in explain(parse(body), parse(b"<p>new text")).kinds
 
 
 @given(paragraphs)
 def test_parameters_survive_the_wire_and_stay_small(blocks: list[str]) -> None:
     found = of(page(blocks))
     packed = msgspec.msgpack.encode(found)
-    assert msgspec.msgpack.decode(packed, type=Parameters) == found
+    assert msgspec.msgpack.decode(packed, type=PageFingerprint) == found
     assert len(packed) <= 600 + 12 * found.paragraphs
 
 
@@ -258,7 +258,7 @@ def test_sizes_weigh_characters() -> None:
 
 def test_rules_ignore_and_watch_parts_of_a_page() -> None:
     page = "<div id=ad>{}</div><div id=main><p>{}</p><p class=date>{}</p></div>"
-    rules = Rules(ignore=(".date",), watch=("#main",))
+    rules = ChangeRules(ignore=(".date",), watch=("#main",))
     seen = [parameters(focus(parse(page.format(*texts)), rules)) for texts in ("abc", "xby", "abz", "aqc")]
     assert [compare(seen[0], other).changed for other in seen[1:]] == [False, False, True]
-    assert processing(rules) != processing(Rules())
+    assert processing(rules) != processing(ChangeRules())

@@ -5,15 +5,8 @@ import pytest
 
 from sanderling.freshness import belief
 from sanderling.freshness.curves import even_freshness, gain, inverse_gain
-from sanderling.freshness.estimate import (
-    Interval,
-    bayesian,
-    bias_reduced,
-    from_last_modified,
-    most_likely,
-    naive,
-)
 from sanderling.freshness.worth import Objective, wait, worth
+from sanderling.lab.estimators import Interval, bayesian, bias_reduced, from_last_modified, most_likely, naive
 
 
 def test_even_freshness() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from sanderling.errors import UsageError
-from sanderling.freshness.simulation.history import HistoryError, PageHistory, read
-from sanderling.freshness.simulation.pickers import PICKERS
-from sanderling.freshness.simulation.replay import replay
-from sanderling.freshness.simulation.synthetic import blog
 from sanderling.lab import freshness as lab
-from sanderling.lab.plot import plot, table
+from sanderling.lab.simulation.history import HistoryError, PageHistory, read
+from sanderling.lab.simulation.pickers import PICKERS
+from sanderling.lab.simulation.replay import replay
+from sanderling.lab.simulation.synthetic import blog
+from sanderling.presenting.plot import plot, table
 
 HEADER = "page,event,at,text_changed,main_changed\n"
 

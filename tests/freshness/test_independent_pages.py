@@ -5,8 +5,8 @@ import pytest
 
 from sanderling.freshness import signals
 from sanderling.freshness.importance import importance, replacement
-from sanderling.freshness.pattern import url_folder, url_pattern
-from sanderling.freshness.tide import BINS, Tide
+from sanderling.freshness.url_groups import url_folder, url_pattern
+from sanderling.lab.simulation.season import BINS, Season
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_replacement_stops_where_newcomers_no_longer_outrank() -> None:
     assert replacement([1.0, 2.0], [3.0, 4.0]) == [(0, 1), (1, 0)]
 
 
-def _after(visits: int, recall: float, false_rate: float) -> signals.Record:
+def _after(visits: int, recall: float, false_rate: float) -> signals.SignalRecord:
     rng, rate, gap = np.random.default_rng(1), 0.05, 5.0
-    record = signals.Record()
+    record = signals.SignalRecord()
     for _ in range(visits):
         changed = bool(rng.random() < 1 - np.exp(-rate * gap))
         alarms = int(rng.poisson(false_rate * gap)) + int(changed and rng.random() < recall)
@@ -95,7 +95,7 @@ def test_dates_that_lie(date: str) -> None:
 
 
 def test_a_tide_lifts_and_lowers_neighbours() -> None:
-    tide = Tide(2, start=0.0, width=1.0)
+    tide = Season(2, start=0.0, width=1.0)
     since = np.array([0.0, 0.0])
     assert tide.exposure(np.array([0, 1]), since, 10.0) == pytest.approx([10.0, 10.0])
     for _ in range(4):
@@ -108,7 +108,7 @@ def test_a_tide_lifts_and_lowers_neighbours() -> None:
 
 
 def test_a_tide_forgets_what_is_far_back_and_goes_on() -> None:
-    tide = Tide(1, start=0.0, width=1.0)
+    tide = Season(1, start=0.0, width=1.0)
     tide.observe(0, 0.0, 5.0, True, rate=0.01)
     later = 5.0 * BINS
     assert tide.exposure_of(0, later - 400, later) == pytest.approx(400, rel=0.01)

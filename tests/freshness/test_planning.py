@@ -12,15 +12,15 @@ import pytest
 from sanderling.freshness import belief, evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
 from sanderling.freshness.outlook import buys, doubts, paces
-from sanderling.freshness.signals import Record, Validators
+from sanderling.freshness.signals import SignalRecord, Validators
 from sanderling.freshness.worth import Objective, worth
-from sanderling.model import TURN, Outcome, Turn, Visit
+from sanderling.model import PLANNED_VISIT, Outcome, PlannedVisit, Visit
+from sanderling.refreshing import refresher
+from sanderling.refreshing.planner import Collection, plan
+from sanderling.refreshing.refresher import Refresher
+from sanderling.refreshing.schedule import HostSchedule, VisitPlan, VisitSchedule, write
+from sanderling.refreshing.terms import Budget, Terms, read_budget
 from sanderling.settings import Settings
-from sanderling.wiring import refresher
-from sanderling.wiring.budget import Budget, Terms, read_budget
-from sanderling.wiring.planner import Collection, plan
-from sanderling.wiring.refresher import Refresher
-from sanderling.wiring.turns import Line, Plan, Turns, write
 from tests.waiting import until
 
 
@@ -126,8 +126,8 @@ def test_where_they_do_not_all_clocks_go_alike() -> None:
 
 def test_silence_of_a_good_informant_keeps_pages_young_and_an_alarm_makes_them_old() -> None:
     rows = collection(3, at=100.0, announced=[0.0, 50.0, 109.0])
-    good = {1: trust.Trust(Record(50.0, 1.0, 1.0, 1000.0))}
-    liar = {1: trust.Trust(Record(5.0, 5.0, 900.0, 1000.0))}
+    good = {1: trust.Trust(SignalRecord(50.0, 1.0, 1.0, 1000.0))}
+    liar = {1: trust.Trust(SignalRecord(5.0, 5.0, 900.0, 1000.0))}
     plain, silent, alarm = believe(rows, good, 110.0).fresh
     assert silent > plain > alarm
     plain, silent, alarm = believe(rows, liar, 110.0).fresh
@@ -188,7 +188,7 @@ def test_no_host_is_planned_more_visits_than_its_manners_allow() -> None:
     terms = Terms(Budget(100, "visits", 86400), forever=True)
     made = plan(Collection(rows, rows[:0], {}), terms, Settings(), slow, 100.0)
     load = Counter[int]()
-    turns = [Turn._make(fields) for fields in TURN.iter_unpack(made.turns)]
+    turns = [PlannedVisit._make(fields) for fields in PLANNED_VISIT.iter_unpack(made.visits)]
     for turn in turns:
         load[turn.host] += 86400 / turn.wait
     assert load[1] <= 10.1 and load[2] == pytest.approx(90, rel=0.02)
@@ -217,7 +217,7 @@ def test_what_a_budget_buys_grows_and_the_optimum_is_never_worse() -> None:
 def test_hosts_that_lie_are_named() -> None:
     hosts = {
         1: trust.Trust(),
-        2: trust.Trust(Record(5.0, 5.0, 300.0, 300.0)),
+        2: trust.Trust(SignalRecord(5.0, 5.0, 300.0, 300.0)),
         3: trust.Trust(validators=Validators(agreed=10, restless=40)),
         4: trust.Trust(validators=Validators(agreed=10, stuck=40)),
         5: trust.Trust(validators=Validators(dated=20, misdated=15)),
@@ -266,11 +266,11 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
 def planned(terms: Terms, pages: int) -> Refresher:
     """A refresh with so many pages that are overdue."""
-    turns = Turns(["false"], Path("unused"), repeat=True)
-    turns.plan = Plan(b"", pages, 0.5, 1.0, 1000.0, 0.0)
+    turns = VisitSchedule(["false"], Path("unused"), repeat=True)
+    turns.plan = VisitPlan(b"", pages, 0.5, 1.0, 1000.0, 0.0)
     turns._not_before = float("inf")
     for id in range(1, pages + 1):
-        turns.again(Turn(id, id % 7, 0.0, 3600.0, 0.001, 1.0), 0.0)
+        turns.again(PlannedVisit(id, id % 7, 0.0, 3600.0, 0.001, 1.0), 0.0)
     return Refresher(terms, turns)
 
 
@@ -315,16 +315,16 @@ def test_a_page_that_waits_while_plans_name_it_again_is_visited_once(watch: Watc
     assert len(refresh.step(1e9)) == 3 and refresh.ids(1, 9, ()) == [1]
     refresh.settle(Visit(id=1, outcome=Outcome.RETRY, reason="no route"), 1, excused=True)
     for _ in range(2):
-        refresh.turns.again(Turn(1, 1, 0.0, 3600.0, 0.001, 1.0), 0.0)
+        refresh.schedule.again(PlannedVisit(1, 1, 0.0, 3600.0, 0.001, 1.0), 0.0)
         assert refresh.step(1e9) == [1]
     assert refresh.ids(1, 9, ()) == [1] and refresh.ids(1, 9, {1}) == []
     assert refresh._listed == 3.0
 
 
 def test_turns_come_by_their_due_times_and_a_visit_moves_them() -> None:
-    turns = Turns(["false"], Path("unused"), repeat=False)
-    a, b, c = (Turn(id, 1, due, 10.0, 0.0, 1.0) for id, due in ((1, 50.0), (2, 40.0), (3, 65.0)))
-    turns.plan = Plan(b"".join(TURN.pack(*turn) for turn in (b, a, c)), 3, 0.5, 1.0, 1000.0, 0.0)
+    turns = VisitSchedule(["false"], Path("unused"), repeat=False)
+    a, b, c = (PlannedVisit(id, 1, due, 10.0, 0.0, 1.0) for id, due in ((1, 50.0), (2, 40.0), (3, 65.0)))
+    turns.plan = VisitPlan(b"".join(PLANNED_VISIT.pack(*turn) for turn in (b, a, c)), 3, 0.5, 1.0, 1000.0, 0.0)
     assert turns.next(30.0) is None and turns.next(60.0) == b
     turns.again(b, 60.0)
     turns.again(b, 70.0)
@@ -338,9 +338,9 @@ def test_turns_come_by_their_due_times_and_a_visit_moves_them() -> None:
 
 
 def test_a_visit_that_a_plan_does_not_know_moves_its_turn(tmp_path: Path) -> None:
-    turns = [Turn(id, 1, 100.0, 10.0, 0.0, 1.0) for id in (1, 2)]
-    write(tmp_path / "made", Plan(b"".join(TURN.pack(*turn) for turn in turns), 2, 0.5, 1.0, 1000.0, 0.0))
-    held = Turns(["cp", str(tmp_path / "made")], tmp_path / "plan", repeat=True)
+    turns = [PlannedVisit(id, 1, 100.0, 10.0, 0.0, 1.0) for id in (1, 2)]
+    write(tmp_path / "made", VisitPlan(b"".join(PLANNED_VISIT.pack(*turn) for turn in turns), 2, 0.5, 1.0, 1000.0, 0.0))
+    held = VisitSchedule(["cp", str(tmp_path / "made")], tmp_path / "plan", repeat=True)
     held.step()
     held.visited(1, 95.0)  # while it is made
     until(lambda: held.step() or held.plan)
@@ -350,9 +350,9 @@ def test_a_visit_that_a_plan_does_not_know_moves_its_turn(tmp_path: Path) -> Non
 
 
 def test_a_line_keeps_its_order_and_offers_nobody_twice() -> None:
-    line = Line()
+    line = HostSchedule()
     for id in range(1, 6):
-        line.add(Turn(id, 1, 0.0, 10.0, 0.0, 1.0))
+        line.add(PlannedVisit(id, 1, 0.0, 10.0, 0.0, 1.0))
     assert line.ids(2, ()) == [1, 2] and line.ids(2, {1, 2}) == [3, 4]
     assert line.ids(9, {1, 3}) == [2, 4, 5]  # what came back from a lease is first
     assert [turn.id if (turn := line.settle(id)) else 0 for id in (1, 2, 3, 4, 7)] == [1, 2, 3, 4, 0]

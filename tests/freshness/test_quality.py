@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from sanderling.freshness.budget import expected_freshness, plan_known
-from sanderling.freshness.memory import Memory
-from sanderling.freshness.simulation.replay import replay
-from sanderling.freshness.simulation.synthetic import TEMPERS, by_folder, commits, poisson, releases
+from sanderling.lab.simulation.memory import Memory
+from sanderling.lab.simulation.replay import replay
+from sanderling.lab.simulation.synthetic import TEMPERS, by_folder, commits, poisson, releases
 
 
 @pytest.mark.parametrize("spread", [1.0, 1.5])

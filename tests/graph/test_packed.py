@@ -1,9 +1,5 @@
-import ast
-from pathlib import Path
-
 import numpy as np
 
-import sanderling.graph
 from sanderling.graph import Graph, Places, pack, pagerank
 from sanderling.graph import packed as packed_module
 
@@ -86,10 +82,3 @@ def test_pagerank_of_graphs_known_by_heart() -> None:
     assert star[0] > 3 * star[1]
     np.testing.assert_allclose(star.sum(), 1)
     assert len(pagerank(pack(np.array([], np.int64), []))) == 0
-
-
-def test_the_graph_imports_no_room() -> None:
-    for path in Path(sanderling.graph.__file__).parent.glob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sanderling"):
-                assert (node.module or "").startswith("sanderling.graph")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sanderling.freshness.simulation.replay import Result
-from sanderling.lab.keeping import Log, Truth, planned, truth
+from sanderling.lab.keeping import Log, WebTruth, planned, truth
 from sanderling.lab.served import KeptSite
+from sanderling.lab.simulation.replay import ReplayResult
 from sanderling.testing import SyntheticWeb
 
 POLICIES = ("uniform", "proportional", "nutch", "top-levels", "optimal")
@@ -21,7 +21,7 @@ TEMPERS = [({}, 0.0), (NEARLY, 0.001)]
 @pytest.mark.parametrize(("temper", "behind"), TEMPERS, ids=["as on the web", "all alike"])
 def test_every_policy_is_as_fresh_as_it_believes(temper: dict[str, float], behind: float) -> None:
     """On the mean of two sites. Twenty pages below each, so that the upper levels say something about the others."""
-    kept: dict[str, list[Result]] = {policy: [] for policy in POLICIES}
+    kept: dict[str, list[ReplayResult]] = {policy: [] for policy in POLICIES}
     for seed in (7, 8):
         web = SyntheticWeb(pages=2000, links=40, seed=seed, appear=0.0, vanish=0.0, **temper)  # type: ignore[arg-type]
         site = truth(web, 30)
@@ -73,7 +73,7 @@ def test_the_same_over_http() -> None:
 def test_a_log_measures_exactly_what_it_says() -> None:
     """Two pages for ten days, three of them to warm up: one is stale from day 5 to 6, the other from day 8 on."""
     log = Log(
-        Truth(["a", "b"], [0, 1], [np.array([5.0]), np.array([8.0, 9.0])], 10.0, np.array([0.2, 0.0])),
+        WebTruth(["a", "b"], [0, 1], [np.array([5.0]), np.array([8.0, 9.0])], 10.0, np.array([0.2, 0.0])),
         np.array([1.0, 3.0]),
     )
     log.round([0], 6.0, 0.5, 1.0)

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from servers import PageServer, links, redirect
 
 from sanderling.cli import lab
 from sanderling.errors import UsageError
@@ -14,6 +13,7 @@ from sanderling.lab.ordering import ORDERS, PaperCrawl, at_percent, compare, gat
 from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.urls import identity
+from tests.servers import PageServer, links, redirect
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,7 @@ def store(open_store: Callable[..., Store]) -> Iterator[Store]:
     opened.close()
 
 
-def walk(look: Callable[[int | None], views.Part]) -> list[views.Part]:
+def walk(look: Callable[[int | None], views.ListPart]) -> list[views.ListPart]:
     parts = [look(None)]
     while parts[-1].next is not None:
         parts.append(look(parts[-1].next))
@@ -37,7 +37,7 @@ def walk(look: Callable[[int | None], views.Part]) -> list[views.Part]:
     return parts
 
 
-def names(parts: list[views.Part]) -> list[str]:
+def names(parts: list[views.ListPart]) -> list[str]:
     return [row.url.rpartition("/")[2] for part in parts for row in part.rows]
 
 
@@ -94,5 +94,5 @@ def test_hosts_and_links(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_empty_store(open_store: Callable[..., Store]) -> None:
     empty = open_store()
-    assert views.urls(empty, 5) == views.changes(empty, 5) == views.hosts(empty, 5) == views.Part([], None)
+    assert views.urls(empty, 5) == views.changes(empty, 5) == views.hosts(empty, 5) == views.ListPart([], None)
     empty.close()

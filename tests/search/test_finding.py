@@ -1,11 +1,11 @@
 """What is found, in which order, and how it is shown."""
 
 import pytest
-from search_library import NOW, Library
 from tantivy import DocAddress
 
 from sanderling.model import ChangeKind, HitFacts
 from sanderling.search.ranking import Candidate, blended, fold
+from tests.search_library import NOW, Library
 
 DAY = 86_400.0
 

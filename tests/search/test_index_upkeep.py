@@ -12,20 +12,20 @@ from pathlib import Path
 import pytest
 import tantivy
 from conftest import Run
-from search_library import NOW, Library
-from waiting import until
 
 from sanderling import Crawl
-from sanderling.cli import indexer, main
+from sanderling.cli import main
 from sanderling.errors import BadIndex, DiskFull, IndexInUse
+from sanderling.jobs import index
 from sanderling.model import ChangeKind
+from sanderling.processes import companion
 from sanderling.repository.folder import Folder
-from sanderling.search import place, writing
-from sanderling.server import companion
+from sanderling.repository.opening import open_store
+from sanderling.search import indexing, place, writing
+from sanderling.search.searching import Query, open_search
 from sanderling.testing import SyntheticWeb
-from sanderling.wiring import indexing
-from sanderling.wiring.archive import open_store
-from sanderling.wiring.searching import Query, open_search
+from tests.search_library import NOW, Library
+from tests.waiting import until
 
 
 def some(library: Library, first: int, last: int) -> None:
@@ -48,7 +48,7 @@ def test_an_answer_says_how_far_behind_it_is(library: Library) -> None:
 
 
 def test_the_process_beside_a_crawl(library: Library) -> None:
-    command = [sys.executable, "-m", "sanderling.cli.indexer", str(library.folder.path)]
+    command = [sys.executable, "-m", "sanderling.jobs.index", str(library.folder.path)]
     some(library, 0, 3)
     with library.open() as search, subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         until(lambda: search.behind() == 0)
@@ -75,9 +75,9 @@ def test_one_writes_and_others_search(library: Library, sanderling: Run) -> None
 
 def test_its_share_of_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = {"now": 100.0, "cpu": 0.0}
-    monkeypatch.setattr(indexer.time, "monotonic", lambda: clock["now"])
-    monkeypatch.setattr(indexer.time, "process_time", lambda: clock["cpu"])
-    pace = indexer.Pace()
+    monkeypatch.setattr(index.time, "monotonic", lambda: clock["now"])
+    monkeypatch.setattr(index.time, "process_time", lambda: clock["cpu"])
+    pace = index.IndexPace()
     pauses = 0.0
     for _ in range(100):
         clock["now"] += 0.5
@@ -85,18 +85,18 @@ def test_its_share_of_a_core(monkeypatch: pytest.MonkeyPatch) -> None:
         pause = pace.debt()
         clock["now"] += pause
         pauses += pause
-    assert clock["cpu"] <= indexer.SHARE * (clock["now"] - 100) + indexer.SAVED + 0.001
+    assert clock["cpu"] <= index.SHARE * (clock["now"] - 100) + index.SAVED + 0.001
     clock["now"] += 3600
     assert pace.debt() == 0
-    clock["cpu"] += indexer.SAVED + 0.1
-    assert pace.debt() == pytest.approx(0.1 / indexer.SHARE)
+    clock["cpu"] += index.SAVED + 0.1
+    assert pace.debt() == pytest.approx(0.1 / index.SHARE)
 
 
 def test_killed_at_any_moment_it_goes_on(library: Library) -> None:
     some(library, 0, 40)
     script = (
         "import sys, os, pathlib\n"
-        "from sanderling.wiring import indexing, archive\n"
+        "from sanderling.search import indexing, archive\n"
         "from sanderling.repository.folder import Folder\n"
         "indexing.BATCH = indexing.COMMIT_EVERY = 3\n"
         "folder = Folder(pathlib.Path(sys.argv[1]))\n"
@@ -212,7 +212,7 @@ def test_an_index_of_another_format(library: Library) -> None:
     where = place.current(library.folder.index)
     assert where is not None
     with contextlib.closing(writing.Writer(place.open_index(where), writing.HEAP)) as writer:
-        writer.commit(writing.Progress(format=99))
+        writer.commit(writing.IndexProgress(format=99))
     with library.open() as search, pytest.raises(BadIndex, match="another version of Sanderling"):
         search.find(Query(text="heron"))
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sanderling.search.parsing import DEEPEST, LONGEST, MOST_WORDS, All, Any, Not, Phrase, Word, parse
+from sanderling.search.parsing import DEEPEST, LONGEST, MOST_WORDS, AllOf, AnyOf, Not, Phrase, Word, parse
 
 
 @pytest.mark.parametrize(
@@ -16,39 +16,39 @@ from sanderling.search.parsing import DEEPEST, LONGEST, MOST_WORDS, All, Any, No
         ("title:sand url:bird", (Word("sand", "title"), Word("bird", "url"))),
         ('site:example.org language:de heading:"a b"', (Word("example.org", "host"), Word("de", "lang"), Phrase("a b", "headings"))),
         ("sand* bird~ wave~2 gull~9", (Word("sand", prefix=True), Word("bird", distance=1), Word("wave", distance=2), Word("gull", distance=2))),
-        ("fast bird OR wave", (Word("fast"), Any((Word("bird"), Word("wave"))))),
-        ("a OR b OR c", (Any((Word("a"), Word("b"), Word("c"))),)),
-        ("(a b) OR c", (Any((All((Word("a"), Word("b"))), Word("c"))),)),
-        ("a OR (b c)", (Any((Word("a"), All((Word("b"), Word("c"))))),)),
-        ("-(a b) c", (Not(All((Word("a"), Word("b")))), Word("c"))),
-        ("title:(a OR b)", (All((Any((Word("a", "title"), Word("b", "title"))),)),)),
+        ("fast bird OR wave", (Word("fast"), AnyOf((Word("bird"), Word("wave"))))),
+        ("a OR b OR c", (AnyOf((Word("a"), Word("b"), Word("c"))),)),
+        ("(a b) OR c", (AnyOf((AllOf((Word("a"), Word("b"))), Word("c"))),)),
+        ("a OR (b c)", (AnyOf((Word("a"), AllOf((Word("b"), Word("c"))))),)),
+        ("-(a b) c", (Not(AllOf((Word("a"), Word("b")))), Word("c"))),
+        ("title:(a OR b)", (AllOf((AnyOf((Word("a", "title"), Word("b", "title"))),)),)),
         ("a AND b", (Word("a"), Word("b"))),
         ("http://example.org/ 12:30 std::sort", (Word("http://example.org/"), Word("12:30"), Word("std::sort"))),
         ("", ()),
     ],
 )  # fmt: skip
 def test_what_is_written_well(text: str, parts: tuple[object, ...]) -> None:
-    assert parse(text) == (All(parts), [])  # type: ignore[arg-type]
+    assert parse(text) == (AllOf(parts), [])  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         ('"sand bird', (Phrase("sand bird"),)),
-        ("(sand (bird", (All((Word("sand"), All((Word("bird"),)))),)),
+        ("(sand (bird", (AllOf((Word("sand"), AllOf((Word("bird"),)))),)),
         ("sand) bird)", (Word("sand"), Word("bird"))),
         ("OR sand OR", (Word("sand"),)),
-        ("sand OR OR bird", (Any((Word("sand"), Word("bird"))),)),
+        ("sand OR OR bird", (AnyOf((Word("sand"), Word("bird"))),)),
         ("- sand", (Word("-"), Word("sand"))),
     ],
 )
 def test_what_is_not_closed_ends_at_the_end(text: str, parts: tuple[object, ...]) -> None:
-    assert parse(text)[0] == All(parts)  # type: ignore[arg-type]
+    assert parse(text)[0] == AllOf(parts)  # type: ignore[arg-type]
 
 
 def test_a_field_that_is_none_is_text() -> None:
     tree, notes = parse("colour:red")
-    assert tree == All((Word("colour:red"),))
+    assert tree == AllOf((Word("colour:red"),))
     assert "no field 'colour'" in notes[0]
 
 
@@ -57,12 +57,12 @@ def test_limits_are_told() -> None:
     assert len(tree.parts) == MOST_WORDS
     assert f"first {MOST_WORDS} words" in notes[0]
     tree, notes = parse("b" * 10_000)
-    assert tree == All((Word("b" * LONGEST),))
+    assert tree == AllOf((Word("b" * LONGEST),))
     assert "characters" in notes[0]
 
 
 def depth(node: object) -> int:
-    inner = node.parts if isinstance(node, All | Any) else (node.part,) if isinstance(node, Not) else ()
+    inner = node.parts if isinstance(node, AllOf | AnyOf) else (node.part,) if isinstance(node, Not) else ()
     return 1 + max(map(depth, inner), default=0)
 
 
@@ -75,4 +75,4 @@ def test_no_depth_ends_it() -> None:
 @given(st.text(alphabet='ab "():-*~|ORND1\\/+[]{}^.?\n漢é', max_size=60))
 def test_everything_has_a_meaning(text: str) -> None:
     tree, _ = parse(text)
-    assert isinstance(tree, All)
+    assert isinstance(tree, AllOf)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from conftest import FAST, Run
-from search_library import NOW, Library
 
 from sanderling.cli import main
 from sanderling.testing import DAY, SyntheticWeb
+from tests.search_library import NOW, Library
 
 
 @pytest.fixture(scope="module")

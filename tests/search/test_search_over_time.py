@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from search_library import NOW, Library
 
 from sanderling.cli import main
 from sanderling.repository.address import located
+from tests.search_library import NOW, Library
 
 DAY = 86_400.0
 

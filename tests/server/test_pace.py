@@ -3,7 +3,7 @@
 import pytest
 
 from sanderling.model import Outcome, Visit
-from sanderling.server.pace import LARGEST, SMALLEST, Pace
+from sanderling.server.pace import LARGEST, SMALLEST, ClientPace
 
 
 def page() -> Visit:
@@ -15,7 +15,7 @@ def lost() -> Visit:
 
 
 def test_rates_follow_the_reports() -> None:
-    pace = Pace(0.0)
+    pace = ClientPace(0.0)
     for second in range(1, 61):
         pace.hear([page()] * 50, float(second))
     assert pace.visits_per_second == pytest.approx(50, rel=0.01)
@@ -28,7 +28,7 @@ def test_rates_follow_the_reports() -> None:
 
 
 def test_whom_no_server_answers_gets_less() -> None:
-    pace = Pace(0.0)
+    pace = ClientPace(0.0)
     pace.hear([lost()] * 35 + [page()] * 35, 1.0)
     assert 0.2 < pace.failing < 0.5
     assert 0.5 < pace.share < 0.8
@@ -45,14 +45,14 @@ def test_whom_no_server_answers_gets_less() -> None:
     ("planned", "taken", "share"), [(10, 12, 1.0), (10, 50, 0.25), (10, 500, SMALLEST), (10, 2, LARGEST)]
 )
 def test_who_is_late_gets_less_and_who_is_early_more(planned: float, taken: float, share: float) -> None:
-    pace = Pace(0.0)
+    pace = ClientPace(0.0)
     for _ in range(500):
         pace.settle(planned, taken)
     assert pace.share == pytest.approx(share, rel=0.1)
 
 
 def test_plans_for_no_time_at_all_say_nothing() -> None:
-    pace = Pace(0.0)
+    pace = ClientPace(0.0)
     for _ in range(500):
         pace.settle(0.001, 0.8)
     assert pace.share > 1.0

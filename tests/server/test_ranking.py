@@ -8,17 +8,7 @@ from sanderling.graph import pack
 from sanderling.model import State
 from sanderling.server import snapshot as job
 from sanderling.server.distributor import cuts
-from sanderling.server.ranking import (
-    Order,
-    Snapshot,
-    ageing,
-    breadth_first,
-    cash,
-    forward_links,
-    pvalue,
-    scores,
-    shape,
-)
+from sanderling.server.ranking import Order, Snapshot, ageing, breadth_first, cash, forward_links, pvalue, scores, shape
 from sanderling.server.reranker import read
 
 F, Q, G, X = State.FETCHED, State.QUEUED, State.GONE, State.FAILED

@@ -4,14 +4,14 @@ import time
 from pathlib import Path
 
 import pytest
-from waiting import PATIENCE
 
 from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.server import reranker
 from sanderling.server.distributor import Distributor
-from sanderling.server.reranker import BATCH, NOTHING, Reranker, Result, Step, read, write
+from sanderling.server.reranker import BATCH, NOTHING, RankResult, Reranker, Step, read, write
 from sanderling.urls import identity
+from tests.waiting import PATIENCE
 
 # Writes a result of the form the job writes, or dies.
 JOB = """
@@ -42,14 +42,14 @@ def steps(one: Reranker, fetched: int) -> list[Step]:
         batch = one.step(fetched)
         if batch is not NOTHING:
             batches.append(batch)
-        elif batches or one._errand.complaint:
+        elif batches or one._job.complaint:
             break
         time.sleep(0.001)
     return batches
 
 
 def test_results_are_written_whole_and_read_in_batches(tmp_path: Path) -> None:
-    head = Result(2, 1, [1.5], 1.0)
+    head = RankResult(2, 1, [1.5], 1.0)
     write(tmp_path / "r", head, struct.pack("<qdqdqd", -5, 0.25, 7, -1.0, 7, 0.5))
     found, batches = read(tmp_path / "r")
     assert found == head
@@ -65,24 +65,24 @@ def test_a_job_runs_beside_and_its_ranks_come_in_bounded_batches(tmp_path: Path)
     assert batches[2:] == [Step([(2 * BATCH, float(BATCH))], []), Step([], [(5, 0.5)])]
     assert [one.rank(depth) for depth in (0, 1, 5)] == [3.0, 2.0, 2.0]
     one.step(105)
-    assert not one._errand.out  # the crawl has not grown enough
+    assert not one._job.out  # the crawl has not grown enough
     one.step(120)
-    assert one._errand.out
+    assert one._job.out
     one.close()
-    assert not one._errand.out
+    assert not one._job.out
 
 
 def test_too_few_pages_and_breadth_first_start_no_job(tmp_path: Path) -> None:
     few, none = made(tmp_path, "1"), made(tmp_path, "1", "breadth-first")
     assert few.step(reranker.FEWEST_PAGES - 1) == none.step(10_000) == NOTHING
-    assert not few._errand.out
-    assert not none._errand.out
+    assert not few._job.out
+    assert not none._job.out
 
 
 def test_a_job_that_fails_says_why_and_harms_nothing(tmp_path: Path) -> None:
     one = made(tmp_path, "die")
     assert steps(one, 100) == []
-    assert one._errand.complaint == "no memory left"
+    assert one._job.complaint == "no memory left"
     assert one.rank(2) == -2.0
     one.close()
 
@@ -103,13 +103,13 @@ def test_from_links_to_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     settled = [Settled(visit.id, State.FETCHED, 0, 0.0, "") for visit in visits]
     store.commit(Commit("c", 1, [], settled, visits, [], {}, Counts()))
     one = Reranker(
-        "pagerank", [sys.executable, "-m", "sanderling.cli.rerank", str(tmp_path), "pagerank"], tmp_path / "r"
+        "pagerank", [sys.executable, "-m", "sanderling.jobs.rank", str(tmp_path), "pagerank"], tmp_path / "r"
     )
     for batch in steps(one, 10):
         store.rerank(batch.ranks)
         store.weigh(batch.importances)
     one.close()
-    assert 0 < one.rank(1) < 3, one._errand.complaint
+    assert 0 < one.rank(1) < 3, one._job.complaint
     first, *_ = Distributor(store.take, store.ranks).take(7, 5, set())
     assert first.url == urls[42]
     weights = dict(store.importances())

@@ -5,7 +5,7 @@ import time
 from http.server import BaseHTTPRequestHandler
 from typing import Any, NamedTuple
 
-from servers import ThreadedServer
+from tests.servers import ThreadedServer
 
 
 class Posted(NamedTuple):

@@ -4,10 +4,10 @@ from datetime import datetime
 from xml.etree import ElementTree
 
 from turbohtml import extract
-from versions import version
 
 from sanderling.model import ChangeKind
 from sanderling.telling.atom import NAMESPACE, feed
+from tests.telling.versions import version
 
 ATOM = f"{{{NAMESPACE}}}"
 HOSTILE = "</summary><script>\x00\x1b[2J & ]]> \ud800 \ufffe \U0001f980"

@@ -9,11 +9,11 @@ import time
 from pathlib import Path
 
 from conftest import FAST, Run, command, started
-from endpoint import Endpoint
-from servers import closed
-from waiting import PATIENCE, until
 
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
+from tests.servers import closed
+from tests.telling.endpoint import Endpoint
+from tests.waiting import PATIENCE, until
 
 
 def webhook(folder: Path, endpoint: Endpoint | str, more: str = "") -> None:

@@ -1,8 +1,7 @@
-from versions import version
-
 from sanderling.model import ChangeKind
 from sanderling.telling.digest import as_markdown, as_tables, as_text, digest
-from sanderling.telling.selection import Wanted
+from sanderling.telling.selection import ChangeFilter
+from tests.telling.versions import version
 
 NEW, TEXT, GONE = ChangeKind.NEW, ChangeKind.TEXT, ChangeKind.GONE
 STORY = [
@@ -49,11 +48,11 @@ def test_markdown_is_not_for_the_web_to_write() -> None:
 
 
 def test_only_what_is_wanted() -> None:
-    assert [v.number for v in Wanted(kinds=NEW | GONE).of(STORY)] == [9, 8, 3, 2, 1]
-    assert [v.number for v in Wanted(significance=0.9, hosts=("org",), kinds=TEXT).of(STORY)] == [6]
-    assert [v.number for v in Wanted(hosts=("b.org",)).of(STORY)] == [9]
-    assert not list(Wanted(hosts=("g",)).of(STORY))
-    assert [v.number for v in Wanted(since=1_700_000_008.0).of(STORY)] == [9, 8]
+    assert [v.number for v in ChangeFilter(kinds=NEW | GONE).of(STORY)] == [9, 8, 3, 2, 1]
+    assert [v.number for v in ChangeFilter(significance=0.9, hosts=("org",), kinds=TEXT).of(STORY)] == [6]
+    assert [v.number for v in ChangeFilter(hosts=("b.org",)).of(STORY)] == [9]
+    assert not list(ChangeFilter(hosts=("g",)).of(STORY))
+    assert [v.number for v in ChangeFilter(since=1_700_000_008.0).of(STORY)] == [9, 8]
     dull = version(10, news=False), version(11, kinds=ChangeKind(0))
-    assert not list(Wanted().of(dull))
-    assert len(list(Wanted(everything=True).of(dull))) == 2
+    assert not list(ChangeFilter().of(dull))
+    assert len(list(ChangeFilter(everything=True).of(dull))) == 2

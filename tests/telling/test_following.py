@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import FAST, Run, command
-from waiting import PATIENCE
 
 from sanderling.telling.atom import NAMESPACE
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
+from tests.waiting import PATIENCE
 
 ATOM = f"{{{NAMESPACE}}}"
 

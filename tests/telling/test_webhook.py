@@ -7,16 +7,16 @@ import json
 from pathlib import Path
 
 import pytest
-from endpoint import Endpoint
-from servers import closed
-from versions import version
 
 from sanderling.errors import BadSetting
 from sanderling.settings import Webhook, dump, load, read_value
 from sanderling.telling.post import post
-from sanderling.telling.record import Record, enrol, read, write
+from sanderling.telling.record import DeliveryRecord, enrol, read, write
 from sanderling.telling.secret import secret_of
-from sanderling.telling.webhook import LONGEST_PAUSE, Answer, Message, headers, message, pause
+from sanderling.telling.webhook import LONGEST_PAUSE, DeliveryAnswer, Message, headers, message, pause
+from tests.servers import closed
+from tests.telling.endpoint import Endpoint
+from tests.telling.versions import version
 
 
 def test_the_same_changes_have_the_same_id() -> None:
@@ -51,18 +51,18 @@ def test_a_record_goes_on_only_when_something_was_taken(tmp_path: Path) -> None:
     enrol(tmp_path / "w", "u", 5)
     enrol(tmp_path / "w", "u", 9)
     kept = read(tmp_path / "w", "u")
-    assert kept == Record(delivered=5)
+    assert kept == DeliveryRecord(delivered=5)
     trying = kept.trying(8)
-    failed = trying.after(Answer(status=503, retry_after=30.0), 3, 100.0, 1.0)
+    failed = trying.after(DeliveryAnswer(status=503, retry_after=30.0), 3, 100.0, 1.0)
     assert (failed.delivered, failed.pending, failed.failures, failed.not_before) == (5, 8, 1, 130.0)
     assert failed.complaint == "it answered 503"
     write(tmp_path / "w", "u", failed)
     again = read(tmp_path / "w", "u")
     assert again == failed
-    taken = again.after(Answer(status=204), 3, 140.0, 1.0)
-    assert taken == Record(delivered=8, changes=3, last_at=140.0)
-    assert trying.after(Answer(status=410), 3, 1.0, 1.0).disabled
-    assert "redirects" in trying.after(Answer(status=302), 3, 1.0, 1.0).complaint
+    taken = again.after(DeliveryAnswer(status=204), 3, 140.0, 1.0)
+    assert taken == DeliveryRecord(delivered=8, changes=3, last_at=140.0)
+    assert trying.after(DeliveryAnswer(status=410), 3, 1.0, 1.0).disabled
+    assert "redirects" in trying.after(DeliveryAnswer(status=302), 3, 1.0, 1.0).complaint
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:{port}/", "http://localhost:{port}/", "http://[::1]:{port}/"])
@@ -87,7 +87,7 @@ def test_a_name_that_resolves_to_a_private_address_is_refused_when_connecting(mo
 
 def test_redirects_are_not_followed() -> None:
     with Endpoint() as target, Endpoint(302, headers=(("Location", target.url), ("Retry-After", "7"))) as endpoint:
-        assert post(endpoint.url, {}, b"x", agent="a", private=True) == Answer(status=302, retry_after=7.0)
+        assert post(endpoint.url, {}, b"x", agent="a", private=True) == DeliveryAnswer(status=302, retry_after=7.0)
         assert not target.posted
 
 

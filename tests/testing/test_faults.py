@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from waiting import PATIENCE, until
 
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS
+from tests.waiting import PATIENCE, until
 
 WITHOUT_END = {"hang", "slow-headers", "slow-body", "endless", "endless-chunks", "header-flood"}
 WITHOUT_ANSWER = {"reset", "reset-midway", "drop", "not-http", "flaky-reset"}

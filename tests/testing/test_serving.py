@@ -17,9 +17,9 @@ from urllib.parse import urljoin, urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from waiting import PATIENCE, until
 
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
+from tests.waiting import PATIENCE, until
 
 Get = Callable[[str], tuple[int, bytes]]
 

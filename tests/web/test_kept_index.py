@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 import tantivy
-from search_library import Library
-from waiting import until
 
 from sanderling.cli import main
+from sanderling.repository.opening import open_store
 from sanderling.search import place
+from sanderling.search.searching import Query
 from sanderling.web.indexes import Indexes
-from sanderling.wiring.archive import open_store
-from sanderling.wiring.searching import Query
+from tests.search_library import Library
+from tests.waiting import until
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 import pytest
 import turbohtml
-from servers import Answer, PageServer, Table
 
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, hold
@@ -19,6 +18,7 @@ from sanderling.web.app import create_app
 from sanderling.web.security import Security
 from sanderling.web.shelf import Shelf
 from tests.conftest import FAST, Run
+from tests.servers import Answer, PageServer, Table
 from tests.waiting import until
 from tests.web.served import Served, running
 

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 import turbohtml
-from servers import Answer, PageServer
 
 from sanderling.testing import ServedWeb, SyntheticWeb
+from tests.servers import Answer, PageServer
 from tests.waiting import until
 from tests.web.served import Served, running
 from tests.web.test_pages import attribute, check, one, tree

@@ -9,8 +9,8 @@ import pytest
 from sanderling.model import ChangeKind, State
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
 from sanderling.repository.store import Store
-from sanderling.wiring.archive import open_store
 
 LARGE = ("urls", "u", "pages", "p", "versions", "v", "links", "l", "identities", "beliefs", "b", "hosts")
 

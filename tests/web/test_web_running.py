@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from sanderling.crawling import remote
 from sanderling.model import Command
 from sanderling.repository.folder import Folder, in_use
 from sanderling.settings import load
 from sanderling.testing import ServedWeb
-from sanderling.wiring import remote
 from tests.waiting import PATIENCE, until
 from tests.web.served import Served, running
 

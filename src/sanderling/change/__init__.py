@@ -6,23 +6,23 @@ page does on every visit is learned by `noise` and marked as no news. Every func
 decodes images, starts a process of its own.
 """
 
-from sanderling.visible import visible_text
+from sanderling.documents.visible import visible_text
 
 from .explain import explain
 from .image import look, unlikeness
 from .noise import Noise, learn, learn_template
-from .page import PROCESSING, Parameters, condense, markup, parameters
-from .rules import Rules, focus, processing
-from .verdict import Degree, Edit, Kind, Verdict, compare
+from .page import PROCESSING, PageFingerprint, condense, markup, parameters
+from .rules import ChangeRules, focus, processing
+from .verdict import AspectKind, Degree, TextEdit, Verdict, compare
 
 __all__ = [
     "PROCESSING",
+    "AspectKind",
+    "ChangeRules",
     "Degree",
-    "Edit",
-    "Kind",
     "Noise",
-    "Parameters",
-    "Rules",
+    "PageFingerprint",
+    "TextEdit",
     "Verdict",
     "compare",
     "condense",

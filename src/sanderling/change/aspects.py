@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from . import image
-from .page import Parameters
+from .page import PageFingerprint
 
 
 class Aspect(StrEnum):
@@ -16,7 +16,7 @@ class Aspect(StrEnum):
     TEXT = "text"
 
 
-def differing(old: Parameters, new: Parameters) -> set[Aspect]:
+def differing(old: PageFingerprint, new: PageFingerprint) -> set[Aspect]:
     outline = old.structure != new.structure
     found = {
         Aspect.OUTLINE: outline,
@@ -29,12 +29,12 @@ def differing(old: Parameters, new: Parameters) -> set[Aspect]:
     return {aspect for aspect, differs in found.items() if differs}
 
 
-def relinked(old: Parameters, new: Parameters) -> bool:
+def relinked(old: PageFingerprint, new: PageFingerprint) -> bool:
     """Whether links lead elsewhere, where both versions know."""
     return bool(old.links and new.links) and old.links != new.links
 
 
-def images_differ(old: Parameters, new: Parameters) -> bool:
+def images_differ(old: PageFingerprint, new: PageFingerprint) -> bool:
     """By what the pictures look like, where both versions know; else by what the page embeds."""
     if old.looks and len(old.looks) == len(new.looks) == new.image_count == old.image_count:
         return any(image.unlikeness(before, after) for before, after in zip(old.looks, new.looks, strict=True))

@@ -9,13 +9,13 @@ from typing import Final
 import msgspec
 from turbohtml import Document
 
-from sanderling.visible import visible_text
+from sanderling.documents.visible import visible_text
 
 from . import facts, image, structure, text
 from .blocks import Alignment, align
 from .page import block, parameters
 from .text import collapse
-from .verdict import Degree, Edit, Kind, Verdict, compare, degree, summary
+from .verdict import AspectKind, Degree, TextEdit, Verdict, compare, degree, summary
 
 # Word by word only where a person could follow; beyond, paragraphs speak for themselves.
 MAX_EDITED: Final = 50
@@ -29,23 +29,23 @@ _SHINGLE: Final = 4
 def explain(old: Document, new: Document) -> Verdict:
     """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted."""
     verdict = compare(parameters(old, links=hrefs(old)), parameters(new, links=hrefs(new)))
-    if Kind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
+    if AspectKind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
         # The parameters hold the order of the tags, not their nesting: only here a moved closing tag is seen.
         verdict = msgspec.structs.replace(
             verdict,
-            kinds=(Kind.STRUCTURE, *verdict.kinds),
+            kinds=(AspectKind.STRUCTURE, *verdict.kinds),
             significance=verdict.significance or 0.01,
             degree=Degree.NO_TEXT if verdict.degree == Degree.NONE else verdict.degree,
         )
     if not verdict.changed:
         return verdict
-    if Kind.TEXT in verdict.kinds:
+    if AspectKind.TEXT in verdict.kinds:
         before, after = paragraphs(old), paragraphs(new)
         edits = tuple(_edits(before, after, align([*map(block, before)], [*map(block, after)])))[:MAX_EDITS]
         verdict = msgspec.structs.replace(
             verdict, edits=edits or verdict.edits, degree=degree(resemblance(" ".join(before), " ".join(after)))
         )
-    if Kind.STRUCTURE in verdict.kinds:
+    if AspectKind.STRUCTURE in verdict.kinds:
         found = structure.difference(structure.tree(old), structure.tree(new))
         verdict = msgspec.structs.replace(
             verdict,
@@ -54,9 +54,11 @@ def explain(old: Document, new: Document) -> Verdict:
             deleted=tuple(node.name for node in found.deleted[: structure.MAX_NAMES]),
         )
     details = {
-        Kind.STRUCTURE: _nodes(verdict),
-        Kind.PRESENTATION: _exchanged(_looks(old), _looks(new)) if Kind.PRESENTATION in verdict.kinds else "",
-        Kind.IMAGE: _exchanged(_images(old), _images(new)) if Kind.IMAGE in verdict.kinds else "",
+        AspectKind.STRUCTURE: _nodes(verdict),
+        AspectKind.PRESENTATION: _exchanged(_looks(old), _looks(new))
+        if AspectKind.PRESENTATION in verdict.kinds
+        else "",
+        AspectKind.IMAGE: _exchanged(_images(old), _images(new)) if AspectKind.IMAGE in verdict.kinds else "",
     }
     return msgspec.structs.replace(verdict, summary=summary(verdict, details))
 
@@ -89,13 +91,13 @@ def _shingles(words: str) -> set[tuple[str, ...]]:
     return set(zip(*(split[at:] for at in range(size)), strict=False))
 
 
-def _edits(before: list[str], after: list[str], alignment: Alignment) -> Iterator[Edit]:
+def _edits(before: list[str], after: list[str], alignment: Alignment) -> Iterator[TextEdit]:
     """The replaced words, named where they are a price, a date or a number; those first."""
     found = [edit for one, other in alignment.edited[:MAX_EDITED] for edit in word_edits(before[one], after[other])]
     yield from sorted(found, key=lambda edit: edit.what == "")
 
 
-def word_edits(before: str, after: str) -> list[Edit]:
+def word_edits(before: str, after: str) -> list[TextEdit]:
     """What was replaced by what between two versions of a paragraph."""
     old, new = before.split()[:MAX_WORDS], after.split()[:MAX_WORDS]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
@@ -105,7 +107,7 @@ def word_edits(before: str, after: str) -> list[Edit]:
             continue
         gone, came = " ".join(old[start:end]), " ".join(new[new_start:new_end])
         around = " ".join(old[max(0, start - 3) : end + 3])
-        edits.append(Edit(facts.name(gone, came, around), _short(gone), _short(came)))
+        edits.append(TextEdit(facts.name(gone, came, around), _short(gone), _short(came)))
     return edits
 
 
@@ -148,7 +150,7 @@ def _nodes(verdict: Verdict) -> str:
         parts.append(f"{_some(verdict.deleted)} deleted")
     if verdict.levels:
         parts.append(f"level{'s' * (len(verdict.levels) > 1)} {', '.join(map(str, verdict.levels[:8]))}")
-    if Kind.STRUCTURE in verdict.kinds and not parts:
+    if AspectKind.STRUCTURE in verdict.kinds and not parts:
         parts.append("links lead elsewhere")
     return ", ".join(parts)
 

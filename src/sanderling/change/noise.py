@@ -14,7 +14,7 @@ import msgspec
 
 from .aspects import Aspect, differing
 from .blocks import Alignment, align
-from .page import Parameters
+from .page import PageFingerprint
 
 MAX_PLACES: Final = 64
 MAX_VERSIONS: Final = 8
@@ -49,7 +49,7 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     aspects: dict[Aspect, Place] = {}
 
 
-def learn_template(known: Noise, old: Parameters, new: Parameters) -> Noise:
+def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
     """What is known about the pages built alike after another visit to one of them.
 
     A text that is exchanged on all of them once is an edit, and news: it counts as one change, however many pages show
@@ -77,7 +77,7 @@ def learn_template(known: Noise, old: Parameters, new: Parameters) -> Noise:
     return Noise(_most_telling(counted))
 
 
-def learn(known: Noise, old: Parameters, new: Parameters) -> Noise:
+def learn(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
     """What is known after another visit, whether or not anything changed."""
     if old.processing != new.processing:
         return Noise()
@@ -109,7 +109,7 @@ def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
     return {place: counted[place] for place in best[:MAX_PLACES]}
 
 
-def _versions(known: Noise, old: Parameters, new: Parameters) -> tuple[tuple[bytes, ...], int]:
+def _versions(known: Noise, old: PageFingerprint, new: PageFingerprint) -> tuple[tuple[bytes, ...], int]:
     """A version that was left and is met again counts as a return."""
     seen = known.versions or (old.text[:8],)
     latest = new.text[:8]
@@ -120,12 +120,12 @@ def _versions(known: Noise, old: Parameters, new: Parameters) -> tuple[tuple[byt
     return (*kept, latest)[-MAX_VERSIONS:], known.returns + 1 if returned else max(0, known.returns - 1)
 
 
-def alternates(known: Noise, new: Parameters) -> bool:
+def alternates(known: Noise, new: PageFingerprint) -> bool:
     """Whether a page goes to and fro, and this version is one of those. One return is a revert, and news."""
     return known.returns >= 1 and new.text[:8] in known.versions
 
 
-def places(old: Parameters, new: Parameters, alignment: Alignment) -> set[int]:
+def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> set[int]:
     """The places where text was edited, came, left or moved: each the paragraph that stayed before it."""
     before_old, before_new = _anchors(old, new, alignment)
     return {
@@ -135,7 +135,7 @@ def places(old: Parameters, new: Parameters, alignment: Alignment) -> set[int]:
     }
 
 
-def _anchors(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[list[int], list[int]]:
+def _anchors(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[list[int], list[int]]:
     """For every paragraph of both versions, the one that stayed before it."""
     hashes = new.paragraph_hashes()
     kept = alignment.kept(old.paragraphs, new.paragraphs)
@@ -154,7 +154,9 @@ def _before(kept: dict[int, int], count: int) -> list[int]:
     return anchors
 
 
-def only_volatile(old: Parameters, new: Parameters, alignment: Alignment, known: Iterable[Noise | None]) -> bool:
+def only_volatile(
+    old: PageFingerprint, new: PageFingerprint, alignment: Alignment, known: Iterable[Noise | None]
+) -> bool:
     """Whether every changed place is one that changes on most visits."""
     volatile = {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
     if not volatile:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from turbohtml import Document, Element
 from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
 
-from sanderling.visible import visible_text
+from sanderling.documents.visible import visible_text
 
 from . import image, presentation, text, weight
 from .facts import prices
@@ -44,7 +44,7 @@ _SPACES_IN_A_LINE: Final = _SPACES.replace(b"\n", b"")
 _encode: Final = msgspec.msgpack.Encoder().encode
 
 
-class Parameters(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The change parameters of one version of a page.
 
     The four hashes decide whether something changed, and of which kind; codes, counts and paragraphs say what, where
@@ -99,7 +99,7 @@ class Markup(NamedTuple):
 
 def parameters(
     document: Document, *, links: bytes = b"", looks: Sequence[image.Look] = (), processing: int = PROCESSING
-) -> Parameters:
+) -> PageFingerprint:
     """The change parameters of a parsed page; its tree is left as it was."""
     return condense(markup(document), visible_text(document), links=links, looks=looks, processing=processing)
 
@@ -111,7 +111,7 @@ def condense(
     links: bytes = b"",
     looks: Sequence[image.Look] = (),
     processing: int = PROCESSING,
-) -> Parameters:
+) -> PageFingerprint:
     """The change parameters of a page, from what its tree holds and its `visible_text`.
 
     `links` are its link targets in any packed form, which a crawler has at hand; `looks` the perceptual codes of its
@@ -124,7 +124,7 @@ def condense(
     points = text.packed(words)
     blocks = _blocks(rendered)
     codes = text.packed_codes(points)
-    return Parameters(
+    return PageFingerprint(
         processing,
         xxh3_128_digest(points[0], points[1]),
         markup.structure,

@@ -20,6 +20,8 @@ from typing import BinaryIO, Final, Self, cast
 
 import numpy as np
 
+from sanderling.processes import entry_points
+
 from .image import SIDE, Colours
 
 MAX_BYTES: Final = 20 << 20
@@ -76,7 +78,7 @@ class Decoder:
 
     def _start(self) -> subprocess.Popen[bytes]:
         self._child = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(self._memory)],
+            entry_points.command("decode-image", self._memory),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -9,19 +9,19 @@ from xxhash import xxh32_intdigest
 from .page import PROCESSING
 
 
-class Rules(msgspec.Struct, frozen=True):
+class ChangeRules(msgspec.Struct, frozen=True):
     """Selectors of parts to ignore, and, if any, of the only parts to watch."""
 
     ignore: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
 
 
-def processing(rules: Rules) -> int:
+def processing(rules: ChangeRules) -> int:
     """The number of a processing with these rules: another rule, and versions are evaluated anew."""
     return xxh32_intdigest(msgspec.json.encode((PROCESSING, rules))) if rules.ignore or rules.watch else PROCESSING
 
 
-def focus(document: Document, rules: Rules) -> Document:
+def focus(document: Document, rules: ChangeRules) -> Document:
     """A copy of the page with only what the rules leave; the page itself where there are none."""
     if not (rules.ignore or rules.watch):
         return document

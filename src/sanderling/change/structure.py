@@ -106,7 +106,7 @@ def changed_levels(before: Sequence[int], after: Sequence[int]) -> tuple[int, ..
     return tuple(level for level in range(1, deepest + 1) if old[level - 1] != new[level - 1])
 
 
-class Difference(msgspec.Struct, frozen=True):
+class TreeDifference(msgspec.Struct, frozen=True):
     """Where two trees differ: levels, and the nodes that came and left (a subtree by its topmost node)."""
 
     levels: tuple[int, ...]
@@ -114,7 +114,7 @@ class Difference(msgspec.Struct, frozen=True):
     deleted: tuple[Node, ...]
 
 
-def difference(before: Sequence[Node], after: Sequence[Node]) -> Difference:
+def difference(before: Sequence[Node], after: Sequence[Node]) -> TreeDifference:
     """Walk both trees from the roots, pairing children by equal subtree, then by equal tag."""
     levels_changed = changed_levels(levels(before), levels(after))
     inserted: list[Node] = []
@@ -134,7 +134,7 @@ def difference(before: Sequence[Node], after: Sequence[Node]) -> Difference:
             inserted += came
     else:
         inserted, deleted = list(after[:1]), list(before[:1])
-    return Difference(levels_changed, tuple(inserted), tuple(deleted))
+    return TreeDifference(levels_changed, tuple(inserted), tuple(deleted))
 
 
 def _shapes(nodes: Sequence[Node], shapes: dict[tuple[object, ...], int]) -> list[int]:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from . import aspects, noise, weight
 from .aspects import Aspect
 from .blocks import Alignment, align
-from .page import Parameters
+from .page import PageFingerprint
 
 
-class Kind(StrEnum):
+class AspectKind(StrEnum):
     STRUCTURE = "structure"
     PRESENTATION = "presentation"
     TEXT = "text"
@@ -38,7 +38,7 @@ class Degree(StrEnum):
     COMPLETE = "complete"
 
 
-class Edit(msgspec.Struct, frozen=True):
+class TextEdit(msgspec.Struct, frozen=True):
     """One replaced piece of text, as a person would name it."""
 
     what: str
@@ -53,7 +53,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     """What changed. `comparable` is false where the two versions were processed differently: evaluate both anew."""
 
     comparable: bool = True
-    kinds: tuple[Kind, ...] = ()
+    kinds: tuple[AspectKind, ...] = ()
     significance: float = 0.0
     degree: Degree = Degree.NONE
     # Where: the roles of changed paragraphs in the new version.
@@ -65,7 +65,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     of: int = 0
     # Titles and headings among them: (what became of them, "title" or "heading", how many).
     named: tuple[tuple[str, str, int], ...] = ()
-    edits: tuple[Edit, ...] = ()
+    edits: tuple[TextEdit, ...] = ()
     # Only what changes on most visits did so; the page has been at this version before, and goes to and fro.
     volatile: bool = False
     alternating: bool = False
@@ -86,7 +86,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(
-    old: Parameters, new: Parameters, *, known: noise.Noise | None = None, template: noise.Noise | None = None
+    old: PageFingerprint, new: PageFingerprint, *, known: noise.Noise | None = None, template: noise.Noise | None = None
 ) -> Verdict:
     """What changed since the old version. `known` is what earlier visits taught about this page, `template` about
     the pages built like it."""
@@ -96,7 +96,7 @@ def compare(
     if not differing:
         return Verdict(of=new.paragraphs)
     kinds = tuple(dict.fromkeys(kind for aspect, kind in _KIND_OF.items() if aspect in differing))
-    if Kind.TEXT not in kinds:
+    if AspectKind.TEXT not in kinds:
         return _without_text(old, new, kinds, noise.are_volatile(differing, known))
     alignment = align(old.paragraph_hashes(), new.paragraph_hashes())
     significance, kept = _how_much(old, new, alignment)
@@ -122,20 +122,20 @@ def compare(
 
 
 _KIND_OF: Final = {
-    Aspect.OUTLINE: Kind.STRUCTURE,
-    Aspect.LINKS: Kind.STRUCTURE,
-    Aspect.LOOK: Kind.PRESENTATION,
-    Aspect.TEXT: Kind.TEXT,
-    Aspect.IMAGES: Kind.IMAGE,
+    Aspect.OUTLINE: AspectKind.STRUCTURE,
+    Aspect.LINKS: AspectKind.STRUCTURE,
+    Aspect.LOOK: AspectKind.PRESENTATION,
+    Aspect.TEXT: AspectKind.TEXT,
+    Aspect.IMAGES: AspectKind.IMAGE,
 }
 
 
-def _without_text(old: Parameters, new: Parameters, kinds: tuple[Kind, ...], volatile: bool) -> Verdict:
+def _without_text(old: PageFingerprint, new: PageFingerprint, kinds: tuple[AspectKind, ...], volatile: bool) -> Verdict:
     """Outline, look and pictures have no measure of their own: the share of the page they touch is not known."""
     share = 0.0
-    if Kind.STRUCTURE in kinds:
+    if AspectKind.STRUCTURE in kinds:
         share = abs(new.elements - old.elements) / max(new.elements, old.elements, 1)
-    if Kind.IMAGE in kinds:
+    if AspectKind.IMAGE in kinds:
         share = max(share, 1 / (1 + max(new.paragraphs, 1)))
     verdict = Verdict(
         kinds=kinds,
@@ -146,9 +146,9 @@ def _without_text(old: Parameters, new: Parameters, kinds: tuple[Kind, ...], vol
         volatile=volatile,
     )
     details = {
-        Kind.STRUCTURE: _counted(new.elements - old.elements, "element")
+        AspectKind.STRUCTURE: _counted(new.elements - old.elements, "element")
         or ("links lead elsewhere" if old.structure == new.structure else ""),
-        Kind.IMAGE: _counted(new.image_count - old.image_count, "image"),
+        AspectKind.IMAGE: _counted(new.image_count - old.image_count, "image"),
     }
     return msgspec.structs.replace(verdict, summary=summary(verdict, details))
 
@@ -159,7 +159,7 @@ def _counted(difference: int, name: str) -> str:
     return f"{abs(difference)} {name}{'s' * (abs(difference) > 1)} {'more' if difference > 0 else 'fewer'}"
 
 
-def _how_much(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[float, float]:
+def _how_much(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[float, float]:
     """Weighted changed text over all text, and the share of text in paragraphs that stayed whole.
 
     What an edited paragraph keeps cannot be seen from hashes: it counts as half kept. `explain` knows.
@@ -191,7 +191,7 @@ def degree(kept: float) -> Degree:
     return Degree.MEDIUM if kept < 0.7 else Degree.SMALL
 
 
-def _place(old: Parameters, new: Parameters, alignment: Alignment) -> str:
+def _place(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> str:
     """The parts of a page that changed, largest print first: "title", "heading", "paragraph"."""
     weights = [
         *(new.weights[at] for at in alignment.added),
@@ -202,7 +202,7 @@ def _place(old: Parameters, new: Parameters, alignment: Alignment) -> str:
     return ", ".join(dict.fromkeys([weight.role(size) for size in sorted(set(weights), reverse=True)]))
 
 
-def _named(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[tuple[str, str, int], ...]:
+def _named(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[tuple[str, str, int], ...]:
     weights = {
         "changed": [new.weights[at] for _, at in alignment.edited],
         "added": [new.weights[at] for at in alignment.added],
@@ -214,18 +214,18 @@ def _named(old: Parameters, new: Parameters, alignment: Alignment) -> tuple[tupl
     return tuple(each for each in counted if each[2])
 
 
-def _price_edits(old: Parameters, new: Parameters) -> tuple[Edit, ...]:
+def _price_edits(old: PageFingerprint, new: PageFingerprint) -> tuple[TextEdit, ...]:
     """Prices that changed, where as many stand on the page as before."""
     if len(old.prices) != len(new.prices):
         return ()
     pairs = zip(old.prices, new.prices, strict=True)
-    return tuple(Edit("price", before, after) for before, after in pairs if before != after)
+    return tuple(TextEdit("price", before, after) for before, after in pairs if before != after)
 
 
-def summary(verdict: Verdict, details: dict[Kind, str] | None = None) -> str:
+def summary(verdict: Verdict, details: dict[AspectKind, str] | None = None) -> str:
     """One line for a person."""
     parts = []
-    if Kind.TEXT in verdict.kinds:
+    if AspectKind.TEXT in verdict.kinds:
         parts.append(_text_summary(verdict))
     for kind, label in _LABELS.items():
         if kind in verdict.kinds:
@@ -263,7 +263,7 @@ def _clause(verdict: Verdict, verb: str, number: int, first: bool) -> str:
 
 
 _LABELS: Final = {
-    Kind.STRUCTURE: "the page's structure",
-    Kind.PRESENTATION: "the page's look",
-    Kind.IMAGE: "images",
+    AspectKind.STRUCTURE: "the page's structure",
+    AspectKind.PRESENTATION: "the page's look",
+    AspectKind.IMAGE: "images",
 }

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from sanderling import __version__
-from sanderling.cli.screen import harmless, say
-from sanderling.cli.typed import Parser
 from sanderling.errors import SanderlingError, UsageError
+from sanderling.presenting.arguments import Parser
+from sanderling.presenting.screen import harmless, say
 
 _ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
 

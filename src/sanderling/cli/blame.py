@@ -6,10 +6,11 @@ import sys
 import time
 
 from sanderling.change.comparison import blame
-from sanderling.cli.folders import reading
-from sanderling.cli.screen import harmless
-from sanderling.cli.versions import add_page, paragraphs_of, versions_of
+from sanderling.cli.folders import add_page
 from sanderling.model import ChangeKind
+from sanderling.presenting.screen import harmless
+from sanderling.presenting.versions import paragraphs_of, versions_of
+from sanderling.repository.opening import reading
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -6,15 +6,16 @@ import sys
 from collections.abc import Iterator
 from itertools import islice
 
-from sanderling.cli.folders import add_folder, reading, waiting
-from sanderling.cli.screen import harmless
+from sanderling.cli.folders import add_folder, waiting
 from sanderling.cli.selecting import add_filters, wanted
-from sanderling.cli.typed import count
-from sanderling.cli.versions import said, when
 from sanderling.model import VersionRow
+from sanderling.presenting.arguments import count
+from sanderling.presenting.screen import harmless
+from sanderling.presenting.versions import said, when
+from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
-from sanderling.telling.selection import Wanted, as_table
-from sanderling.wiring.telling import following
+from sanderling.telling.selection import ChangeFilter, as_table
+from sanderling.telling.stored import following
 
 _ABOUT = """Lists what changed, newest first: pages that are new, that changed and that are gone.
 
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_they_come(store: Store, chosen: Wanted) -> Iterator[VersionRow]:
+def _as_they_come(store: Store, chosen: ChangeFilter) -> Iterator[VersionRow]:
     """What is wanted of the past, the oldest first, and then what is new."""
     newest = store.newest_version()
     if chosen.since:

@@ -8,13 +8,13 @@ import msgspec
 
 from sanderling.cli.crawl import metavar
 from sanderling.cli.folders import add_folder
-from sanderling.cli.screen import duration, size
+from sanderling.crawling import remote
+from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
 from sanderling.model import ClientState, Command, Live
+from sanderling.presenting.screen import duration, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
-from sanderling.wiring import remote
-from sanderling.wiring.control import LIMITS, SCOPE
 
 _ABOUT = """Speaks with a crawl that is running in a folder, from another terminal or program.
 

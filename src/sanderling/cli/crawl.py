@@ -17,17 +17,17 @@ from typing import Any
 import msgspec
 
 from sanderling.cli.progress import Display
-from sanderling.cli.screen import duration, rate_of, say, size
-from sanderling.cli.typed import pathname
+from sanderling.crawling.server import CrawlProgress, CrawlServer
 from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
+from sanderling.presenting.arguments import pathname
+from sanderling.presenting.screen import duration, rate_of, say, size
+from sanderling.refreshing.terms import Terms
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import settings_for
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Declared, Settings
 from sanderling.urls import canonical, hostname
-from sanderling.wiring.archive import settings_for
-from sanderling.wiring.budget import Terms
-from sanderling.wiring.crawl import CrawlServer, Progress
 
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
 
@@ -136,7 +136,7 @@ _ALWAYS_TOLD = {
 _TOLD = {"back": "back", "quiet": "with other bytes but no news", "missed": "out of reach"}
 
 
-def what_was_found(before: Counts, progress: Progress, folder: Path) -> str:
+def what_was_found(before: Counts, progress: CrawlProgress, folder: Path) -> str:
     """What another round of visits brought."""
     where = shlex.quote(str(folder))
     found = {name: getattr(progress.counts, name) - getattr(before, name) for name in (*_ALWAYS_TOLD, *_TOLD, "visits")}
@@ -159,7 +159,7 @@ def serving(
         server.close()
 
 
-def watch(server: CrawlServer, display: Display) -> Progress:
+def watch(server: CrawlServer, display: Display) -> CrawlProgress:
     """Runs a crawl under a display, until it ends or the user has had enough."""
     asked = threading.Event()
     server.on_notice = display.say
@@ -175,7 +175,7 @@ def watch(server: CrawlServer, display: Display) -> Progress:
     return progress
 
 
-def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Progress, as_json: bool) -> None:
+def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: CrawlProgress, as_json: bool) -> None:
     counts, where = progress.counts, shlex.quote(str(folder.path))
     if as_json:
         summary = {

@@ -4,11 +4,12 @@ import argparse
 import json
 import sys
 
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless
+from sanderling.cli.folders import add_folder
 from sanderling.cli.selecting import add_filters, wanted
-from sanderling.cli.typed import count
-from sanderling.cli.versions import when
+from sanderling.presenting.arguments import count
+from sanderling.presenting.screen import harmless
+from sanderling.presenting.versions import when
+from sanderling.repository.opening import reading
 from sanderling.telling.digest import MOST_PAGES, as_markdown, as_tables, as_text, digest
 
 

@@ -6,9 +6,10 @@ from collections import Counter
 
 import msgspec
 
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless
+from sanderling.cli.folders import add_folder
+from sanderling.presenting.screen import harmless
 from sanderling.repository.duplicates import groups, mirrors
+from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 from sanderling.urls import origin
 

@@ -4,16 +4,17 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.folders import add_folder
 from sanderling.cli.output import check_place, written
-from sanderling.cli.screen import say, size
-from sanderling.cli.typed import pathname
 from sanderling.errors import UsageError
+from sanderling.presenting import markdown
+from sanderling.presenting.arguments import pathname
+from sanderling.presenting.screen import say, size
 from sanderling.repository import export
+from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
-from sanderling.wiring import markdown
-from sanderling.wiring.archive import text_of
 
 _ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -; Markdown to a folder.
 

@@ -3,14 +3,15 @@
 import argparse
 from pathlib import Path
 
-from sanderling.cli.folders import add_folder, reading
+from sanderling.cli.folders import add_folder
 from sanderling.cli.output import written
 from sanderling.cli.selecting import add_filters, wanted
-from sanderling.cli.typed import count, pathname
 from sanderling.errors import UsageError
+from sanderling.presenting.arguments import count, pathname
+from sanderling.repository.opening import reading
 from sanderling.telling.atom import MOST_ENTRIES
+from sanderling.telling.stored import feed
 from sanderling.urls import as_written
-from sanderling.wiring.telling import feed
 
 _ABOUT = """Writes what changed as an Atom feed (RFC 4287) that every feed reader takes: one entry a change, newest first.
 

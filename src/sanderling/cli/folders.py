@@ -2,15 +2,10 @@
 
 import argparse
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
-from sanderling.cli.screen import say
-from sanderling.cli.typed import pathname
-from sanderling.repository.folder import Folder
-from sanderling.repository.store import Store, WhileAway
-from sanderling.wiring.archive import open_store
+from sanderling.presenting.arguments import pathname
+from sanderling.presenting.screen import say
+from sanderling.repository.store import WhileAway
 
 # How often a database that went away is looked for.
 AWAY_PAUSE = 0.5
@@ -20,16 +15,9 @@ def add_folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dir", type=pathname, help="the crawl folder")
 
 
-@contextmanager
-def reading(path: Path, while_away: WhileAway | None = None) -> Iterator[tuple[Folder, Store]]:
-    """A crawl folder for reading; it may be crawled into at the same time."""
-    folder = Folder(path)
-    folder.require()
-    store = open_store(folder, readonly=True, while_away=while_away)
-    try:
-        yield folder, store
-    finally:
-        store.close()
+def add_page(parser: argparse.ArgumentParser) -> None:
+    add_folder(parser)
+    parser.add_argument("url", help="the page")
 
 
 def waiting() -> WhileAway:

@@ -6,17 +6,18 @@ import sys
 from pathlib import Path
 
 from sanderling import clock
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless
-from sanderling.cli.typed import pathname
+from sanderling.cli.folders import add_folder
+from sanderling.clock import DAY
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
-from sanderling.freshness.outlook import Bought, Doubt, buys, doubts, fading, paces, rates_by_kind
-from sanderling.lab.plot import plot, save_png, save_svg, table
+from sanderling.freshness.outlook import BudgetValue, SignalDoubt, buys, doubts, fading, paces, rates_by_kind
+from sanderling.presenting.arguments import pathname
+from sanderling.presenting.plot import plot, save_png, save_svg, table
+from sanderling.presenting.screen import harmless
+from sanderling.refreshing.logbook import past
+from sanderling.refreshing.planner import Collection, read
+from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
-from sanderling.wiring.budget import DAY
-from sanderling.wiring.logbook import past
-from sanderling.wiring.planner import Collection, read
 
 _ABOUT = """Shows how fresh the copy is believed to be, how often its pages change, which hosts are not to be believed, and what
 a budget of visits would keep fresh. Nothing is fetched."""
@@ -76,14 +77,14 @@ def _facts(collection: Collection, known: Believed) -> dict[str, object]:
     }
 
 
-def _save(path: Path, curve: list[Bought]) -> None:
+def _save(path: Path, curve: list[BudgetValue]) -> None:
     if path.suffix.lower() == ".svg":
         save_svg(_series(curve), "visits a day", "freshness", path)
     elif not save_png(_series(curve), "visits a day", "freshness", path):
         raise RunFailed(f"{path} cannot be drawn without matplotlib (`pip install matplotlib`); a .svg file can")
 
 
-def _series(curve: list[Bought]) -> dict[str, list[tuple[float, float]]]:
+def _series(curve: list[BudgetValue]) -> dict[str, list[tuple[float, float]]]:
     return {
         "optimal": [(bought.visits, bought.optimal) for bought in curve],
         "uniform": [(bought.visits, bought.uniform) for bought in curve],
@@ -91,8 +92,8 @@ def _series(curve: list[Bought]) -> dict[str, list[tuple[float, float]]]:
 
 
 def _told(
-    folder: Path, collection: Collection, known: Believed, facts: dict[str, object], curve: list[Bought],
-    doubted: list[Doubt], origins: dict[int, str],
+    folder: Path, collection: Collection, known: Believed, facts: dict[str, object], curve: list[BudgetValue],
+    doubted: list[SignalDoubt], origins: dict[int, str],
 ) -> str:  # fmt: skip
     if not facts["pages"]:
         return f"no pages in {folder} yet: `sanderling crawl -d {folder}` fetches some\n"

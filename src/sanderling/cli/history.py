@@ -4,10 +4,11 @@ import argparse
 import json
 import sys
 
-from sanderling.cli.folders import reading
-from sanderling.cli.screen import harmless, size
-from sanderling.cli.versions import add_page, said, versions_of, when
+from sanderling.cli.folders import add_page
 from sanderling.model import VersionRow
+from sanderling.presenting.screen import harmless, size
+from sanderling.presenting.versions import said, versions_of, when
+from sanderling.repository.opening import reading
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

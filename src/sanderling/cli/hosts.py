@@ -5,10 +5,10 @@ from typing import Any
 
 import msgspec
 
-from sanderling.cli.screen import harmless
 from sanderling.model import Host, State
+from sanderling.presenting.screen import harmless
 from sanderling.repository.store import Store
-from sanderling.server.watching import learned
+from sanderling.server.gate.host_memory import learned
 
 # What most hosts say that are asked for a sitemap which nobody has named.
 NO_SITEMAP = "answered 404"

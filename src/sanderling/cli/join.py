@@ -3,10 +3,10 @@
 import argparse
 
 from sanderling.cli.folders import add_folder
+from sanderling.crawling.run_folder import LINK
 from sanderling.errors import UsageError
+from sanderling.jobs.client import client
 from sanderling.repository.folder import Folder, in_use
-from sanderling.wiring.client import client
-from sanderling.wiring.run_folder import LINK
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -3,7 +3,7 @@
 import argparse
 from importlib import import_module
 
-from sanderling.cli.typed import Parser
+from sanderling.presenting.arguments import Parser
 
 EXPERIMENTS = {
     "ordering": "which order of visits brings the important pages first",

@@ -5,10 +5,11 @@ import sys
 
 import msgspec
 
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless
-from sanderling.cli.versions import page_named
+from sanderling.cli.folders import add_folder
 from sanderling.model import State
+from sanderling.presenting.screen import harmless
+from sanderling.presenting.versions import page_named
+from sanderling.repository.opening import reading
 from sanderling.urls import identity
 
 _ABOUT = """Lists the pages that link to a URL, or those that a page links to.

@@ -8,11 +8,12 @@ from itertools import chain, islice
 import msgspec
 
 from sanderling.cli.duplicates import named_groups
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import harmless, size
-from sanderling.cli.typed import count
+from sanderling.cli.folders import add_folder
 from sanderling.errors import UsageError
 from sanderling.model import State
+from sanderling.presenting.arguments import count
+from sanderling.presenting.screen import harmless, size
+from sanderling.repository.opening import reading
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-from sanderling.cli.screen import duration, rate_of, size
-from sanderling.wiring.crawl import Progress
+from sanderling.crawling.server import CrawlProgress
+from sanderling.presenting.screen import duration, rate_of, size
 
 PLAIN_EVERY = 5.0
 
@@ -29,7 +29,7 @@ class Display:
             self._live = Live(console=Console(file=self._stream), refresh_per_second=5, transient=True)
             self._live.start()
 
-    def show(self, progress: Progress) -> None:
+    def show(self, progress: CrawlProgress) -> None:
         now = time.monotonic()
         self._recent = [(t, n) for t, n in self._recent if t > now - 5] + [(now, progress.counts.pages)]
         if self._live is not None:
@@ -56,7 +56,7 @@ class Display:
         (t0, n0), (t1, n1) = self._recent[0], self._recent[-1]
         return (n1 - n0) / (t1 - t0) if t1 > t0 else 0.0
 
-    def line(self, progress: Progress) -> str:
+    def line(self, progress: CrawlProgress) -> str:
         counts = progress.counts
         parts = [
             f"{counts.pages:,} page{'s' * (counts.pages != 1)}",
@@ -70,7 +70,7 @@ class Display:
             parts.append("the network is away")
         return " · ".join(parts)
 
-    def _left(self, progress: Progress) -> str:
+    def _left(self, progress: CrawlProgress) -> str:
         """How long it takes until the first limit is met, going on at this rate."""
         waits = [] if progress.time_left is None else [progress.time_left]
         if rate := self.rate():
@@ -81,7 +81,7 @@ class Display:
                 waits.append(progress.bytes_left / (rate * counts.bytes / counts.pages))
         return f" · {duration(min(waits))} left" if waits else ""
 
-    def _panel(self, progress: Progress) -> "Table":
+    def _panel(self, progress: CrawlProgress) -> "Table":
         from rich.spinner import Spinner
         from rich.table import Table
         from rich.text import Text

@@ -10,13 +10,13 @@ import msgspec
 from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
 from sanderling.cli.folders import add_folder
 from sanderling.cli.progress import PLAIN_EVERY, Display
-from sanderling.cli.screen import say, size
+from sanderling.crawling.server import CrawlProgress
 from sanderling.errors import UsageError
 from sanderling.model import Counts
+from sanderling.presenting.screen import say, size
+from sanderling.refreshing.terms import OBJECTIVES, POLICIES, Budget, Terms, read_budget
 from sanderling.repository.folder import Folder
-from sanderling.wiring.archive import open_store, settings_for
-from sanderling.wiring.budget import OBJECTIVES, POLICIES, Budget, Terms, read_budget
-from sanderling.wiring.crawl import Progress
+from sanderling.repository.opening import open_store, settings_for
 
 _ABOUT = """Visit again the pages of a crawl that most deserve it, and fetch only what changed.
 
@@ -89,7 +89,7 @@ class _Display(Display):
         super().__init__(plain_every)
         self._before = before
 
-    def line(self, progress: Progress) -> str:
+    def line(self, progress: CrawlProgress) -> str:
         after, before, refresh = progress.counts, self._before, progress.refresh
         if refresh is None:
             return super().line(progress)
@@ -113,7 +113,7 @@ def _usual_budget(folder: Folder) -> Budget:
         store.close()
 
 
-def _told(folder: Path, before: Counts, progress: Progress) -> str:
+def _told(folder: Path, before: Counts, progress: CrawlProgress) -> str:
     told = what_was_found(before, progress, folder)
     refresh = progress.refresh
     if refresh is None or not refresh.planned:
@@ -126,7 +126,7 @@ def _told(folder: Path, before: Counts, progress: Progress) -> str:
     )
 
 
-def _summary(folder: Path, terms: Terms, before: Counts, progress: Progress) -> dict[str, object]:
+def _summary(folder: Path, terms: Terms, before: Counts, progress: CrawlProgress) -> dict[str, object]:
     after, refresh = progress.counts, progress.refresh
     found = {
         name: getattr(after, name) - getattr(before, name)

@@ -4,9 +4,10 @@ import argparse
 import sys
 import time
 
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import duration, say
-from sanderling.wiring.indexing import rebuild
+from sanderling.cli.folders import add_folder
+from sanderling.presenting.screen import duration, say
+from sanderling.repository.opening import reading
+from sanderling.search.indexing import rebuild
 
 _EVERY = 2.0
 

@@ -9,13 +9,13 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.reindex import Told
-from sanderling.cli.screen import colourful, harmless, say
-from sanderling.cli.typed import host, positive
-from sanderling.cli.versions import moment, when
 from sanderling.errors import IndexInUse, UsageError
 from sanderling.model import ChangeKind
+from sanderling.presenting.arguments import host, positive
+from sanderling.presenting.screen import colourful, harmless, say
+from sanderling.presenting.versions import moment, when
 from sanderling.repository.folder import Folder
-from sanderling.wiring.searching import Hit, Query, Results, Searcher, check, open_search
+from sanderling.search.searching import Hit, Query, Results, Searcher, check, open_search
 
 _ABOUT = """Finds pages by their words, the best first, with the words marked.
 

@@ -3,10 +3,10 @@
 import argparse
 
 from sanderling import clock
-from sanderling.cli.typed import host, share
-from sanderling.cli.versions import moment
 from sanderling.model import ChangeKind
-from sanderling.telling.selection import Wanted, kinds_named
+from sanderling.presenting.arguments import host, share
+from sanderling.presenting.versions import moment
+from sanderling.telling.selection import ChangeFilter, kinds_named
 
 KINDS = [each.name.lower() for each in ChangeKind if each.name]
 
@@ -29,8 +29,8 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
     parser.add_argument("--all", action="store_true", help="also what is no news")
 
 
-def wanted(options: argparse.Namespace) -> Wanted:
-    return Wanted(
+def wanted(options: argparse.Namespace) -> ChangeFilter:
+    return ChangeFilter(
         since=moment(options.since, clock.now()) if options.since is not None else 0.0,
         kinds=kinds_named(options.kind or ()),
         significance=options.min_significance,

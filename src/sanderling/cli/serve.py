@@ -5,8 +5,8 @@ import secrets
 import sys
 from pathlib import Path
 
-from sanderling.cli.typed import pathname, port
 from sanderling.errors import UsageError
+from sanderling.presenting.arguments import pathname, port
 
 _ABOUT = """Shows crawls in the browser and answers programs at /api/v1, on this machine only unless told otherwise.
 
@@ -54,7 +54,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    from sanderling.web import serving  # what only this command needs takes a moment to load
+    from sanderling.web import serving
     from sanderling.web.app import create_app
     from sanderling.web.sandbox import create_sandbox
     from sanderling.web.security import LOOPBACK_NAMES, Security, is_hash, is_loopback

@@ -6,9 +6,10 @@ import sys
 import msgspec
 
 from sanderling.cli import hosts
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.screen import size
+from sanderling.cli.folders import add_folder
+from sanderling.presenting.screen import size
 from sanderling.repository.folder import in_use
+from sanderling.repository.opening import reading
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

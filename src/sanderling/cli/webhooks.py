@@ -8,15 +8,16 @@ import time
 import uuid
 from typing import Any
 
-from sanderling.cli.folders import add_folder, reading
-from sanderling.cli.versions import when
+from sanderling.cli.folders import add_folder
 from sanderling.errors import RunFailed
+from sanderling.presenting.versions import when
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import reading
 from sanderling.settings import Settings, Webhook, load
 from sanderling.telling import record as records
-from sanderling.telling.record import Record
+from sanderling.telling.delivery import deliver_all, send, sole_messenger
+from sanderling.telling.record import DeliveryRecord
 from sanderling.telling.webhook import trial
-from sanderling.wiring.delivery import deliver_all, send, sole_messenger
 
 _ABOUT = """Shows how the deliveries to the webhooks in sanderling.toml stand.
 
@@ -73,7 +74,7 @@ def _test(folder: Folder, settings: Settings, webhook: Webhook) -> str:
     return ""
 
 
-def _record(folder: Folder, webhook: Webhook) -> Record:
+def _record(folder: Folder, webhook: Webhook) -> DeliveryRecord:
     kept = records.read(folder.webhooks, webhook.url)
     assert kept is not None
     return kept

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from sanderling.client import robots
 from sanderling.client.reading import REDIRECTS, Reader
-from sanderling.client.site import Pause, Pauses, Site
+from sanderling.client.site import Pause, Pauses, PoliteHost
 from sanderling.client.transport import SWEEP_EVERY, Fetch, Transport
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
 from sanderling.settings import Settings
@@ -60,11 +60,11 @@ class Crawler:
         self._archive = archive
         self._agent = settings.user_agent  # by which robots.txt addresses it; the contact is no name of it
         self._transport = Transport(settings, server.fileno())
-        self._sites: dict[str, Site] = {}
+        self._sites: dict[str, PoliteHost] = {}
         # What connects through a proxy does not know the address.
         self._pauses: Pauses | None = {} if settings.by_address and not settings.proxy else None
-        self._ready: deque[Site] = deque()
-        self._pausing: list[tuple[float, int, Site]] = []
+        self._ready: deque[PoliteHost] = deque()
+        self._pausing: list[tuple[float, int, PoliteHost]] = []
         self._pushes = 0
         self._visits: list[Visit] = []
         self._oldest = 0.0
@@ -101,7 +101,9 @@ class Crawler:
             for part in message.hosts:
                 site = self._sites.get(part.origin)
                 if site is None:
-                    site = self._sites[part.origin] = Site(part.origin, part.trusted, self._settings, self._pauses)
+                    site = self._sites[part.origin] = PoliteHost(
+                        part.origin, part.trusted, self._settings, self._pauses
+                    )
                 site.connections = part.connections
                 site.pause.next_at = max(site.pause.next_at, time.monotonic() + part.not_before - time.time())
                 if part.robots is not None and (site.robots is None or part.robots.at > site.robots.at):
@@ -128,7 +130,7 @@ class Crawler:
             until = min(until, self._pausing[0][0])
         return max(0.0, until - now)
 
-    def _schedule(self, site: Site, now: float) -> None:
+    def _schedule(self, site: PoliteHost, now: float) -> None:
         if site.scheduled or not site.queue or site.in_flight >= site.connections:
             return
         site.scheduled = True
@@ -173,7 +175,7 @@ class Crawler:
             if site.pause.waiting:
                 self._wake(site.pause, now)
 
-    def _needs_robots(self, site: Site) -> bool:
+    def _needs_robots(self, site: PoliteHost) -> bool:
         if self._settings.ignore_robots or not site.origin.startswith(WEB) or not site.queue:
             return False
         if site.robots is None:
@@ -182,7 +184,7 @@ class Crawler:
         age = abs(time.time() - site.robots.at)  # from the future when the clock was set back
         return age > (1.0 if site.robots.allowed is False else robots.KEPT)
 
-    def _allowed(self, task: Task, site: Site) -> bool:
+    def _allowed(self, task: Task, site: PoliteHost) -> bool:
         if site.rules is None or site.rules.allows(task.url):
             return True
         if site.rules.unreachable:
@@ -191,7 +193,7 @@ class Crawler:
             self._done(task, Outcome.EXCLUDED, "disallowed by robots.txt")
         return False
 
-    def _start(self, task: Task, site: Site, robots_hops: int) -> None:
+    def _start(self, task: Task, site: PoliteHost, robots_hops: int) -> None:
         refused = self._transport.start(task, site, robots_hops)
         if not refused:
             # Nothing else is asked until the rules are known.
@@ -265,13 +267,13 @@ class Crawler:
                 return
         self._know_rules(site, robots.judge(fetch.status, b"".join(fetch.chunks), fetch.error, time.time()))
 
-    def _know_rules(self, site: Site, found: Robots) -> None:
+    def _know_rules(self, site: PoliteHost, found: Robots) -> None:
         site.in_flight = 0
         site.learn(found, self._agent)
         site.pause_after(0.0, time.monotonic())
         self._schedule(site, time.monotonic())
 
-    def _give_up(self, site: Site) -> None:
+    def _give_up(self, site: PoliteHost) -> None:
         """Discards at once what a dead host would only hold slots for."""
         _, outcome, reason = site.dead
         while site.queue:

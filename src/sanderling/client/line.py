@@ -4,8 +4,8 @@ import socket
 
 import msgspec
 
-from sanderling.frames import Incoming, framed
 from sanderling.model import Hello, Lease, Recall, Report, Stop, ToClient, Welcome
+from sanderling.model.frames import Incoming, framed
 
 
 class ServerLine:

@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Mapping
 
-from sanderling.client.site import Site
+from sanderling.client.site import PoliteHost
 from sanderling.client.transport import SWEEP_EVERY, Transport
 from sanderling.model import Task
 from sanderling.settings import Settings
@@ -16,7 +16,7 @@ def one_reached(settings: Settings, hosts: Mapping[str, bool]) -> bool:
     transport = Transport(settings, line)
     try:
         for origin, trusted in hosts.items():
-            transport.start(Task(0, f"{origin}/robots.txt", 0, 0, 0), Site(origin, trusted, settings), 0)
+            transport.start(Task(0, f"{origin}/robots.txt", 0, 0, 0), PoliteHost(origin, trusted, settings), 0)
         while transport.active:
             transport.wait(SWEEP_EVERY)
             if not all(fetch.host_is_dead for fetch in transport.finished() + transport.overdue(time.monotonic())):

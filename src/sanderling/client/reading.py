@@ -9,17 +9,18 @@ import turbohtml
 from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
-from sanderling.client import sitemaps
-from sanderling.client.documents import Text, decode, kind_of, read_docx, read_pdf, read_xml
-from sanderling.client.html import Head, HtmlPage, directives
-from sanderling.client.links import LinkTable, in_charset, pack, unpacked
-from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.transport import Fetch, conditions_of, skipped_types
+from sanderling.documents import sitemaps
+from sanderling.documents.formats import decode, kind_of
+from sanderling.documents.html import HtmlPage, directives
+from sanderling.documents.links import LinkTable, pack
+from sanderling.documents.reading import READERS, as_document, dated, hrefs_of, media_type
+from sanderling.documents.sketch import Sketch, sketch
+from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
 from sanderling.network import agent, names
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, origin, redirected
-from sanderling.visible import visible_text as shown
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
@@ -71,7 +72,7 @@ class Read(NamedTuple):
     condense: Condense | None = None  # of a page that is visited again
 
 
-class Opened(NamedTuple):
+class ParsedVisit(NamedTuple):
     """A visit that lacks what the text comes to in numbers and where the answer lies in the archive."""
 
     visit: Visit
@@ -118,12 +119,12 @@ class Reader:
         self._mark(0)
         return [*map(_complete, opened, sketches, condensed, places)]
 
-    def _open(self, fetch: Fetch) -> Opened:
+    def _open(self, fetch: Fetch) -> ParsedVisit:
         task, status = fetch.task, fetch.status
         if fetch.error:
             outcome = Outcome.FAILED if fetch.hopeless else Outcome.RETRY
             visit = Visit(id=task.id, outcome=outcome, at=time.time(), reason=fetch.error)
-            return Opened(visit, task.url)
+            return ParsedVisit(visit, task.url)
         headers = fetch.headers()
         known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
         if status in (408, 429) or status >= 500:
@@ -131,7 +132,7 @@ class Reader:
                 id=task.id, outcome=Outcome.RETRY, status=status, at=time.time(),
                 reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
-            return Opened(visit, task.url)
+            return ParsedVisit(visit, task.url)
         body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
         if task.kind == Kind.SOURCE:
             return self._source(fetch, body)
@@ -143,11 +144,11 @@ class Reader:
                 size=fetch.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
             revisit = "304" if status == 304 else "same"
-            return Opened(visit, task.url, None, self._exchange(fetch, headers, body, mime, revisit))
+            return ParsedVisit(visit, task.url, None, self._exchange(fetch, headers, body, mime, revisit))
         if 200 <= status < 300:
             if mime.startswith(self._skip):
                 visit = Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.time(), reason=f"skips type {mime}")
-                return Opened(visit, task.url)
+                return ParsedVisit(visit, task.url)
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             again = bool(task.digest)
             outcome, read = (
@@ -182,7 +183,7 @@ class Reader:
             links=read.links,
             found=list(read.found),
         )
-        return Opened(visit, task.url, read.words, self._exchange(fetch, headers, body, mime), read.condense)
+        return ParsedVisit(visit, task.url, read.words, self._exchange(fetch, headers, body, mime), read.condense)
 
     def _content(
         self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool
@@ -211,7 +212,7 @@ class Reader:
                 words=text.text,
                 parameters=self._of_text(text.text, url) if again else b"",
                 links=links,
-                found=(_dated(body, links) if kind == "xml" else []) + [found for _, found in new],
+                found=(dated(body, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
             )
         except _CHOKED as error:
@@ -227,7 +228,7 @@ class Reader:
             links = b""
             found: Sequence[Found] = ()
         else:
-            hrefs, spelled = _hrefs(page, head, follow_nofollow)
+            hrefs, spelled = hrefs_of(page, head, follow_nofollow)
             links, new = self._links.resolve(head.base, hrefs)
             written = {after: before for before, after in spelled.items()}
             texts = page.anchor_texts([written.get(href, href) for href, _ in new])
@@ -243,10 +244,10 @@ class Reader:
         )  # fmt: skip
 
     def _of_text(self, words: str, url: str) -> bytes:
-        document = _as_document(words)
+        document = as_document(words)
         return self._detector.fingerprint(document, url)(shown(document), b"")
 
-    def _source(self, fetch: Fetch, body: bytes) -> Opened:
+    def _source(self, fetch: Fetch, body: bytes) -> ParsedVisit:
         """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
         found: list[Found] = []
         words, reason = None, ""
@@ -271,7 +272,7 @@ class Reader:
             id=fetch.task.id, outcome=outcome, at=fetch.started, size=fetch.size, reason=reason,
             found=found, truncated=fetch.truncated,
         )  # fmt: skip
-        return Opened(visit, fetch.task.url, words)
+        return ParsedVisit(visit, fetch.task.url, words)
 
     def _redirect(self, url: str, location: str, permanent: bool) -> tuple[Outcome, Read]:
         target = redirected(url, location) if location else None
@@ -306,7 +307,7 @@ class Reader:
         )  # fmt: skip
 
 
-def _condensed(opened: Opened) -> bytes:
+def _condensed(opened: ParsedVisit) -> bytes:
     if opened.condense is None or opened.words is None:
         return opened.visit.parameters
     try:
@@ -315,7 +316,7 @@ def _condensed(opened: Opened) -> bytes:
         return b""
 
 
-def _complete(opened: Opened, roughly: Sketch | None, parameters: bytes, stored: Stored | None) -> Visit:
+def _complete(opened: ParsedVisit, roughly: Sketch | None, parameters: bytes, stored: Stored | None) -> Visit:
     if roughly is None:
         return replace(opened.visit, parameters=parameters, stored=stored) if stored else opened.visit
     digest, simhash, gist, core = roughly
@@ -345,16 +346,6 @@ def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, b
     return b"".join(lines)
 
 
-def media_type(header: str) -> tuple[str, str | None]:
-    mime, _, parameters = header.partition(";")
-    charset = None
-    low = parameters.lower()
-    start = low.find("charset=")
-    if start >= 0:
-        charset = parameters[start + 8 :].partition(";")[0].strip().strip("\"'") or None
-    return mime.strip().lower()[:100], charset[:40] if charset else None
-
-
 def _retry_after(value: str) -> float:
     """Seconds from a Retry-After header, which is a number or a date."""
     if value.isascii() and value.isdigit():
@@ -363,65 +354,3 @@ def _retry_after(value: str) -> float:
         return min(max(0.0, parsedate_to_datetime(value[:100]).timestamp() - time.time()), LONGEST_RETRY_AFTER)
     except (ValueError, TypeError, OverflowError, IndexError, OSError):
         return 0.0
-
-
-def _as_document(text: str) -> turbohtml.Document:
-    """Plain text as a page of it, its lines kept: each is a paragraph."""
-    return turbohtml.parse("<pre>\n" + turbohtml.escape(text, quote=False), positions=False)
-
-
-def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:
-    """A document parsed as it was when it was fetched; None for one that says nothing."""
-    mime, charset = media_type(content_type)
-    kind = kind_of(body, mime)
-    if kind == "html":
-        return HtmlPage(body, charset, url).document
-    if kind == "text":
-        return _as_document(decode(body, charset))
-    reader = READERS.get(kind)
-    return _as_document(reader(body, charset).text) if reader else None
-
-
-def links_of(document: turbohtml.Document, url: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
-    """The links of an archived page, as its visit reported them."""
-    page, known_as = HtmlPage(document, None, url), names(settings)
-    follow_nofollow = settings.follow_nofollow or settings.ignore_robots
-    head = page.head(known_as, follow_nofollow)
-    if (head.nofollow or directives(robots_tags, known_as)[0]) and not settings.ignore_robots:
-        return b""
-    return LinkTable().resolve(head.base, _hrefs(page, head, follow_nofollow)[0])[0]
-
-
-def _hrefs(page: HtmlPage, head: Head, follow_nofollow: bool) -> tuple[list[str], dict[str, str]]:
-    """Where a page leads, as browsers would ask for it; and what they spell in another way than the page."""
-    hrefs = page.hrefs(follow_nofollow) + head.hrefs
-    if head.refresh:
-        hrefs.append(head.refresh)
-    spelled = in_charset(hrefs, page.charset)
-    return ([spelled.get(href, href) for href in hrefs] if spelled else hrefs), spelled
-
-
-def visible_text(url: str, body: bytes, content_type: str) -> str:
-    """The text that a reader of a document sees."""
-    mime, charset = media_type(content_type)
-    kind = kind_of(body, mime)
-    if kind == "html":
-        return HtmlPage(body, charset, url).text()
-    if kind == "text":
-        return decode(body, charset)
-    reader = READERS.get(kind)
-    return reader(body, charset).text if reader else ""
-
-
-READERS: dict[str, Callable[[bytes, str | None], Text]] = {
-    "xml": read_xml,
-    "pdf": lambda body, _: read_pdf(body),
-    "docx": lambda body, _: read_docx(body),
-}
-
-
-def _dated(body: bytes, links: bytes) -> list[Found]:
-    """The entries of a feed that say when they were changed."""
-    linked = set(unpacked(links))
-    entries = ((identity(url), url, modified) for url, modified in sitemaps.dates(body).items())
-    return [Found(id, url, "", Kind.PAGE, modified) for id, url, modified in entries if id in linked]

@@ -4,11 +4,12 @@ from functools import lru_cache
 
 from protego import Protego
 
+from sanderling.clock import DAY
 from sanderling.model import Robots
 
 # RFC 9309 wants at least this much of a robots.txt to be read; the rest is ignored.
 LARGEST = 500 * 1024
-KEPT = 24 * 3600.0
+KEPT = DAY
 MAX_REDIRECTS = 5
 # No host is granted a longer Crawl-delay, in seconds: one that asks for a year would keep a crawl from ever ending.
 LONGEST_DELAY = 180.0
@@ -27,7 +28,7 @@ def judge(status: int, body: bytes, error: str, at: float) -> Robots:
     return Robots(at, False, "", f"robots.txt could not be read: {error}")
 
 
-class Rules:
+class RobotsRules:
     """A host's rules, ready to ask."""
 
     def __init__(self, robots: Robots, agent: str) -> None:

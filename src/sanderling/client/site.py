@@ -8,7 +8,7 @@ address in use goes back to wait for its turn before anything is sent.
 import time
 from collections import deque
 
-from sanderling.client.robots import Rules
+from sanderling.client.robots import RobotsRules
 from sanderling.model import Outcome, Robots, Task
 from sanderling.settings import Settings
 
@@ -23,14 +23,14 @@ class Pause:
 
     def __init__(self) -> None:
         self.next_at = 0.0
-        self.user: Site | None = None  # who has requests on their way
-        self.waiting: deque[Site] = deque()
+        self.user: PoliteHost | None = None  # who has requests on their way
+        self.waiting: deque[PoliteHost] = deque()
 
 
 Pauses = dict[str, Pause]  # by address
 
 
-class Site:
+class PoliteHost:
     """One host that this client visits."""
 
     __slots__ = (
@@ -50,7 +50,7 @@ class Site:
         self.pauses = pauses
         self.address = ""
         self.robots: Robots | None = None
-        self.rules: Rules | None = None
+        self.rules: RobotsRules | None = None
         self.scheduled = False
 
         self.interval = 0.0
@@ -60,7 +60,7 @@ class Site:
 
     def learn(self, robots: Robots, agent: str) -> None:
         self.robots = robots
-        self.rules = Rules(robots, agent)
+        self.rules = RobotsRules(robots, agent)
         self.told = False
 
     def pause_after(self, seconds: float, now: float, asked: float = 0.0) -> None:

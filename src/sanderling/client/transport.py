@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pycurl
 
 from sanderling.client.robots import LARGEST
-from sanderling.client.site import Site
+from sanderling.client.site import PoliteHost
 from sanderling.model import Task
 from sanderling.network import agent, certificates, is_public, names_private
 from sanderling.settings import Settings
@@ -81,7 +81,7 @@ class Fetch:
         self._anywhere = settings.allow_private
         self.lines: list[bytes] = []
 
-    def begin(self, task: Task, site: Site, robots_hops: int) -> None:
+    def begin(self, task: Task, site: PoliteHost, robots_hops: int) -> None:
         self.task = task
         self.site = site
         # Another origin than the one the user named, reached by a redirect of robots.txt, is not trusted with it.
@@ -170,7 +170,7 @@ class Transport:
         self._plain: set[str] = set()
         self.active: dict[pycurl.Curl, Fetch] = {}
 
-    def start(self, task: Task, site: Site, robots_hops: int = -1) -> str:
+    def start(self, task: Task, site: PoliteHost, robots_hops: int = -1) -> str:
         """Begins a fetch; returns why not when its address is refused before any connection."""
         fetch = self._idle.pop() if self._idle else self._new_fetch()
         fetch.begin(task, site, robots_hops)

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.arrays import Floats
 from sanderling.freshness.evidence import MEMORY
-
-Floats = NDArray[np.float64]
 
 # From one change in eleven years to one an hour; neighbours differ by 2.15.
 RATES: Floats = np.geomspace(1 / 4000, 24.0, 16)

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sanderling.arrays import Floats
 from sanderling.freshness.curves import even_freshness, inverse_gain
 from sanderling.freshness.worth import COARSE, ROUNDS, Objective, wait
 
-Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]
 Part = NDArray[np.intp] | slice
 # (thresholds, the pages they are for) -> visits a day
@@ -27,7 +27,7 @@ _STEPS = 6
 _NOT_MODIFIED = 300.0  # bytes of an answer without a body
 
 
-class Plan(NamedTuple):
+class BudgetPlan(NamedTuple):
     """The solution: visits a day for every page, and the threshold, which differs where a host is capped."""
 
     visits: Floats
@@ -40,7 +40,7 @@ def plan_known(
     weights: ArrayLike = 1.0,
     costs: ArrayLike = 1.0,
     objective: Objective = Objective.FRESHNESS,
-) -> Plan:
+) -> BudgetPlan:
     """The optimum for rates that are known exactly; some pages may get no visit at all."""
     lam = np.asarray(rates, np.float64)
     weight, cost = np.broadcast_to(weights, lam.shape), np.broadcast_to(costs, lam.shape)
@@ -62,7 +62,7 @@ def plan_believed(
     caps: ArrayLike = np.inf,
     objective: Objective = Objective.FRESHNESS,
     longest: float = LONGEST,
-) -> Plan:
+) -> BudgetPlan:
     """The optimum for rates that are believed. `caps` are the most visits a day that each host's manners allow."""
     weight, cost = np.broadcast_to(weights, log_rate.shape), np.broadcast_to(costs, log_rate.shape)
 
@@ -95,10 +95,10 @@ def _wanted(threshold: Floats, weight: Floats, cost: Floats) -> Floats:
     return np.asarray(np.divide(threshold * cost, weight, out=np.full(len(weight), np.inf), where=weight > 0))
 
 
-def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, caps: ArrayLike) -> Plan:
+def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, caps: ArrayLike) -> BudgetPlan:
     pages = len(cost)
     if pages == 0 or budget <= 0:
-        return Plan(np.zeros(pages), np.full(pages, np.inf))
+        return BudgetPlan(np.zeros(pages), np.full(pages, np.inf))
     if hosts is None:
         hosts, caps = np.zeros(pages, np.intp), np.inf
     caps = _per_host(hosts, caps)
@@ -122,7 +122,7 @@ def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, cap
         left = budget - float((planned * cost)[~free[hosts]].sum())
         if left <= 0 or not free.any():
             break
-    return Plan(planned, threshold)
+    return BudgetPlan(planned, threshold)
 
 
 def _bisect(visits: Visits, cost: Floats, budget: float, part: Part, within: float) -> float:

@@ -10,13 +10,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sanderling.freshness import belief, tides
+from sanderling.arrays import Floats
+from sanderling.freshness import belief, seasons
 from sanderling.freshness.evidence import KINDS, MEMORY, SIZE
 from sanderling.freshness.importance import importance
-from sanderling.freshness.signals import Record
-from sanderling.freshness.trust import SKEW, Trust
+from sanderling.freshness.signals import SKEW, SignalRecord
+from sanderling.freshness.trust import Trust
 
-Floats = NDArray[np.float64]
 Groups = NDArray[np.intp]
 
 # Times are in days.
@@ -139,8 +139,8 @@ def _silence(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) ->
 def _felt(pages: NDArray[np.void], levels: list[Groups], rate: Floats, now: float) -> Floats:
     """Time since the last visit, as what the neighbours did makes it feel."""
     page = np.flatnonzero((pages["since"] > 0) & (pages["at"] > pages["since"]))
-    seen = tides.Seen(page, pages["since"][page], pages["at"][page], pages["kinds"][page] != 0, rate[page])
-    return tides.exposure(levels[0], levels[-1], pages["at"], seen, now)
+    seen = seasons.LastVisits(page, pages["since"][page], pages["at"][page], pages["kinds"][page] != 0, rate[page])
+    return seasons.exposure(levels[0], levels[-1], pages["at"], seen, now)
 
 
 def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats) -> Floats:
@@ -149,7 +149,7 @@ def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Flo
     if not len(dated):
         return elapsed
     ids, host = np.unique(pages["host"][dated], return_inverse=True)
-    records = [hosts[int(id)].sitemap if int(id) in hosts else Record() for id in ids]
+    records = [hosts[int(id)].sitemap if int(id) in hosts else SignalRecord() for id in ids]
     recall = np.array([record.recall for record in records])[host]
     false = np.maximum(np.array([record.false_rate for record in records])[host], 1e-9)
     rate = np.exp(log_rate[dated])

@@ -6,9 +6,9 @@ All pages of an optimal schedule are visited when they reach the same worth, the
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from sanderling.arrays import Floats
 
 # Beyond x = 40 the gain is 1 to the last bit of a double.
 _FAR = 40.0

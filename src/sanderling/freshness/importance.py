@@ -8,9 +8,9 @@ freshness are figures of the same size.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from sanderling.arrays import Floats
 
 # PageRank is heavy-tailed: taken whole, the front page would outweigh a site. Its square root keeps the order
 # and lets the long tail still be visited.

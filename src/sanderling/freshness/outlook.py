@@ -6,14 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.arrays import Floats
 from sanderling.freshness import belief
 from sanderling.freshness.budget import plan_believed
 from sanderling.freshness.collection import Believed, numbers_of
 from sanderling.freshness.curves import even_freshness
 from sanderling.freshness.evidence import KINDS, SIZE
 from sanderling.freshness.trust import Trust
-
-Floats = NDArray[np.float64]
 
 # Changes a day from which on a page belongs to a class, and its name.
 PACES = (
@@ -33,7 +32,7 @@ _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
 _WEIGHTS = _WEIGHTS / _WEIGHTS.sum()
 
 
-class Bought(NamedTuple):
+class BudgetValue(NamedTuple):
     """What a budget of so many visits a day keeps fresh in the long run."""
 
     visits: float
@@ -41,7 +40,7 @@ class Bought(NamedTuple):
     uniform: float
 
 
-class Doubt(NamedTuple):
+class SignalDoubt(NamedTuple):
     """A host and something it says that is not believed."""
 
     host: int
@@ -86,12 +85,12 @@ def rates_of(packed: bytes) -> dict[str, float]:
     return dict(zip(KINDS, map(float, belief.expected_rate(believed)), strict=True))
 
 
-def buys(known: Believed) -> list[Bought]:
+def buys(known: Believed) -> list[BudgetValue]:
     """Freshness as a function of the budget. Of a large collection a sample is asked."""
     pages, some = len(known.log_rate), _sample(known)
     log_rate, spread, weight = known.log_rate[some], known.spread[some], known.weight[some]
     return [
-        Bought(
+        BudgetValue(
             share * pages,
             _freshness(log_rate, spread, weight, plan_believed(log_rate, spread, share * len(some), weight).visits),
             _freshness(log_rate, spread, weight, np.full(len(some), share)),
@@ -120,20 +119,22 @@ def _freshness(log_rate: Floats, spread: Floats, weight: Floats, visits: Floats)
     return float(weight @ fresh / max(float(weight.sum()), 1e-12))
 
 
-def doubts(hosts: Mapping[int, Trust], rate: float) -> list[Doubt]:
+def doubts(hosts: Mapping[int, Trust], rate: float) -> list[SignalDoubt]:
     """What hosts say that visits did not confirm; `rate` is how often a page changes, in changes a day."""
     found = []
     for host, trust in hosts.items():
         said, checked = trust.sitemap, trust.validators
         if said.false >= 3 and said.precision(rate) < 0.5:
             why = f"{said.precision(rate):.0%} of the dates in its sitemap are true, {said.recall:.0%} of changes are told"
-            found.append(Doubt(host, "sitemap", why))
+            found.append(SignalDoubt(host, "sitemap", why))
         if not checked.not_modified_is_true:
-            found.append(Doubt(host, "304", "pages changed behind the same ETag or Last-Modified: asked for whole"))
+            found.append(
+                SignalDoubt(host, "304", "pages changed behind the same ETag or Last-Modified: asked for whole")
+            )
         if checked.restless >= 3 and checked.saves < 0.5:
             why = f"{1 - checked.saves:.0%} of its ETags change with pages that do not: nothing is saved by asking"
-            found.append(Doubt(host, "ETag", why))
+            found.append(SignalDoubt(host, "ETag", why))
         if checked.misdated >= 3 and not checked.dates_are_true:
             share = checked.misdated / checked.dated
-            found.append(Doubt(host, "Last-Modified", f"{share:.0%} of its dates contradict what was found"))
+            found.append(SignalDoubt(host, "Last-Modified", f"{share:.0%} of its dates contradict what was found"))
     return found

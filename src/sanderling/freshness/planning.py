@@ -9,12 +9,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sanderling.arrays import Floats
 from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.budget import LONGEST, plan_believed
 from sanderling.freshness.collection import Believed
 from sanderling.freshness.worth import OFF, Objective, rough, worth
-
-Floats = NDArray[np.float64]
 
 # The deepest level that "top-levels" visits.
 TOP_LEVELS = 2
@@ -24,7 +23,7 @@ _MANY = 50_000
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
 
 
-class Schedule(NamedTuple):
+class DueTimes(NamedTuple):
     due: Floats  # infinite for never
     wait: Floats  # between two visits
 
@@ -92,7 +91,7 @@ def affordable(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
 def schedule(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
     hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf,
-) -> Schedule:  # fmt: skip
+) -> DueTimes:  # fmt: skip
     """When each page is due if `budget` may be spent a day, and no host gets more visits a day than its cap."""
     last = pages["at"]
     if policy == "optimal":
@@ -108,7 +107,7 @@ def schedule(
     else:
         inside = pages["depth"] <= TOP_LEVELS if policy == "top-levels" else np.ones(len(pages), bool)
         wait = np.where(inside, float(cost[inside].sum()) / max(budget, 1e-12), np.inf)
-    return Schedule(np.maximum(last + wait, ready(pages, now)), wait)
+    return DueTimes(np.maximum(last + wait, ready(pages, now)), wait)
 
 
 def ready(pages: NDArray[np.void], now: float) -> Floats:

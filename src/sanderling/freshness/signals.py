@@ -9,8 +9,10 @@ not, so their weight, the logarithm of how much likelier a hint is with a change
 import math
 from typing import NamedTuple
 
+from sanderling.clock import DAY
 
-class Record(NamedTuple):
+
+class SignalRecord(NamedTuple):
     """What is known of one kind of signal of one host: a few counts, updated at every visit of its pages.
 
     The beginning is half a change announced and half missed, and a false alarm in ten days: no signal is
@@ -39,10 +41,10 @@ class Record(NamedTuple):
 _MEMORY = 0.999
 
 
-def learn(record: Record, elapsed: float, alarms: int, changed: bool) -> Record:
+def learn(record: SignalRecord, elapsed: float, alarms: int, changed: bool) -> SignalRecord:
     """The record after a visit that came `elapsed` after the one before, with `alarms` in between."""
     fade = _MEMORY
-    return Record(
+    return SignalRecord(
         record.announced * fade + (1.0 if changed and alarms else 0.0),
         record.missed * fade + (1.0 if changed and not alarms else 0.0),
         record.false * fade + max(alarms - (1 if changed else 0), 0),
@@ -50,7 +52,7 @@ def learn(record: Record, elapsed: float, alarms: int, changed: bool) -> Record:
     )
 
 
-def expected_changes(rate: float, elapsed: float, alarms: int, record: Record) -> float:
+def expected_changes(rate: float, elapsed: float, alarms: int, record: SignalRecord) -> float:
     """What stands in the place of rate * elapsed:  lam (1 - rho) tau + k ln((nu + lam rho) / nu).
 
     Silence of a good informant makes a page younger than its time, an alarm of one makes it old at once.
@@ -85,7 +87,7 @@ class Validators(NamedTuple):
 
 
 # A clock may be off by this much, in days, before its dates count as wrong.
-_SKEW = 300 / 86400
+SKEW = 300 / DAY
 
 
 def check_validator(host: Validators, validator_changed: bool, content_changed: bool) -> Validators:
@@ -102,7 +104,7 @@ def check_date(
 ) -> Validators:
     """After a visit that carried Last-Modified: true dates lie in the past, and behind the last visit if and only if
     the content changed since."""
-    future = last_modified > answered_at + _SKEW
-    moved = last_modified > last_visit + _SKEW
+    future = last_modified > answered_at + SKEW
+    moved = last_modified > last_visit + SKEW
     wrong = future or moved != content_changed
     return host._replace(dated=host.dated * _MEMORY + 1, misdated=host.misdated * _MEMORY + (1.0 if wrong else 0.0))

@@ -6,16 +6,14 @@ what an audit finds stands for all the visits that were not audited.
 
 import msgspec
 
-from sanderling.freshness.signals import Record, Validators, check_date, check_validator, learn
+from sanderling.freshness.signals import SKEW, SignalRecord, Validators, check_date, check_validator, learn
 
 # One visit in so many is sent without conditions: 2 % of the bytes that 304 saves.
 AUDIT_EVERY = 50
-# A sitemap is read some time after the page changed and written some time before: dates within it are alike, in days.
-SKEW = 300 / 86400
 
 
 class Trust(msgspec.Struct, frozen=True, array_like=True):
-    sitemap: Record = Record()
+    sitemap: SignalRecord = SignalRecord()
     validators: Validators = Validators()
 
     @property

@@ -14,9 +14,9 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from sanderling.arrays import Floats
 from sanderling.freshness.curves import gain
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 

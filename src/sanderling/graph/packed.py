@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.arrays import Floats
+
 Ids = NDArray[np.int64]
 Positions = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 PAGES_AT_ONCE = 20_000
 # As many links are worked on at once: 16 bytes each, and a pass over the 80 million links of a million pages takes

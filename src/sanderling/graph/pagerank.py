@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from sanderling.graph.packed import Floats, Graph
+from sanderling.arrays import Floats
+from sanderling.graph.packed import Graph
 
 DAMPING = 0.85
 # The sum of all changes in a round that ends the rounds. Against 1e-9, of 100,000 pairs of pages of a documentation

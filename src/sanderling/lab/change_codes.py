@@ -21,10 +21,10 @@ import msgspec
 import numpy as np
 from turbohtml import Document, parse
 
-from sanderling.cli.typed import pathname, positive
 from sanderling.errors import UsageError
 from sanderling.lab import change_edits as edits
 from sanderling.lab.change_methods import METHODS, PICTURES, Method
+from sanderling.presenting.arguments import pathname, positive
 
 _TIMED_PAGES: Final = 60
 _GENERATED_PAGES: Final = 40

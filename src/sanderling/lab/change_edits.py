@@ -14,7 +14,7 @@ from turbohtml import Document, Element, Text
 
 from sanderling.change import image, presentation, structure
 from sanderling.change.text import collapse
-from sanderling.visible import visible_text
+from sanderling.documents.visible import visible_text
 
 _UNSEEN: Final = frozenset(("script", "style", "template", "title", "noframes"))
 _SWAPS: Final = {
@@ -38,7 +38,7 @@ _SPACES: Final = re.compile(r"(\s+)")
 _STYLES: Final = ("color: red", "font-weight: bold", "margin: 2em", "display: none")
 
 
-class Truth(msgspec.Struct, frozen=True):
+class EditTruth(msgspec.Struct, frozen=True):
     """Which aspects of a page an edit changed, by comparing everything that belongs to each."""
 
     text: bool
@@ -55,8 +55,8 @@ class Aspects(msgspec.Struct, frozen=True):
     looks: tuple[object, ...]
     pictures: tuple[str, ...]
 
-    def truth(self, other: Aspects) -> Truth:
-        return Truth(
+    def truth(self, other: Aspects) -> EditTruth:
+        return EditTruth(
             self.words != other.words,
             self.outline != other.outline,
             self.looks != other.looks,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from turbohtml import Document
 from xxhash import xxh3_64_intdigest
 
-from sanderling.change import Kind, compare, image, parameters, structure, text
+from sanderling.change import AspectKind, compare, image, parameters, structure, text
 from sanderling.change.explain import paragraphs
 
 Aspect = Literal["text", "structure", "presentation", "image"]
@@ -50,7 +50,7 @@ def _size(code: object) -> int:
 
 
 def _ours(aspect: Aspect) -> Method:
-    kind = Kind(aspect)
+    kind = AspectKind(aspect)
     return Method(
         "ours",
         aspect,

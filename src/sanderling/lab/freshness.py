@@ -19,16 +19,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from sanderling.cli.typed import count, pathname, positive
 from sanderling.errors import UsageError
 from sanderling.freshness.importance import importance
-from sanderling.freshness.simulation.history import COLUMNS, HistoryError, PageHistory, read
-from sanderling.freshness.simulation.pickers import PICKERS
-from sanderling.freshness.simulation.replay import Result, replay
-from sanderling.freshness.simulation.revisit import revisit
-from sanderling.freshness.simulation.synthetic import TEMPERS
-from sanderling.lab.plot import plot, save_png, table
-from sanderling.wiring.budget import POLICIES
+from sanderling.lab.simulation.history import COLUMNS, HistoryError, PageHistory, read
+from sanderling.lab.simulation.pickers import PICKERS
+from sanderling.lab.simulation.replay import ReplayResult, replay
+from sanderling.lab.simulation.revisit import revisit
+from sanderling.lab.simulation.synthetic import TEMPERS
+from sanderling.presenting.arguments import count, pathname, positive
+from sanderling.presenting.plot import plot, save_png, table
+from sanderling.refreshing.terms import POLICIES
 
 _BUDGETS = {"simulated": (0.01, 0.02, 0.05, 0.1), "served": (0.05, 0.1, 0.2), "history": (0.05,)}
 # Of the site that is served.
@@ -36,13 +36,13 @@ _DAYS, _ROUNDS = 30, 10
 
 
 @dataclass(frozen=True)
-class Part:
+class ScenarioResult:
     """What one scenario found on one collection."""
 
     source: str
     pages: int
     changes: int
-    results: list[Result]
+    results: list[ReplayResult]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -99,12 +99,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _simulated(args: argparse.Namespace) -> Iterator[Part]:
+def _simulated(args: argparse.Namespace) -> Iterator[ScenarioResult]:
     pages = TEMPERS[args.synthetic](args.seed)
     yield _replayed(args, f"synthetic {args.synthetic}, seed {args.seed}", pages, args.budget or _BUDGETS["simulated"])
 
 
-def _histories(args: argparse.Namespace) -> Iterator[Part]:
+def _histories(args: argparse.Namespace) -> Iterator[ScenarioResult]:
     for path in args.history:
         try:
             pages = read(path, args.column)
@@ -113,7 +113,7 @@ def _histories(args: argparse.Namespace) -> Iterator[Part]:
         yield _replayed(args, str(path), pages, args.budget or _BUDGETS["history"])
 
 
-def _served(args: argparse.Namespace) -> Iterator[Part]:
+def _served(args: argparse.Namespace) -> Iterator[ScenarioResult]:
     # Imported only here: the other scenarios need no server.
     from sanderling.lab.served import KeptSite
 
@@ -125,10 +125,12 @@ def _served(args: argparse.Namespace) -> Iterator[Part]:
                 _progress(policy, budget)
                 results.append(site.keep(policy, budget))
         source = f"served over HTTP for {_DAYS} days in {_ROUNDS} rounds, seed {args.seed}"
-        yield Part(source, len(site.truth.urls), site.truth.happened, results)
+        yield ScenarioResult(source, len(site.truth.urls), site.truth.happened, results)
 
 
-def _replayed(args: argparse.Namespace, source: str, pages: Sequence[PageHistory], budgets: Sequence[float]) -> Part:
+def _replayed(
+    args: argparse.Namespace, source: str, pages: Sequence[PageHistory], budgets: Sequence[float]
+) -> ScenarioResult:
     depth = np.array([page.url.count("/") for page in pages])
     weight = importance(np.nan, depth) if args.weights == "depth" else np.ones(len(pages))
     results = []
@@ -136,14 +138,14 @@ def _replayed(args: argparse.Namespace, source: str, pages: Sequence[PageHistory
         for policy in args.policy:
             _progress(policy, budget)
             results.append(replay(pages, policy, budget, weight))
-    return Part(source, len(pages), sum(len(page.changes) for page in pages), results)
+    return ScenarioResult(source, len(pages), sum(len(page.changes) for page in pages), results)
 
 
 def _progress(policy: str, budget: float) -> None:
     print(f"{policy}, {budget:g} visits a page a day ...", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _answer(args: argparse.Namespace, scenario: str, part: Part) -> dict[str, object]:
+def _answer(args: argparse.Namespace, scenario: str, part: ScenarioResult) -> dict[str, object]:
     answer: dict[str, object] = {
         "scenario": scenario, "source": part.source, "column": args.column, "pages": part.pages,
         "changes": part.changes, "policies": [asdict(result) for result in part.results],
@@ -153,7 +155,7 @@ def _answer(args: argparse.Namespace, scenario: str, part: Part) -> dict[str, ob
     return answer
 
 
-def _print_tables(args: argparse.Namespace, part: Part) -> None:
+def _print_tables(args: argparse.Namespace, part: ScenarioResult) -> None:
     results, budgets = part.results, {result.budget for result in part.results}
     _say(f"\n{part.source}: {part.pages:,} pages, {part.changes:,} changes")
     if 0 in budgets:
@@ -179,7 +181,7 @@ def _print_tables(args: argparse.Namespace, part: Part) -> None:
             _say(table([[p, "-" if n is None else n] for p, n in needed.items()], ["policy", "visits"]))
 
 
-def _visits_needed(results: Sequence[Result]) -> dict[str, float | None]:
+def _visits_needed(results: Sequence[ReplayResult]) -> dict[str, float | None]:
     """By interpolation on the curve of each policy, and a little beyond its ends; None where it would be a guess."""
     reference = next((r.freshness for r in results if r.policy == "uniform" and r.budget > 0), None)
     needed: dict[str, float | None] = {}

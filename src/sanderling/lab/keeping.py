@@ -9,21 +9,20 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.arrays import Floats
 from sanderling.freshness import evidence, planning
 from sanderling.freshness.adaptive import NUTCH_FIRST, nutch_interval
 from sanderling.freshness.collection import COLUMNS, believe
-from sanderling.freshness.pattern import url_folder, url_pattern
-from sanderling.freshness.simulation.replay import WARM_UP, Result, Sums
+from sanderling.freshness.url_groups import url_folder, url_pattern
 from sanderling.freshness.worth import Objective
+from sanderling.lab.simulation.replay import WARM_UP, ReplayResult, Sums
 from sanderling.model import ChangeKind
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.urls import identity
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True)
-class Truth:
+class WebTruth:
     """What a site does in some days: its pages, and when each changes, in days."""
 
     urls: list[str]
@@ -48,7 +47,7 @@ class Truth:
         return np.asarray(by_now > before)
 
 
-def truth(web: SyntheticWeb, days: float) -> Truth:
+def truth(web: SyntheticWeb, days: float) -> WebTruth:
     """The pages that the front page leads to, level by level."""
     depths = dict.fromkeys(web.seeds, 0)
     level = list(depths)
@@ -58,13 +57,13 @@ def truth(web: SyntheticWeb, days: float) -> Truth:
         level = list(found)
     changes = [np.array([change.at / DAY for change in web.changes(url, 0.0, days * DAY)]) for url in depths]
     rates = np.array([web.rate(url) * DAY for url in depths])
-    return Truth(list(depths), list(depths.values()), changes, days, rates)
+    return WebTruth(list(depths), list(depths.values()), changes, days, rates)
 
 
 class Log:
     """What was done to keep a site fresh, and what the crawler believed meanwhile. All pages were visited at 0."""
 
-    def __init__(self, site: Truth, weights: Floats) -> None:
+    def __init__(self, site: WebTruth, weights: Floats) -> None:
         self._site = site
         self._share = weights / weights.sum()
         self._visits: list[list[float]] = [[] for _ in site.urls]
@@ -99,7 +98,7 @@ class Log:
                 fresh += (math.exp(-rate * first) - math.exp(-rate * last)) / rate if rate else last - first
         return fresh / (len(self._visits) * (days - warm))
 
-    def result(self, policy: str, budget: float) -> Result:
+    def result(self, policy: str, budget: float) -> ReplayResult:
         """What the visits were worth, exactly."""
         sums = Sums()
         warm = WARM_UP * self._site.days
@@ -122,7 +121,7 @@ class Log:
         return replace(found, predicted=float(predicted), true_then=float(true_then))
 
 
-def planned(site: Truth, policy: str, budget: float, every: float = 1.0) -> Log:
+def planned(site: WebTruth, policy: str, budget: float, every: float = 1.0) -> Log:
     """Kept by the planner of a refresh, in rounds of `every` days, without a network: `budget` is visits a page a day."""
     pages = np.zeros(len(site.urls), COLUMNS)
     pages["host"], pages["there"], pages["importance"], pages["depth"] = 1, True, np.nan, site.depths

@@ -20,11 +20,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sanderling.cli.typed import pathname, positive
+from sanderling.arrays import Floats
 from sanderling.graph import pagerank
 from sanderling.lab import parallel, webs
-from sanderling.lab.plot import plot, require_png, save_png, table
 from sanderling.model import State
+from sanderling.presenting.arguments import pathname, positive
+from sanderling.presenting.plot import plot, require_png, save_png, table
 from sanderling.server import ranking
 from sanderling.server.distributor import TURNS, Cuts, cuts
 from sanderling.server.ranking import Snapshot
@@ -40,7 +41,6 @@ _CURVE = range(0, 101, 4)
 
 _X, _Y = "% of the pages fetched", "share of the final PageRank"
 
-Floats = NDArray[np.float64]
 Curves = dict[str, dict[str, Floats]]
 
 
@@ -186,7 +186,7 @@ def _series(curves: Curves) -> dict[str, list[tuple[float, float]]]:
     return {order: [(float(x), at_percent(curve, x)) for x in _CURVE] for order, curve in curves["best first"].items()}
 
 
-def _report(web: webs.Web, curves: Curves, teams: list[parallel.Outcome]) -> dict[str, Any]:
+def _report(web: webs.Web, curves: Curves, teams: list[parallel.TeamOutcome]) -> dict[str, Any]:
     return {
         "web": web.name,
         "pages": len(web.graph.ids),
@@ -201,7 +201,7 @@ def _report(web: webs.Web, curves: Curves, teams: list[parallel.Outcome]) -> dic
     }
 
 
-def _show(web: webs.Web, curves: Curves, teams: list[parallel.Outcome]) -> None:
+def _show(web: webs.Web, curves: Curves, teams: list[parallel.TeamOutcome]) -> None:
     lines = [f"{web.name}: {len(web.graph.ids):,} pages, {len(web.graph.targets):,} links"]
     for serving, by_order in curves.items():
         rows = [[order, *(at_percent(curve, x) for x in AFTER)] for order, curve in by_order.items()]
@@ -214,5 +214,5 @@ def _show(web: webs.Web, curves: Curves, teams: list[parallel.Outcome]) -> None:
     if teams:
         lines += ["", "As many downloads as there are pages, by crawlers that order by known back links"]
         rows = [list(msgspec.structs.astuple(team)) for team in teams]
-        lines.append(table(rows, [name.replace("_", " ") for name in parallel.Outcome.__struct_fields__]))
+        lines.append(table(rows, [name.replace("_", " ") for name in parallel.TeamOutcome.__struct_fields__]))
     sys.stdout.write("\n".join(lines) + "\n\n")

@@ -23,7 +23,7 @@ BATCH = 100
 EARLY = 0.3  # quality is also measured after this share of the downloads, when it still matters what came first
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class TeamOutcome(msgspec.Struct, frozen=True):
     """What a team of crawlers achieved."""
 
     team: str
@@ -69,7 +69,7 @@ class Queue:
         return None
 
 
-def compare(web: Web, crawlers: int) -> list[Outcome]:
+def compare(web: Web, crawlers: int) -> list[TeamOutcome]:
     return [
         _judge("independent", web, _apart(web, crawlers, own_sites_only=False)),
         _judge("firewall", web, _apart(web, crawlers, own_sites_only=True)),
@@ -142,13 +142,13 @@ def _starts(web: Web, wanted: int) -> list[int]:
     return list(found)
 
 
-def _judge(team: str, web: Web, work: Work) -> Outcome:
+def _judge(team: str, web: Web, work: Work) -> TeamOutcome:
     visits = work.visits
     worth = pagerank(web.graph)
     times = np.bincount(visits, minlength=len(worth))
     early = np.unique(visits[: round(len(worth) * EARLY)])
     distinct = int((times > 0).sum())
-    return Outcome(
+    return TeamOutcome(
         team=team,
         turns=work.turns,
         downloads=len(visits),

@@ -3,15 +3,15 @@
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 
 from sanderling.errors import RunFailed
 from sanderling.freshness.importance import importance
-from sanderling.freshness.simulation.replay import Result
-from sanderling.lab.keeping import Log, Truth, truth
+from sanderling.lab.keeping import Log, WebTruth, truth
+from sanderling.lab.simulation.replay import ReplayResult
+from sanderling.processes import entry_points
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 
 # No sitemap: its dates would tell every policy what to visit. One client, because all of it is one small host.
@@ -30,7 +30,7 @@ class KeptSite:
         self._first = Path(self._folder.name) / "first"
         self._site: ServedWeb = self.web.serve()
         self._site.__enter__()
-        self.truth: Truth = truth(self._site.direct, self._days)
+        self.truth: WebTruth = truth(self._site.direct, self._days)
         _sanderling("crawl", self._site.url, "-d", self._first, *_SETTINGS)
         rows = {row["url"]: row for row in map(json.loads, _sanderling("pages", self._first, "--json").splitlines())}
         self._weights = importance([rows[url]["importance"] for url in self.truth.urls], 0)
@@ -40,7 +40,7 @@ class KeptSite:
         self._site.__exit__(None, None, None)
         self._folder.cleanup()
 
-    def keep(self, policy: str, budget: float) -> Result:
+    def keep(self, policy: str, budget: float) -> ReplayResult:
         """`budget` is visits a page a day; `all` saves it up until it is enough for a visit to everything."""
         site, pages = self._site, len(self.truth.urls)
         folder = Path(self._folder.name) / f"{policy}-{budget:g}"
@@ -65,7 +65,7 @@ class KeptSite:
 
 def _sanderling(*arguments: object, later: float = 0.0) -> str:
     ran = subprocess.run(
-        [sys.executable, "-m", "sanderling", *map(str, arguments)], capture_output=True, text=True, check=False,
+        entry_points.command("command", *arguments), capture_output=True, text=True, check=False,
         env={**os.environ, "SANDERLING_AHEAD": str(later * DAY)},
     )  # fmt: skip
     if ran.returncode:

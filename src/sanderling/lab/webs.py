@@ -1,7 +1,6 @@
 """Webs to crawl on paper: their whole link graph is known, so that an order of visits can be judged by it."""
 
 import subprocess
-import sys
 import tempfile
 from importlib import import_module
 from pathlib import Path
@@ -13,10 +12,11 @@ from numpy.typing import NDArray
 from sanderling.errors import UsageError
 from sanderling.graph import Graph, pack
 from sanderling.model import State
+from sanderling.processes import entry_points
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
 from sanderling.server.ranking import shape
 from sanderling.urls import identity, origin
-from sanderling.wiring.archive import open_store
 
 Ids = NDArray[np.int64]
 
@@ -137,7 +137,7 @@ def documentation() -> Web:
     except ImportError:
         raise UsageError("--web docs needs the bench: run it in the folder of Sanderling's source") from None
     with tempfile.TemporaryDirectory(prefix="sanderling-lab-") as folder, served.serve() as site:
-        command = [sys.executable, "-m", "sanderling", "crawl", site.url, "-d", folder, "--per-host", "32"]
+        command = entry_points.command("command", "crawl", site.url, "-d", folder, "--per-host", "32")
         subprocess.run(
             [*command, "--delay", "0", "--ignore-robots", "--allow-private"], check=True, capture_output=True
         )

@@ -4,7 +4,7 @@ A page's life in these types: a `Task` is leased to a client inside a `Lease`; t
 inside a `Report`; the server turns the report into one `Commit`, which the store writes in one transaction.
 """
 
-from sanderling.model.live import Answer, ClientState, Counts, HostState, Live, Mishap
+from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, Mishap
 from sanderling.model.messages import (
     PROTOCOL,
     Ask,
@@ -40,14 +40,14 @@ from sanderling.model.records import (
     Settled,
     VersionRow,
 )
-from sanderling.model.revisits import TURN, Belief, Seen, Subject, Turn
-from sanderling.model.states import SETTLED, ChangeKind, Kind, Outcome, State
+from sanderling.model.revisits import PLANNED_VISIT, Belief, PlannedVisit, RevisitFacts, Subject
+from sanderling.model.states import NEAR_BITS, SETTLED, ChangeKind, Kind, Outcome, State
 
 __all__ = [
+    "NEAR_BITS",
+    "PLANNED_VISIT",
     "PROTOCOL",
     "SETTLED",
-    "TURN",
-    "Answer",
     "Ask",
     "Before",
     "Belief",
@@ -68,17 +68,19 @@ __all__ = [
     "Kind",
     "Lease",
     "Live",
+    "LiveAnswer",
     "Mishap",
     "NewUrl",
     "Outcome",
     "PageFacts",
     "PageRow",
+    "PlannedVisit",
     "Recall",
     "Report",
+    "RevisitFacts",
     "Reworked",
     "Robots",
     "Searchable",
-    "Seen",
     "Settled",
     "State",
     "Stop",
@@ -87,7 +89,6 @@ __all__ = [
     "Task",
     "ToClient",
     "ToServer",
-    "Turn",
     "VersionRow",
     "Visit",
     "Welcome",

@@ -96,7 +96,7 @@ class Live(Struct, frozen=True, kw_only=True):
     rejudging: bool = False  # URLs are looked through for those that a change of scope concerns
 
 
-class Answer(Struct, frozen=True, tag=True):
+class LiveAnswer(Struct, frozen=True, tag=True):
     """Server to who asked or commanded; `problem` says why a command was not followed."""
 
     live: Live

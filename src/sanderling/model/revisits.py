@@ -4,7 +4,7 @@ from struct import Struct
 from typing import NamedTuple
 
 
-class Seen(NamedTuple):
+class RevisitFacts(NamedTuple):
     """What the update module knows of a page, or of a sitemap, when it is visited again."""
 
     id: int
@@ -56,7 +56,7 @@ class Subject(NamedTuple):
     failures: int
 
 
-class Turn(NamedTuple):
+class PlannedVisit(NamedTuple):
     """A visit that is planned; packed it takes 36 bytes (`TURN`)."""
 
     id: int
@@ -67,4 +67,4 @@ class Turn(NamedTuple):
     cost: float  # expected, in the unit of the budget
 
 
-TURN = Struct("<qqdfff")
+PLANNED_VISIT = Struct("<qqdfff")

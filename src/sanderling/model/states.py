@@ -2,6 +2,9 @@
 
 from enum import IntEnum, IntFlag
 
+# Texts whose simhashes differ in at most this many of 64 bits are near-duplicates.
+NEAR_BITS = 3
+
 
 class State(IntEnum):
     """Where a URL stands. A lease lives in the server's memory only: after a crash it is queued again."""

@@ -5,7 +5,7 @@ A page that was visited once has no row: what is known of it is in `pages`, so a
 
 from typing import Any
 
-from sanderling.model import Seen
+from sanderling.model import RevisitFacts
 
 _COLUMNS = ("at", "since", "kinds", "evidence", "interval", "tried", "failures")
 _UPDATE = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
@@ -41,5 +41,5 @@ SITEMAPS = """SELECT u.id, u.host, coalesce(b.at, 0.0), coalesce(b.interval, 0.0
     FROM urls u LEFT JOIN beliefs b ON b.page = u.number WHERE u.kind = 1 AND u.state = 3"""
 
 
-def seen(row: tuple[Any, ...]) -> Seen:
-    return Seen._make((*row[:7], bytes(row[7] or b""), *row[8:]))
+def seen(row: tuple[Any, ...]) -> RevisitFacts:
+    return RevisitFacts._make((*row[:7], bytes(row[7] or b""), *row[8:]))

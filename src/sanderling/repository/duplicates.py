@@ -12,7 +12,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-NEAR_BITS = 3
+from sanderling.model import NEAR_BITS
 
 # In a run of hashes with three equal blocks each is compared with as many that follow; such runs are long only where
 # thousands of pages are near-duplicates of each other, and then a chain of neighbours connects them all.

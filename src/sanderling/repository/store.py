@@ -13,8 +13,8 @@ from sanderling.model import (
     NewUrl,
     PageFacts,
     PageRow,
+    RevisitFacts,
     Reworked,
-    Seen,
     State,
     Subject,
     Task,
@@ -44,7 +44,7 @@ class UrlFacts(NamedTuple):
     alias: int
 
 
-class Judged(NamedTuple):
+class ScopedUrl(NamedTuple):
     """An unvisited URL that scope has a say in."""
 
     id: int
@@ -159,7 +159,7 @@ class Store(Protocol):
     def before(self, ids: list[int]) -> dict[int, Before]:
         """What is kept of each page's last version."""
 
-    def seen(self, ids: list[int]) -> dict[int, Seen]:
+    def seen(self, ids: list[int]) -> dict[int, RevisitFacts]:
         """What the update module knows of these pages and sitemaps."""
 
     def subjects(self) -> Iterator[Subject]:
@@ -179,7 +179,7 @@ class Store(Protocol):
     def last_number(self) -> int:
         """The highest number of a URL; they are numbered in the order they were found, with gaps."""
 
-    def judged(self, first: int, end: int) -> list[Judged]:
+    def judged(self, first: int, end: int) -> list[ScopedUrl]:
         """The URLs numbered from `first` to before `end` that are queued, held back or excluded, other names aside."""
 
     def warcs(self) -> dict[str, int]:

@@ -23,7 +23,7 @@ _SHOWN = """SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, 
 _VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
 
 
-class Listed(NamedTuple):
+class ListedUrl(NamedTuple):
     """A URL in a list."""
 
     number: int
@@ -76,7 +76,7 @@ class Shown(NamedTuple):
     noise: bytes
 
 
-class Part(NamedTuple):
+class ListPart(NamedTuple):
     """Some rows of a list, and where the next look begins: None at the end."""
 
     rows: list[Any]
@@ -85,7 +85,7 @@ class Part(NamedTuple):
 
 def urls(
     store: Store, most: int, after: int = _FIRST, state: State | None = None, host: int | None = None, prefix: str = ""
-) -> Part:
+) -> ListPart:
     """URLs in the order they were found."""
     indexed = state in (State.FAILED, State.GONE)
     end = _LAST if indexed else after + STRETCH
@@ -97,13 +97,13 @@ def urls(
     if prefix:
         wanted.append(("substr(u.url, 1, ?) = ?", [len(prefix), prefix]))
     found = [
-        Listed._make([*row[:3], _named(row[3]), *row[4:6], *_filled(row[6:], (0, "", "", 0, 0, 0, 0.0, 0.0))])
+        ListedUrl._make([*row[:3], _named(row[3]), *row[4:6], *_filled(row[6:], (0, "", "", 0, 0, 0, 0.0, 0.0))])
         for row in _select(store, f"{_LISTED} FROM {store.joins.urls}", wanted, "u.number", most)
     ]
     if len(found) == most:
-        return Part(found, found[-1].number)
+        return ListPart(found, found[-1].number)
     newest = store.select("SELECT max(number) FROM urls")[0][0] or 0
-    return Part(found, end if end < newest else None)
+    return ListPart(found, end if end < newest else None)
 
 
 def url(store: Store, id: int) -> Shown | None:
@@ -147,7 +147,7 @@ def versions(store: Store, page: int, first: int, last: int) -> list[VersionRow]
 def changes(
     store: Store, most: int, before: int | None = None, kinds: ChangeKind | None = None, since: float = 0.0,
     significance: float = 0.0, host: int | None = None, everything: bool = False,
-) -> Part:  # fmt: skip
+) -> ListPart:  # fmt: skip
     """Versions of all pages, the newest first; without `everything` only those that are news."""
     if before is None:
         before = (store.select("SELECT max(number) FROM versions")[0][0] or 0) + 1
@@ -170,21 +170,21 @@ def changes(
     query = f"{_VERSIONS} FROM {store.joins.versions}"
     found = [*map(rows.version, _select(store, query, chosen, "v.number DESC", most))] if numbers else []
     if len(found) == most:
-        return Part(found, found[-1].number)
+        return ListPart(found, found[-1].number)
     # Versions come in the order of time, give or take the length of a report.
     last = store.select("SELECT at FROM versions WHERE number >= ? ORDER BY number LIMIT 1", end) if since else []
     over = end <= 1 or bool(last and last[0][0] < since - 600)
-    return Part(found, None if over else end)
+    return ListPart(found, None if over else end)
 
 
-def hosts(store: Store, most: int, after: int | None = None) -> Part:
+def hosts(store: Store, most: int, after: int | None = None) -> ListPart:
     """Hosts, in no order that means anything but always the same."""
     query = f"{rows.HOSTS} WHERE id > ? ORDER BY id LIMIT ?"
     found = [*map(rows.host, store.select(query, -(1 << 63) if after is None else after, most))]
-    return Part(found, found[-1].id if len(found) == most else None)
+    return ListPart(found, found[-1].id if len(found) == most else None)
 
 
-def linking(store: Store, id: int, after: int | None = None, most: int = 500) -> Part:
+def linking(store: Store, id: int, after: int | None = None, most: int = 500) -> ListPart:
     """Pages (by id) that link to a URL, from among the next few thousand pages."""
     stretch = max(1, STRETCH // 8)  # about 700 bytes of links a page
     query = "SELECT page, targets FROM links WHERE page > ? ORDER BY page LIMIT ?"
@@ -201,7 +201,7 @@ def linking(store: Store, id: int, after: int | None = None, most: int = 500) ->
         else []
     )
     ids = dict(named)
-    return Part([ids[page] for page in found if page in ids], end)
+    return ListPart([ids[page] for page in found if page in ids], end)
 
 
 def _named(state: int) -> str:

@@ -10,7 +10,7 @@ from tantivy import Query as Matching
 from sanderling.model import ChangeKind
 from sanderling.search.asking import Query
 from sanderling.search.forms import forms
-from sanderling.search.parsing import All, Any, Node, Not, Phrase, Word
+from sanderling.search.parsing import AllOf, AnyOf, Node, Not, Phrase, Word
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
 
 # How much of what a word is worth in other fields adds to what it is worth in its best one.
@@ -26,7 +26,7 @@ MOST_MARKED = 200
 _RAW = {"host": "host", "lang": "language"}
 
 
-class Wanted(NamedTuple):
+class Highlights(NamedTuple):
     """What to mark in a text: words of the index, and words with how many letters they may be off."""
 
     words: set[str]
@@ -40,10 +40,10 @@ class Matcher:
         """`languages` are those that words may be forms of."""
         self._searcher = searcher
         self._languages = list(languages)
-        self.wanted = Wanted(set(), set())
+        self.wanted = Highlights(set(), set())
         self.notes: list[str] = []
 
-    def query(self, tree: All, asked: Query) -> Matching:
+    def query(self, tree: AllOf, asked: Query) -> Matching:
         """Everything that fits the words and the filters; only the words count for the score."""
         words = self._all(tree.parts)
         if not words and not self.notes and asked.text.strip() and "*" not in asked.text:
@@ -56,7 +56,7 @@ class Matcher:
         wanted = [query for part in parts if not isinstance(part, Not) and (query := self._node(part)) is not None]
         marked = (set(self.wanted.words), set(self.wanted.fuzzy))
         unwanted = [query for part in parts if isinstance(part, Not) and (query := self._node(part.part)) is not None]
-        self.wanted = Wanted(*marked)  # what is excluded is not there to be marked
+        self.wanted = Highlights(*marked)  # what is excluded is not there to be marked
         if unwanted:
             rest = [(Occur.MustNot, query) for query in unwanted]
             wanted.append(Matching.boolean_query([(Occur.Must, _silent(Matching.all_query())), *rest]))
@@ -67,10 +67,10 @@ class Matcher:
             return self._word(node)
         if isinstance(node, Phrase):
             return self._phrase(node)
-        if isinstance(node, Any):
+        if isinstance(node, AnyOf):
             alternatives = [query for part in node.parts if (query := self._node(part)) is not None]
             return Matching.boolean_query([(Occur.Should, query) for query in alternatives]) if alternatives else None
-        parts = self._all(node.parts if isinstance(node, All) else (node,))
+        parts = self._all(node.parts if isinstance(node, AllOf) else (node,))
         return Matching.boolean_query([(Occur.Must, query) for query in parts]) if parts else None
 
     def _word(self, word: Word) -> Matching | None:

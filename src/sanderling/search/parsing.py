@@ -38,11 +38,11 @@ class Phrase(NamedTuple):
     slop: int = 0
 
 
-class All(NamedTuple):
+class AllOf(NamedTuple):
     parts: tuple["Node", ...]
 
 
-class Any(NamedTuple):
+class AnyOf(NamedTuple):
     parts: tuple["Node", ...]
 
 
@@ -50,7 +50,7 @@ class Not(NamedTuple):
     part: "Node"
 
 
-Node = Word | Phrase | All | Any | Not
+Node = Word | Phrase | AllOf | AnyOf | Not
 
 
 class _Open(NamedTuple):
@@ -61,7 +61,7 @@ class _Open(NamedTuple):
     field: str
 
 
-def parse(text: str) -> tuple[All, list[str]]:
+def parse(text: str) -> tuple[AllOf, list[str]]:
     """What a question means, and notes on how it was bent to mean something."""
     notes: list[str] = []
     if len(text) > LONGEST:
@@ -109,15 +109,15 @@ def parse(text: str) -> tuple[All, list[str]]:
         joins = False
     while len(levels) > 1:
         _close(levels)
-    return All(_joined(levels[0].parts)), notes
+    return AllOf(_joined(levels[0].parts)), notes
 
 
-_JOIN = Any(())  # stands between two parts of which one is enough, until they are joined
+_JOIN = AnyOf(())  # stands between two parts of which one is enough, until they are joined
 
 
 def _close(levels: list[_Open]) -> None:
     inner = levels.pop()
-    group: Node = All(_joined(inner.parts))
+    group: Node = AllOf(_joined(inner.parts))
     levels[-1].parts.append(Not(group) if inner.minus else group)
 
 
@@ -130,8 +130,8 @@ def _joined(parts: list[Node]) -> tuple[Node, ...]:
             joining = bool(done)
         elif joining:
             before = done.pop()
-            alternatives = before.parts if isinstance(before, Any) else (before,)
-            done.append(Any((*alternatives, part)))
+            alternatives = before.parts if isinstance(before, AnyOf) else (before,)
+            done.append(AnyOf((*alternatives, part)))
             joining = False
         else:
             done.append(part)

@@ -16,7 +16,7 @@ import tantivy
 
 from sanderling.errors import BadIndex, IndexInUse
 from sanderling.search.schema import FORMAT, SCHEMA, register
-from sanderling.search.writing import Progress, sentences
+from sanderling.search.writing import IndexProgress, sentences
 
 _CURRENT = "current"
 _LOCK = "rebuild.lock"
@@ -94,12 +94,12 @@ def open_index(folder: Path, fresh: bool = False) -> tantivy.Index:
         return index
 
 
-def progress_of(searcher: tantivy.Searcher, root: Path) -> Progress:
+def progress_of(searcher: tantivy.Searcher, root: Path) -> IndexProgress:
     """How far an index is."""
     with legible(root):
         hits = searcher.search(tantivy.Query.term_query(SCHEMA, "progress", "here", "basic"), 1).hits
         note = searcher.doc(hits[0][1]).get_first("cursor") if hits else None
-        found = msgspec.json.decode(note, type=Progress) if note else Progress()
+        found = msgspec.json.decode(note, type=IndexProgress) if note else IndexProgress()
     if found.format != FORMAT:
         raise BadIndex(f"the index in {root} was made by another version of Sanderling: {_remedy(root)}")
     return found

@@ -15,10 +15,7 @@ from typing import NamedTuple
 
 import tantivy
 
-from sanderling.model import HitFacts
-
-# Texts whose hashes differ in at most so many of 64 bits are nearly the same.
-NEAR_BITS = 3
+from sanderling.model import NEAR_BITS, HitFacts
 
 Facts = Callable[[list[int]], Mapping[int, HitFacts]]
 

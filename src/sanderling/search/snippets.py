@@ -8,7 +8,7 @@ import tantivy
 from tantivy import Occur
 from tantivy import Query as Matching
 
-from sanderling.search.matching import Wanted
+from sanderling.search.matching import Highlights
 from sanderling.search.schema import SCHEMA, WORDS
 
 LENGTH = 220
@@ -32,7 +32,7 @@ class Snippet(NamedTuple):
 class Snipper:
     """Cuts snippets for one question."""
 
-    def __init__(self, searcher: tantivy.Searcher, wanted: Wanted) -> None:
+    def __init__(self, searcher: tantivy.Searcher, wanted: Highlights) -> None:
         self._searcher = searcher
         self._wanted = wanted
         self._generators: dict[tuple[str, frozenset[str]], tantivy.SnippetGenerator] = {}

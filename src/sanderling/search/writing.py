@@ -23,7 +23,7 @@ _SAMPLE = 1000
 _UNSIGNED = 0xFFFF_FFFF_FFFF_FFFF
 
 
-class Progress(msgspec.Struct, frozen=True):
+class IndexProgress(msgspec.Struct, frozen=True):
     """How far an index is, and of which crawl it is."""
 
     format: int = FORMAT
@@ -58,7 +58,7 @@ class Writer:
     def remove(self, number: int) -> None:
         self._writer.delete_documents_by_term("number", number)
 
-    def commit(self, progress: Progress) -> None:
+    def commit(self, progress: IndexProgress) -> None:
         with sentences():
             self._writer.delete_documents_by_term("progress", "here")
             note = tantivy.Document()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from xxhash import xxh3_64_intdigest
 
 from sanderling.model import Host, HostLease, HostNote, HostState, Task
-from sanderling.server.pace import Pace
+from sanderling.server.pace import ClientPace
 from sanderling.settings import Settings
 
 # A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
@@ -40,7 +40,7 @@ Take = Callable[[int, int, Collection[int]], list[Task]]
 Most = Callable[[int], int]  # how many URLs of a host may be leased, by what is known of it
 
 
-class Address:
+class SharedAddress:
     """The hosts at one address, as far as they share anything."""
 
     __slots__ = ("interval", "leased", "name", "not_before")
@@ -52,7 +52,7 @@ class Address:
         self.leased = 0
 
 
-class Site:
+class QueuedHost:
     """A host with work: what is queued for it in the store and who holds what."""
 
     __slots__ = ("address", "depth", "granted", "holders", "host", "keeper", "kept", "leased", "queued", "trusted")
@@ -62,7 +62,7 @@ class Site:
         self.trusted = trusted
         self.queued = 0  # in the store and not leased
         self.leased: set[int] = set()
-        self.address: Address | None = None  # known, and shared
+        self.address: SharedAddress | None = None  # known, and shared
         self.holders: dict[str, int] = {}
         self.granted: dict[str, tuple[int, int]] = {}  # to each holder: connections, before the last time and then
         self.keeper = ""  # the client that has its cookies
@@ -71,7 +71,7 @@ class Site:
 
 
 class Held(NamedTuple):
-    site: Site
+    site: QueuedHost
     client: str
     task: Task
     since: float
@@ -99,16 +99,16 @@ class Allocator:
         self._longest = max(LONGEST_NOTED, settings.delay or 0.0, settings.max_delay)
         self._by_level = settings.max_depth is not None
         self._by_address = settings.by_address and not settings.proxy and self._unhurried
-        self._addresses: dict[str, Address] = {}
+        self._addresses: dict[str, SharedAddress] = {}
         self._levels: dict[int, int] = {}
-        self._sites: dict[int, Site] = {}
-        self._by_origin: dict[str, Site] = {}
+        self._sites: dict[int, QueuedHost] = {}
+        self._by_origin: dict[str, QueuedHost] = {}
         # Hosts that wait for their client; "" for any of them. A plain dictionary would look for its first entry among
         # all that were ever taken from its front.
-        self._lines: dict[str, OrderedDict[int, Site]] = {"": OrderedDict()}
-        self._own: dict[str, dict[int, Site]] = {}
+        self._lines: dict[str, OrderedDict[int, QueuedHost]] = {"": OrderedDict()}
+        self._own: dict[str, dict[int, QueuedHost]] = {}
         self._held: dict[int, Held] = {}
-        self.paces: dict[str, Pace] = {}
+        self.paces: dict[str, ClientPace] = {}
 
     @property
     def leased(self) -> int:
@@ -130,7 +130,7 @@ class Allocator:
 
     def join(self, client: str) -> None:
         self._own[client] = {}
-        self.paces[client] = Pace(time.monotonic())
+        self.paces[client] = ClientPace(time.monotonic())
         self._line_up()
 
     def leave(self, client: str, doomed: int = 0) -> None:
@@ -159,7 +159,7 @@ class Allocator:
         """Says that `count` more URLs of a host are queued."""
         site = self._sites.get(host.id)
         if site is None:
-            site = self._sites[host.id] = self._by_origin[host.origin] = Site(host, trusted)
+            site = self._sites[host.id] = self._by_origin[host.origin] = QueuedHost(host, trusted)
         site.queued += count
         site.depth = 0
         self._offer(site)
@@ -245,7 +245,7 @@ class Allocator:
     def settle(self, visited: Iterable[tuple[int, bool]]) -> None:
         """Ends leases; each with whether its URL waits for another try."""
         now = time.monotonic()
-        sites: dict[int, Site] = {}
+        sites: dict[int, QueuedHost] = {}
         for id, again in visited:
             held = self._held[id]
             sites[held.site.host.id] = held.site
@@ -275,9 +275,9 @@ class Allocator:
         site.kept = note.interval
         return host
 
-    def _settle_at(self, site: Site, name: str) -> None:
+    def _settle_at(self, site: QueuedHost, name: str) -> None:
         """Where a host was found; from now on it shares the pause and the client of that address."""
-        address = self._addresses.setdefault(name, Address(name))
+        address = self._addresses.setdefault(name, SharedAddress(name))
         address.not_before = max(address.not_before, site.host.not_before)
         address.interval = site.host.interval
         if address is not site.address:
@@ -292,7 +292,7 @@ class Allocator:
 
     def active(self, most: int) -> list[HostState]:
         """Some of the hosts that are being visited; looks at a bounded number of leases."""
-        sites: dict[int, Site] = {}
+        sites: dict[int, QueuedHost] = {}
         for held in islice(self._held.values(), 100 * most):
             sites[held.site.host.id] = held.site
             if len(sites) >= most:
@@ -310,17 +310,17 @@ class Allocator:
         """Whether no URL is queued or leased; some may still wait for another try."""
         return not self._held and not any(self._lines.values()) and not any(self._own.values())
 
-    def _not_before(self, site: Site, now: float) -> float:
+    def _not_before(self, site: QueuedHost, now: float) -> float:
         """When a host may be asked; its interval follows its pauses, so that none is many times as long."""
         noted = max(site.host.not_before, site.address.not_before if site.address else 0.0)
         return noted if noted <= now + max(self._longest, 10 * site.host.interval) else 0.0
 
-    def _let_others_go_first(self, site: Site) -> None:
+    def _let_others_go_first(self, site: QueuedHost) -> None:
         """A host of which there is nothing to be had now would keep those behind it from being looked at."""
         if site.host.id in (line := self._lines[self._line_of(site)]):
             line.move_to_end(site.host.id)
 
-    def _first_of(self, client: str, want: int) -> list[Site]:
+    def _first_of(self, client: str, want: int) -> list[QueuedHost]:
         # As many as could be needed if each gave one task; the rest need not be looked at.
         return [site for site, _ in zip(self._lines[client].values(), range(max(want, 64)), strict=False)]
 
@@ -349,7 +349,7 @@ class Allocator:
         else:
             del site.holders[held.client], site.granted[held.client]
 
-    def _offer(self, site: Site) -> None:
+    def _offer(self, site: QueuedHost) -> None:
         """Puts a host where those who may lease from it look, at the end of the line."""
         id = site.host.id
         if site.queued <= 0:
@@ -366,13 +366,13 @@ class Allocator:
             if client in self._own and stays and holding <= self._quota(site, client) // 2:
                 self._own[client].setdefault(id, site)
 
-    def _line_of(self, site: Site) -> str:
+    def _line_of(self, site: QueuedHost) -> str:
         if site.keeper in self._own:
             return site.keeper
         name = site.address.name if site.address is not None else site.host.origin
         return owner(name, self._own) if self._belongs else ""
 
-    def _withdraw(self, site: Site) -> None:
+    def _withdraw(self, site: QueuedHost) -> None:
         self._lines[self._line_of(site)].pop(site.host.id, None)
 
     def _most_holders(self) -> int:
@@ -384,12 +384,12 @@ class Allocator:
         """Of the connections to a host, those of each client."""
         return max(1, self._per_host // self._most_holders())
 
-    def _connections(self, site: Site, client: str) -> int:
+    def _connections(self, site: QueuedHost, client: str) -> int:
         """How many a client may have now: one that has just been told of fewer may still be using what it had."""
         others = sum(max(granted) for name, granted in site.granted.items() if name != client)
         return min(self._share(), self._per_host - others)
 
-    def _room(self, site: Site, client: str) -> int:
+    def _room(self, site: QueuedHost, client: str) -> int:
         """How many tasks of a host may be leased in all: those at one address have one stock together."""
         if not self._by_address:
             return self._quota(site, client)
@@ -398,7 +398,7 @@ class Allocator:
         stock = STOCK_SECONDS / max(site.address.interval, STOCK_SECONDS / LARGEST_STOCK)
         return min(self._quota(site, client), max(1, int(stock)) - site.address.leased + len(site.leased))
 
-    def _quota(self, site: Site, client: str) -> int:
+    def _quota(self, site: QueuedHost, client: str) -> int:
         """How many tasks of a host a client may hold."""
         most = max(1, self._most(site.host.id) // self._most_holders())
         share = self.paces[client].share

@@ -7,9 +7,9 @@ from publicsuffixlist import PublicSuffixList
 
 from sanderling.errors import BadSeed, quoted
 from sanderling.model import Found, NewUrl, State
-from sanderling.patterns import pattern
 from sanderling.settings import Settings
 from sanderling.urls import LONGEST, SEEDABLE, canonical, hostname, identity, origin
+from sanderling.urls.patterns import pattern
 
 # A chain of redirects longer than browsers follow leads nowhere.
 MAX_HOPS = 20

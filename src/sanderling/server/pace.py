@@ -19,7 +19,7 @@ SMALLEST, LARGEST = 1 / 8, 2.0
 SHORTEST_PLAN = 1.0
 
 
-class Pace:
+class ClientPace:
     """One client, since it came."""
 
     def __init__(self, now: float) -> None:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.arrays import Floats
 from sanderling.graph import Graph, pagerank
 from sanderling.model import State
 from sanderling.settings import Order
 
-Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 # A group of URLs says something about its unvisited members when so many of it were visited.

@@ -12,7 +12,8 @@ from typing import IO, NamedTuple
 
 import msgspec
 
-from sanderling.server.errand import Errand
+from sanderling.files import write_whole
+from sanderling.processes.job import Job
 
 _RECORD = struct.Struct("<qd")
 
@@ -26,7 +27,7 @@ SHORTEST_PAUSE = 5.0
 FEWEST_PAGES = 50
 
 
-class Result(msgspec.Struct, frozen=True):
+class RankResult(msgspec.Struct, frozen=True):
     """The first line of a result; the records follow it: ranks of queued URLs, then importances of pages."""
 
     moved: int
@@ -45,23 +46,19 @@ class Step(NamedTuple):
 NOTHING = Step([], [])
 
 
-def write(path: Path, head: Result, records: bytes) -> None:
+def write(path: Path, head: RankResult, records: bytes) -> None:
     """A result under its name, complete or not at all."""
-    part = path.with_name(path.name + ".part")
-    with part.open("wb") as file:
-        file.write(msgspec.json.encode(head) + b"\n")
-        file.write(records)
-    part.replace(path)
+    write_whole(path, msgspec.json.encode(head), b"\n", records, sync=False)
 
 
-def read(path: Path) -> tuple[Result, Iterator[Step]]:
+def read(path: Path) -> tuple[RankResult, Iterator[Step]]:
     """A result's head, and what it holds in steps of a bounded size."""
     file = path.open("rb")
-    head = msgspec.json.decode(file.readline(), type=Result)
+    head = msgspec.json.decode(file.readline(), type=RankResult)
     return head, _steps(file, head)
 
 
-def _steps(file: IO[bytes], head: Result) -> Iterator[Step]:
+def _steps(file: IO[bytes], head: RankResult) -> Iterator[Step]:
     with file:
         for some in _batches(file, head.moved):
             yield Step(some, [])
@@ -80,7 +77,7 @@ class Reranker:
     def __init__(self, order: str, command: list[str], result: Path) -> None:
         """`command` is completed with the path of the result; `breadth-first` needs no job and starts none."""
         self._idle = order == "breadth-first"
-        self._errand = Errand(command, result)
+        self._job = Job(command, result)
         self._steps: Iterator[Step] | None = None
         self._newcomers: list[float] = []
         self._scored_at = 0  # how many pages there were
@@ -101,25 +98,25 @@ class Reranker:
             if step is NOTHING:
                 self._steps = None
             return step
-        if self._errand.out:
+        if self._job.out:
             self._look_after()
         elif time.monotonic() >= self._not_before and fetched >= max(FEWEST_PAGES, self._scored_at * (1 + GROWTH)):
             self._scored_at = fetched
-            self._errand.begin()
+            self._job.begin()
         return NOTHING
 
     def close(self) -> None:
-        self._errand.close()
+        self._job.close()
         if self._steps is not None:
             self._steps.close()  # type: ignore[attr-defined]
             self._steps = None
 
     def _look_after(self) -> None:
-        if not self._errand.back():
+        if not self._job.back():
             return
         self._not_before = time.monotonic() + SHORTEST_PAUSE
-        if self._errand.complaint:
+        if self._job.complaint:
             return
-        head, self._steps = read(self._errand.result)
+        head, self._steps = read(self._job.result)
         self._newcomers = head.newcomers
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, head.cpu * ONE_SECOND_IN)

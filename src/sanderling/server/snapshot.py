@@ -12,10 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from sanderling.arrays import Floats
 from sanderling.graph import Places, pack, pagerank
 from sanderling.server import ranking
-from sanderling.server.ranking import Floats, Snapshot
-from sanderling.server.reranker import Result, write
+from sanderling.server.ranking import Snapshot
+from sanderling.server.reranker import RankResult, write
 from sanderling.settings import Order
 from sanderling.urls import identity
 
@@ -32,7 +33,7 @@ Records = NDArray[np.void]
 WORTH_WRITING = 0.05
 
 
-class Source(Protocol):
+class RankingStore(Protocol):
     """The part of a store that ranking reads."""
 
     def url_facts(self) -> Iterable[tuple[int, int, int, int, float, int]]: ...
@@ -42,7 +43,7 @@ class Source(Protocol):
     def importances(self) -> Iterable[tuple[int, float]]: ...
 
 
-def read(source: Source, order: Order | None) -> tuple[Snapshot, Floats]:
+def read(source: RankingStore, order: Order | None) -> tuple[Snapshot, Floats]:
     """What is known, as far as an order asks for it, and the ranks that are in force."""
     facts = np.fromiter(source.url_facts(), _FACTS)
     facts = facts[np.argsort(facts["id"])]  # a store may give them in the order they came in, which is faster to read
@@ -60,7 +61,7 @@ def read(source: Source, order: Order | None) -> tuple[Snapshot, Floats]:
     return snapshot, facts["rank"].copy()
 
 
-def rerank(source: Source, order: Order | None, result: Path) -> None:
+def rerank(source: RankingStore, order: Order | None, result: Path) -> None:
     """Scores every queued URL, unless there is no order, and every page; writes what changed."""
     snapshot, before = read(source, order)
     score = before if order is None else ranking.scores(order, snapshot)
@@ -70,7 +71,7 @@ def rerank(source: Source, order: Order | None, result: Path) -> None:
     # The server writes in this order: what matters most first.
     ranks = ranks[np.argsort(-ranks["value"], kind="stable")]
     weights = importances(snapshot, score if order == "pagerank" else pagerank(snapshot.graph), source.importances())
-    head = Result(len(ranks), len(weights), newcomers(snapshot, score), time.process_time())
+    head = RankResult(len(ranks), len(weights), newcomers(snapshot, score), time.process_time())
     write(result, head, ranks.tobytes() + weights.tobytes())
 
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import msgspec
 
-from sanderling.frames import Incoming, framed
-from sanderling.model import Answer, ToClient, ToServer
+from sanderling.model import LiveAnswer, ToClient, ToServer
+from sanderling.model.frames import Incoming, framed
 
 
-class Line:
+class ClientLine:
     """The connection to one client, or to somebody who asks; the latter has no name."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -70,17 +70,17 @@ class Switchboard:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode = msgspec.msgpack.Decoder(ToServer).decode
-        self.lines: set[Line] = set()
+        self.lines: set[ClientLine] = set()
 
-    def poll(self, timeout: float) -> tuple[list[tuple[Line, ToServer]], list[Line]]:
+    def poll(self, timeout: float) -> tuple[list[tuple[ClientLine, ToServer]], list[ClientLine]]:
         """What has arrived, and the lines that are lost (a stranger's nonsense loses its line too)."""
-        arrived: list[tuple[Line, ToServer]] = []
-        lost: list[Line] = []
+        arrived: list[tuple[ClientLine, ToServer]] = []
+        lost: list[ClientLine] = []
         for key, events in self._selector.select(timeout):
             if key.fileobj is self._listener:
                 self._accept()
                 continue
-            line: Line = key.data
+            line: ClientLine = key.data
             if events & selectors.EVENT_WRITE:
                 self._flush(line)
             if events & selectors.EVENT_READ:
@@ -93,11 +93,11 @@ class Switchboard:
                     lost.append(line)
         return arrived, lost
 
-    def send(self, line: Line, message: ToClient | Answer) -> None:
+    def send(self, line: ClientLine, message: ToClient | LiveAnswer) -> None:
         line.queue(self._encode(message))
         self._flush(line)
 
-    def drop(self, line: Line) -> None:
+    def drop(self, line: ClientLine) -> None:
         if line in self.lines:
             self.lines.discard(line)
             self._selector.unregister(line.sock)
@@ -112,11 +112,11 @@ class Switchboard:
     def _accept(self) -> None:
         sock, _ = self._listener.accept()
         sock.setblocking(False)
-        line = Line(sock)
+        line = ClientLine(sock)
         self.lines.add(line)
         self._selector.register(sock, selectors.EVENT_READ, line)
 
-    def _flush(self, line: Line) -> None:
+    def _flush(self, line: ClientLine) -> None:
         wants = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.flush() else 0)
         if line in self.lines:
             self._selector.modify(line.sock, wants, line)

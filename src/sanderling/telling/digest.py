@@ -15,7 +15,7 @@ MOST_PAGES = 10  # of a site, of each sort
 GROUPS = ("changed", "new", "gone")
 
 
-class Page(Struct, frozen=True):
+class PageDigest(Struct, frozen=True):
     """A page of a site, with its last change; several in the same time are one line."""
 
     last: VersionRow
@@ -23,30 +23,30 @@ class Page(Struct, frozen=True):
     times: int  # that it changed
 
 
-class Site(Struct, frozen=True):
+class SiteDigest(Struct, frozen=True):
     host: str
-    changed: list[Page]
-    new: list[Page]
-    gone: list[Page]
+    changed: list[PageDigest]
+    new: list[PageDigest]
+    gone: list[PageDigest]
 
-    def pages(self, group: str) -> list[Page]:
-        found: list[Page] = getattr(self, group)
+    def pages(self, group: str) -> list[PageDigest]:
+        found: list[PageDigest] = getattr(self, group)
         return found
 
 
-def digest(versions: Iterable[VersionRow]) -> list[Site]:
+def digest(versions: Iterable[VersionRow]) -> list[SiteDigest]:
     """The sites of these versions, those with the most pages first."""
     by_page = sorted(versions, key=lambda version: (hostname(version.url), version.url, version.number))
     sites = [_site(host, list(rows)) for host, rows in groupby(by_page, key=lambda version: hostname(version.url))]
     return sorted(sites, key=lambda site: (-sum(len(site.pages(group)) for group in GROUPS), site.host))
 
 
-def _site(host: str, rows: list[VersionRow]) -> Site:
-    site = Site(host, [], [], [])
+def _site(host: str, rows: list[VersionRow]) -> SiteDigest:
+    site = SiteDigest(host, [], [], [])
     for _, group in groupby(rows, key=lambda version: version.url):
         story = list(group)
         changes = [version for version in story if not version.kinds & ChangeKind.NEW] or story
-        page = Page(story[-1], max(version.significance for version in changes), len(changes))
+        page = PageDigest(story[-1], max(version.significance for version in changes), len(changes))
         site.pages(_became(story[-1])).append(page)
     for name in GROUPS:
         site.pages(name).sort(key=lambda page: (-page.significance, -page.last.at, page.last.url))
@@ -58,7 +58,7 @@ def _became(last: VersionRow) -> str:
     return "gone" if last.kinds & ChangeKind.GONE else "new" if last.kinds & ChangeKind.NEW else "changed"
 
 
-def as_tables(sites: list[Site]) -> list[dict[str, Any]]:
+def as_tables(sites: list[SiteDigest]) -> list[dict[str, Any]]:
     """Everything, for programs."""
     return [
         {
@@ -69,7 +69,7 @@ def as_tables(sites: list[Site]) -> list[dict[str, Any]]:
     ]
 
 
-def as_text(sites: list[Site], most: int = MOST_PAGES) -> Iterator[str]:
+def as_text(sites: list[SiteDigest], most: int = MOST_PAGES) -> Iterator[str]:
     """Lines of plain text."""
     for site in sites:
         yield f"{site.host}: {_counted(site)}"
@@ -83,7 +83,7 @@ def as_text(sites: list[Site], most: int = MOST_PAGES) -> Iterator[str]:
         yield ""
 
 
-def as_markdown(sites: list[Site], most: int = MOST_PAGES) -> Iterator[str]:
+def as_markdown(sites: list[SiteDigest], most: int = MOST_PAGES) -> Iterator[str]:
     for site in sites:
         yield f"## {_plain(site.host)}: {_counted(site)}"
         for group in GROUPS:
@@ -97,11 +97,11 @@ def as_markdown(sites: list[Site], most: int = MOST_PAGES) -> Iterator[str]:
         yield ""
 
 
-def _counted(site: Site) -> str:
+def _counted(site: SiteDigest) -> str:
     return ", ".join(f"{len(site.pages(group)):,} {group}" for group in GROUPS if site.pages(group))
 
 
-def _said(page: Page) -> str:
+def _said(page: PageDigest) -> str:
     again = f" ({page.times} changes)" if page.times > 1 else ""
     return page.last.summary + again
 

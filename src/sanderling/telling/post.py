@@ -7,7 +7,7 @@ from email.utils import parsedate_to_datetime
 import pycurl
 
 from sanderling.network import certificates, is_public, names_private
-from sanderling.telling.webhook import Answer
+from sanderling.telling.webhook import DeliveryAnswer
 from sanderling.urls import hostname
 
 CONNECT_SECONDS = 10
@@ -17,10 +17,10 @@ MOST_HEARD = 64 * 1024  # of an answer that nobody reads
 
 def post(
     url: str, headers: dict[str, str], body: bytes, *, agent: str, proxy: str | None = None, private: bool = False
-) -> Answer:
+) -> DeliveryAnswer:
     """Sends a body and waits for the answer; `private` lets it go to loopback and private addresses."""
     if not private and names_private(hostname(url)):
-        return Answer(error=f"leads to the private address {hostname(url)}")
+        return DeliveryAnswer(error=f"leads to the private address {hostname(url)}")
     exchange = _Exchange()
     curl = pycurl.Curl()
     try:
@@ -46,8 +46,8 @@ def post(
         except pycurl.error as error:
             code, said = error.args
             if code != pycurl.E_WRITE_ERROR or exchange.heard <= MOST_HEARD:
-                return Answer(error=exchange.refused or said or f"libcurl error {code}")
-        return Answer(status=curl.getinfo(pycurl.RESPONSE_CODE), retry_after=exchange.retry_after)
+                return DeliveryAnswer(error=exchange.refused or said or f"libcurl error {code}")
+        return DeliveryAnswer(status=curl.getinfo(pycurl.RESPONSE_CODE), retry_after=exchange.retry_after)
     finally:
         curl.close()
 

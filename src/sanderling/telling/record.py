@@ -1,15 +1,15 @@
 """How far each webhook is, one small file each: written whole or not at all, so that a kill at any moment loses nothing."""
 
-import os
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
-from sanderling.telling.webhook import Answer, pause
+from sanderling.files import write_whole
+from sanderling.telling.webhook import DeliveryAnswer, pause
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
     """What is kept of a webhook."""
 
     delivered: int  # the number of the last version that was delivered, or was none of its business
@@ -21,24 +21,24 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     not_before: float = 0.0  # of the next try
     disabled: bool = False
 
-    def passed(self, number: int) -> "Record":
+    def passed(self, number: int) -> "DeliveryRecord":
         """Nothing up to here is for this webhook."""
         return msgspec.structs.replace(self, delivered=number, pending=0)
 
-    def trying(self, number: int) -> "Record":
+    def trying(self, number: int) -> "DeliveryRecord":
         return msgspec.structs.replace(self, pending=number)
 
-    def after(self, answer: Answer, changes: int, now: float, chance: float) -> "Record":
+    def after(self, answer: DeliveryAnswer, changes: int, now: float, chance: float) -> "DeliveryRecord":
         """What an answer makes of it."""
         replace = msgspec.structs.replace
         if answer.taken:
-            return Record(delivered=self.pending, changes=self.changes + changes, last_at=now)
+            return DeliveryRecord(delivered=self.pending, changes=self.changes + changes, last_at=now)
         failed = replace(self, failures=self.failures + 1, complaint=answer.complaint)
         if answer.unwanted:
             return replace(failed, disabled=True)
         return replace(failed, not_before=now + pause(failed.failures, answer.retry_after, chance))
 
-    def revived(self) -> "Record":
+    def revived(self) -> "DeliveryRecord":
         return msgspec.structs.replace(self, failures=0, complaint="", not_before=0.0, disabled=False)
 
 
@@ -50,21 +50,15 @@ def enrol(folder: Path, url: str, newest: int) -> None:
     """Begins to count for a webhook that is new: what comes after the newest version is for it."""
     folder.mkdir(exist_ok=True)
     if not place(folder, url).exists():
-        write(folder, url, Record(delivered=newest))
+        write(folder, url, DeliveryRecord(delivered=newest))
 
 
-def read(folder: Path, url: str) -> Record | None:
+def read(folder: Path, url: str) -> DeliveryRecord | None:
     try:
-        return msgspec.json.decode(place(folder, url).read_bytes(), type=Record)
+        return msgspec.json.decode(place(folder, url).read_bytes(), type=DeliveryRecord)
     except FileNotFoundError:
         return None
 
 
-def write(folder: Path, url: str, record: Record) -> None:
-    path = place(folder, url)
-    part = path.with_suffix(".part")
-    with part.open("wb") as file:
-        file.write(msgspec.json.encode(record))
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+def write(folder: Path, url: str, record: DeliveryRecord) -> None:
+    write_whole(place(folder, url), msgspec.json.encode(record))

@@ -13,7 +13,7 @@ from sanderling.urls import hostname, origin
 SLACK = 600.0
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class ChangeFilter(Struct, frozen=True, kw_only=True):
     """What somebody wants to be told; by default all news."""
 
     since: float = 0.0

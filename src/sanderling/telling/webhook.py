@@ -29,7 +29,7 @@ class Message(Struct, frozen=True):
     body: bytes
 
 
-class Answer(Struct, frozen=True, kw_only=True):
+class DeliveryAnswer(Struct, frozen=True, kw_only=True):
     """How an endpoint answered; no status when it did not."""
 
     status: int = 0

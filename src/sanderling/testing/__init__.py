@@ -6,11 +6,23 @@ and a server in which every way to misbehave has a URL.
         assert set(site.requests) == site.web.reachable(0)
 """
 
+from sanderling.clock import DAY
 from sanderling.testing.clock import Clock
 from sanderling.testing.faults.server import FaultServer, Received
-from sanderling.testing.schedule import DAY, Change, Kind
-from sanderling.testing.serving import ServedWeb, Visit
+from sanderling.testing.schedule import Kind, ScheduledChange
+from sanderling.testing.serving import ServedRequest, ServedWeb
 from sanderling.testing.synthetic import SyntheticWeb
 from sanderling.testing.traps import TrapWeb
 
-__all__ = ["DAY", "Change", "Clock", "FaultServer", "Kind", "Received", "ServedWeb", "SyntheticWeb", "TrapWeb", "Visit"]
+__all__ = [
+    "DAY",
+    "Clock",
+    "FaultServer",
+    "Kind",
+    "Received",
+    "ScheduledChange",
+    "ServedRequest",
+    "ServedWeb",
+    "SyntheticWeb",
+    "TrapWeb",
+]

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from sanderling.testing import png
 from sanderling.testing.sitemap import EPOCH, sitemap
 from sanderling.testing.synthetic import SyntheticWeb
-from sanderling.testing.topology import Page
+from sanderling.testing.topology import PlannedPage
 
 
 class Request(NamedTuple):
@@ -94,7 +94,7 @@ class Answers:
             return Reply(status, _PHRASES[status].encode() + b"\n")
         return self._page(request, page, t)
 
-    def _page(self, request: Request, page: Page, t: float) -> Reply:
+    def _page(self, request: Request, page: PlannedPage, t: float) -> Reply:
         web = request.web
         extra = ""
         if self._validators:

@@ -29,7 +29,7 @@ _FONTS = ["serif", "sans-serif", "monospace", "system-ui"]
 _TEXT, _PICTURE = 21, 22
 
 
-class Link(NamedTuple):
+class RenderedLink(NamedTuple):
     href: str
     anchor: str
 
@@ -51,14 +51,14 @@ def render(
     seed: int,
     key: int,
     title: str,
-    links: list[Link],
+    links: list[RenderedLink],
     pictures: str,
     paragraphs: int,
     condition: Condition,
 ) -> bytes:
     look = draw(key, condition.presentation)
     style = f"color:#{look & 0xFFFFFF:06x};font-family:{_FONTS[look >> 24 & 3]}"
-    home, *others = links if links else [Link("./", "Home")]
+    home, *others = links if links else [RenderedLink("./", "Home")]
     parts = [
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>{title}</title>\n</head>\n<body>\n"

@@ -9,14 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from sanderling.clock import DAY
 from sanderling.testing.chance import EVENTS_PER_CELL, draw, events_in_cell, fraction, lognormal
-
-DAY = 86400.0
 
 Kind = Literal["text", "structure", "presentation", "image", "links", "appear", "vanish"]
 
 
-class Change(NamedTuple):
+class ScheduledChange(NamedTuple):
     """One entry of the known answer: `links` is a page that gained or lost the link to a child page."""
 
     at: float
@@ -34,7 +33,7 @@ class Lifetime(NamedTuple):
 ALWAYS = Lifetime(-math.inf, math.inf)
 
 
-class Edit(NamedTuple):
+class ScheduledEdit(NamedTuple):
     at: float
     kind: Kind
     paragraph: int
@@ -56,7 +55,7 @@ _RATE, _STATIC, _BORN, _VANISHES, _DIES, _EDITS = range(1, 7)
 
 
 @dataclass(frozen=True)
-class Schedule:
+class PageSchedule:
     change_rate: float
     unchanging: float
     rate_spread: float
@@ -80,7 +79,7 @@ class Schedule:
         start = max(born, 0.0)
         return Lifetime(born, start + (self.span - start) * (1 - fraction(key, _DIES)))
 
-    def edits(self, key: int, t0: float, t1: float) -> Iterator[Edit]:
+    def edits(self, key: int, t0: float, t1: float) -> Iterator[ScheduledEdit]:
         """The edits in (t0, t1], oldest first."""
         rate = self.rate(key)
         if rate == 0 or t1 <= 0:
@@ -112,9 +111,9 @@ class Schedule:
             text, latest.get("structure", 0), latest.get("presentation", 0), latest.get("image", 0), modified
         )
 
-    def _cell(self, key: int, cell: int, width: float) -> list[Edit]:
+    def _cell(self, key: int, cell: int, width: float) -> list[ScheduledEdit]:
         return [
-            Edit((cell + place) * width, _kind(stamp & 0xFF), stamp >> 8 & 0xFF, stamp | 1)
+            ScheduledEdit((cell + place) * width, _kind(stamp & 0xFF), stamp >> 8 & 0xFF, stamp | 1)
             for place, stamp in events_in_cell(draw(key, _EDITS), cell)
         ]
 

@@ -19,7 +19,7 @@ from sanderling.testing.synthetic import SyntheticWeb
 MOST_HEAD = 64 * 1024
 
 
-class Visit(NamedTuple):
+class ServedRequest(NamedTuple):
     """One line of the access log; `at` is real time, as of `time.monotonic`."""
 
     at: float
@@ -62,7 +62,7 @@ class ServedWeb:
         self.requests: Counter[str] = Counter()
         self.robots_requests: Counter[str] = Counter()
         self.other_requests: Counter[str] = Counter()
-        self.visits: list[Visit] = []
+        self.visits: list[ServedRequest] = []
         self.in_flight = 0
         self.peak_in_flight = 0
         self.peak_by_host: Counter[str] = Counter()
@@ -155,7 +155,7 @@ class ServedWeb:
         self.in_flight -= 1
         self._waiting_by_host[request.host] -= 1
         if self._record:
-            self.visits.append(Visit(time.monotonic(), request.url, status))
+            self.visits.append(ServedRequest(time.monotonic(), request.url, status))
 
 
 class Connection(asyncio.Protocol):

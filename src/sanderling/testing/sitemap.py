@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from xml.sax.saxutils import escape
 
 from sanderling.testing.synthetic import SyntheticWeb
-from sanderling.testing.topology import Page
+from sanderling.testing.topology import PlannedPage
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
 """The date at which the time of a synthetic web is 0."""
@@ -31,7 +31,7 @@ def sitemap(web: SyntheticWeb, host: int, path: str, t: float) -> bytes | None:
 
 def _urlset(web: SyntheticWeb, host: int, numbers: range, t: float) -> bytes:
     entries = []
-    for page in (Page(host, n) for n in numbers):
+    for page in (PlannedPage(host, n) for n in numbers):
         if web.lifetime(page).covers(t):
             modified = _when(web.page_modified(page, t))
             entries.append(f"<url><loc>{escape(web.url(page))}</loc><lastmod>{modified}</lastmod></url>\n")

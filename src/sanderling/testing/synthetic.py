@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from sanderling.clock import DAY
 from sanderling.testing.chance import fraction, scramble
 from sanderling.testing.naming import Name, name, number_in
-from sanderling.testing.rendering import Link, paragraph_count, picture_names, render
-from sanderling.testing.schedule import ALWAYS, Change, Condition, Lifetime, Schedule
-from sanderling.testing.topology import Page, Topology
+from sanderling.testing.rendering import RenderedLink, paragraph_count, picture_names, render
+from sanderling.testing.schedule import ALWAYS, Condition, Lifetime, PageSchedule, ScheduledChange
+from sanderling.testing.topology import PlannedPage, Topology
 
 if TYPE_CHECKING:
     from sanderling.testing.serving import ServedWeb
@@ -51,7 +52,7 @@ class SyntheticWeb:
     rate_spread: float = 1.5
     appear: float = 0.1
     vanish: float = 0.1
-    span: float = 30 * 86400.0
+    span: float = 30 * DAY
     skew: float = 0.6
     origin: str | None = None
 
@@ -72,7 +73,7 @@ class SyntheticWeb:
     @property
     def seeds(self) -> list[str]:
         """The front page of every host."""
-        return [self.url(Page(host, 0)) for host in range(self.hosts)]
+        return [self.url(PlannedPage(host, 0)) for host in range(self.hosts)]
 
     def pages_at(self, t: float) -> set[str]:
         return {self.url(page) for page in self.every_page() if self.lifetime(page).covers(t)}
@@ -122,18 +123,18 @@ class SyntheticWeb:
 
     # The known answers.
 
-    def changes(self, url: str, t0: float, t1: float) -> list[Change]:
+    def changes(self, url: str, t0: float, t1: float) -> list[ScheduledChange]:
         """What happens to a page in (t0, t1], oldest first."""
         page = self._known(url)
         life = self.lifetime(page)
         found = [
-            Change(edit.at, edit.kind)
+            ScheduledChange(edit.at, edit.kind)
             for edit in self.schedule.edits(self.topology.key(page), max(t0, life.born), min(t1, life.dies))
             if edit.at < life.dies
         ]
-        moments = [Change(life.born, "appear"), Change(life.dies, "vanish")]
+        moments = [ScheduledChange(life.born, "appear"), ScheduledChange(life.dies, "vanish")]
         for _, life in self._children(page):
-            moments += [Change(at, "links") for at in life]
+            moments += [ScheduledChange(at, "links") for at in life]
         return sorted(found + [change for change in moments if t0 < change.at <= t1])
 
     def rate(self, url: str) -> float:
@@ -167,7 +168,7 @@ class SyntheticWeb:
 
     # The same by page instead of URL: what the server works with.
 
-    def page_body(self, page: Page, t: float) -> bytes:
+    def page_body(self, page: PlannedPage, t: float) -> bytes:
         key = self.topology.key(page)
         path, title = self._name(page)
         up = "../" * (path.partition("?")[0].count("/") - 1)
@@ -181,7 +182,7 @@ class SyntheticWeb:
             condition=self.condition(page, t),
         )
 
-    def page_version(self, page: Page, t: float) -> str:
+    def page_version(self, page: PlannedPage, t: float) -> str:
         condition = self.condition(page, t)
         total = condition.structure ^ scramble(condition.presentation) ^ scramble(scramble(condition.image))
         for item in sorted(condition.text.items()):
@@ -190,19 +191,19 @@ class SyntheticWeb:
             total = scramble(total + life.covers(t))
         return f"{total ^ self.topology.key(page):016x}"
 
-    def page_modified(self, page: Page, t: float) -> float:
+    def page_modified(self, page: PlannedPage, t: float) -> float:
         latest = max(0.0, self.lifetime(page).born, self.condition(page, t).modified)
         for _, life in self._children(page):
             latest = max([latest, *(at for at in life if at <= t)])
         return latest
 
-    def condition(self, page: Page, t: float) -> Condition:
+    def condition(self, page: PlannedPage, t: float) -> Condition:
         key = self.topology.key(page)
         return self.schedule.condition(key, t, self._paragraphs(key))
 
-    def targets(self, page: Page, t: float) -> list[Page]:
+    def targets(self, page: PlannedPage, t: float) -> list[PlannedPage]:
         """Home, other hosts (on front pages), the living children, then by chance pages that stay."""
-        found = {Page(page.host, 0): None}
+        found = {PlannedPage(page.host, 0): None}
         found |= dict.fromkeys(self.topology.neighbours(page))
         found |= {child: None for child, life in self._children(page) if life.covers(t)}
         for target in self.topology.chance_targets(page, self.topology.key(page)):
@@ -210,18 +211,18 @@ class SyntheticWeb:
         found.pop(page, None)
         return list(found)
 
-    def every_page(self) -> Iterator[Page]:
+    def every_page(self) -> Iterator[PlannedPage]:
         """Of all times."""
-        return (Page(h, i) for h in range(self.hosts) for i in range(self.topology.total[h]))
+        return (PlannedPage(h, i) for h in range(self.hosts) for i in range(self.topology.total[h]))
 
-    def lifetime(self, page: Page) -> Lifetime:
+    def lifetime(self, page: PlannedPage) -> Lifetime:
         """Pages with children stay for ever, so that no living page loses its way to the front page."""
         if page.number == 0 or self.topology.children(page):
             return ALWAYS
         newcomer = page.number >= self.topology.initial[page.host]
         return self.schedule.lifetime(self.topology.key(page), newcomer=newcomer)
 
-    def _stays(self, page: Page) -> bool:
+    def _stays(self, page: PlannedPage) -> bool:
         topology = self.topology
         return (
             page.number * topology.branching + 1 < topology.total[page.host]
@@ -229,8 +230,8 @@ class SyntheticWeb:
             or not self.schedule.vanishes(topology.key(page))
         )
 
-    def _children(self, page: Page) -> list[tuple[Page, Lifetime]]:
-        children = (Page(page.host, number) for number in self.topology.children(page))
+    def _children(self, page: PlannedPage) -> list[tuple[PlannedPage, Lifetime]]:
+        children = (PlannedPage(page.host, number) for number in self.topology.children(page))
         return [(child, self.lifetime(child)) for child in children]
 
     # URLs.
@@ -240,26 +241,26 @@ class SyntheticWeb:
             return f"http://host{host}.test"
         return self.origin if self.hosts == 1 else f"{self.origin}/host{host}"
 
-    def url(self, page: Page) -> str:
+    def url(self, page: PlannedPage) -> str:
         return self.base(page.host) + self.path(page)
 
-    def path(self, page: Page) -> str:
+    def path(self, page: PlannedPage) -> str:
         return self._name(page).path
 
-    def _name(self, page: Page) -> Name:
+    def _name(self, page: PlannedPage) -> Name:
         return name(self.seed, self.topology.key(page), page.number)
 
-    def _link(self, host: int, up: str, target: Page) -> Link:
+    def _link(self, host: int, up: str, target: PlannedPage) -> RenderedLink:
         """Absolute, relative with dots, or from the root, as authors please."""
         path, title = self._name(target)
         form = (target.number + len(up) // 3) % 4
         if target.host != host or form == 0:
-            return Link(self.base(target.host) + path, title)
+            return RenderedLink(self.base(target.host) + path, title)
         if form == 1 or (self.origin and self.hosts > 1):
-            return Link(up + path[1:], title)
-        return Link(path, title)
+            return RenderedLink(up + path[1:], title)
+        return RenderedLink(path, title)
 
-    def locate(self, url: str) -> Page | None:
+    def locate(self, url: str) -> PlannedPage | None:
         """The page of a URL, whether or not it exists at some moment."""
         found = self.split(url)
         return found and self.at_path(*found)
@@ -284,19 +285,19 @@ class SyntheticWeb:
             return None
         return int(number), rest
 
-    def at_path(self, host: int, path: str) -> Page | None:
-        page = Page(host, number_in(path))
+    def at_path(self, host: int, path: str) -> PlannedPage | None:
+        page = PlannedPage(host, number_in(path))
         if page.number >= self.topology.total[host] or self.path(page) != path:
             return None
         return page
 
-    def living(self, url: str, t: float) -> Page | None:
+    def living(self, url: str, t: float) -> PlannedPage | None:
         page = self.locate(url)
         return page if page and self.lifetime(page).covers(t) else None
 
     @cached_property
-    def schedule(self) -> Schedule:
-        return Schedule(self.change_rate, self.unchanging, self.rate_spread, self.vanish, self.span)
+    def schedule(self) -> PageSchedule:
+        return PageSchedule(self.change_rate, self.unchanging, self.rate_spread, self.vanish, self.span)
 
     @cached_property
     def topology(self) -> Topology:
@@ -305,13 +306,13 @@ class SyntheticWeb:
     def _paragraphs(self, key: int) -> int:
         return paragraph_count(self.size * (0.5 + fraction(key, _SIZE)))
 
-    def _known(self, url: str) -> Page:
+    def _known(self, url: str) -> PlannedPage:
         page = self.locate(url)
         if page is None:
             raise LookupError(f"{url} is at no time a page of this web")
         return page
 
-    def _existing(self, url: str, t: float) -> Page:
+    def _existing(self, url: str, t: float) -> PlannedPage:
         page = self.living(url, t)
         if page is None:
             raise LookupError(f"{url} is not there at time {t}")

@@ -12,7 +12,7 @@ ELSEWHERE = 0.1
 _LINKS = 0x6C696E6B73
 
 
-class Page(NamedTuple):
+class PlannedPage(NamedTuple):
     host: int
     number: int
 
@@ -44,26 +44,26 @@ class Topology:
     def _host_keys(self) -> list[int]:
         return [scramble((scramble(self.seed & MASK) + host) & MASK) for host in range(self.hosts)]
 
-    def key(self, page: Page) -> int:
+    def key(self, page: PlannedPage) -> int:
         """Where all the page's chance comes from."""
         return scramble((self._host_keys[page.host] + page.number) & MASK)
 
-    def children(self, page: Page) -> range:
+    def children(self, page: PlannedPage) -> range:
         """The numbers of the pages for which this page is the way from the front page."""
         first = page.number * self.branching + 1
         return range(first, min(first + self.branching, self.total[page.host]))
 
-    def parent(self, page: Page) -> Page:
-        return Page(page.host, (page.number - 1) // self.branching)
+    def parent(self, page: PlannedPage) -> PlannedPage:
+        return PlannedPage(page.host, (page.number - 1) // self.branching)
 
-    def neighbours(self, page: Page) -> list[Page]:
+    def neighbours(self, page: PlannedPage) -> list[PlannedPage]:
         """Front pages know others, by a ring that reaches all and a binary tree that makes it short."""
         if page.number:
             return []
         hosts = {(page.host + 1) % self.hosts, 2 * page.host + 1, 2 * page.host + 2}
-        return [Page(host, 0) for host in sorted(hosts) if host < self.hosts]
+        return [PlannedPage(host, 0) for host in sorted(hosts) if host < self.hosts]
 
-    def chance_targets(self, page: Page, key: int) -> list[Page]:
+    def chance_targets(self, page: PlannedPage, key: int) -> list[PlannedPage]:
         """Fill up to `links`, each to any page of time 0, the low numbers by far the most when skewed."""
         count = self.links - 1 - len(self.children(page))
         if count <= 0:
@@ -75,5 +75,5 @@ class Topology:
             place, way = (number >> 20) * 2.0**-44, (number & 0xFFFFF) * 2.0**-20
             if self.hosts > 1 and way < ELSEWHERE:
                 host = int(self.hosts * (way / ELSEWHERE) ** power)
-            targets.append(Page(host, int(self.initial[host] * place**power)))
+            targets.append(PlannedPage(host, int(self.initial[host] * place**power)))
         return targets

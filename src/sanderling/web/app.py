@@ -12,8 +12,8 @@ from sanderling.web.api import changes, commands, crawls, events, freshness, hos
 from sanderling.web.api import pages as page_api
 from sanderling.web.api.answers import describe
 from sanderling.web.estimates import Estimates
-from sanderling.web.gate import Gate
 from sanderling.web.indexes import Indexes
+from sanderling.web.middleware import Gate
 from sanderling.web.pages.mishaps import error_page
 from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard

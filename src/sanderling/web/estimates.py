@@ -1,13 +1,13 @@
 """How fresh crawls are believed to be: reckoned beside the server, since a large collection takes seconds, and remembered."""
 
 import subprocess
-import sys
 import threading
 import time
 
 import msgspec
 from msgspec import Struct
 
+from sanderling.processes import entry_points
 from sanderling.repository.folder import Folder, in_use
 
 # A figure is reckoned anew when it is older than so many times the seconds it took, and than this.
@@ -15,7 +15,7 @@ SHORTEST, TIMES = 30.0, 50.0
 LONGEST_WORK = 600.0
 
 
-class Doubt(Struct, frozen=True):
+class DoubtAnswer(Struct, frozen=True):
     """Something a host says that is not believed."""
 
     host: str
@@ -23,7 +23,7 @@ class Doubt(Struct, frozen=True):
     why: str
 
 
-class Bought(Struct, frozen=True):
+class BudgetAnswer(Struct, frozen=True):
     """What so many visits a day keep fresh in the long run."""
 
     visits: float
@@ -42,8 +42,8 @@ class Estimate(Struct, frozen=True, kw_only=True):
     changes_a_day: float
     rates: dict[str, float] = {}
     paces: dict[str, int] = {}
-    doubts: list[Doubt] = []
-    budgets: list[Bought] = []
+    doubts: list[DoubtAnswer] = []
+    budgets: list[BudgetAnswer] = []
     past: list[tuple[float, float]] = []  # when, and how fresh the copy was believed to be then
     fading: list[tuple[float, float]] = []  # days from now, and how fresh the copy is then when nothing is visited
 
@@ -81,7 +81,7 @@ class Estimates:
         begin = time.time()
         try:
             ran = subprocess.run(
-                [sys.executable, "-m", "sanderling", "freshness", key, "--json"],
+                entry_points.command("command", "freshness", key, "--json"),
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_WORK,
             )  # fmt: skip
             said = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].removeprefix("sanderling: ")

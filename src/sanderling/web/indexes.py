@@ -7,7 +7,7 @@ from pathlib import Path
 from sanderling.errors import IndexInUse, SanderlingError
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
-from sanderling.wiring.searching import KeptIndex, Searcher, open_search
+from sanderling.search.searching import KeptIndex, Searcher, open_search
 
 
 class Indexes:

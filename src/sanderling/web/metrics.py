@@ -5,12 +5,12 @@ from collections.abc import Iterator
 
 from fastapi import APIRouter, Response
 
+from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Counts, Live
 from sanderling.repository.folder import in_use
 from sanderling.web.api.crawls import counted
 from sanderling.web.api.given import GivenShelf
-from sanderling.wiring import remote
 
 router = APIRouter(include_in_schema=False)
 

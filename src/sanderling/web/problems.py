@@ -11,9 +11,9 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sanderling.crawling.remote import NotRunning
 from sanderling.errors import BadFolder, BadIndex, Damaged, FolderInUse, RunFailed, SanderlingError, StoreAway
 from sanderling.web.shelf import UnknownCrawl
-from sanderling.wiring.remote import NotRunning
 
 # Makes a page that says what went wrong to a person: (request, status, sentence).
 ErrorPage = Callable[[Request, int, str], Response]

@@ -9,24 +9,25 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import threading
 import time
 from typing import Literal
 
+from sanderling.change.judging import fingerprinter
+from sanderling.crawling import remote
+from sanderling.crawling.control import amend_file, checked
 from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
-from sanderling.judging import fingerprinter
+from sanderling.files import write_whole
 from sanderling.model import Command, Live
 from sanderling.network import is_public, names_private
+from sanderling.processes import entry_points
+from sanderling.refreshing.terms import read_budget
 from sanderling.repository.folder import Folder, in_use
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Settings, dump, load, overlay
 from sanderling.urls import hostname
 from sanderling.web.problems import Conflict
 from sanderling.web.shelf import Shelf
-from sanderling.wiring import remote
-from sanderling.wiring.budget import read_budget
-from sanderling.wiring.control import amend_file, checked
 
 Mode = Literal["crawl", "again", "retry", "refresh"]
 _FLAGS: dict[Mode, list[str]] = {"crawl": [], "again": ["--again"], "retry": ["--retry-failed"]}
@@ -85,7 +86,7 @@ class Runner:
                 folder.path.mkdir()
             except FileExistsError:
                 raise Conflict(f"there is a crawl {name!r} already") from None
-            folder.settings.write_text(dump(settings, tuple(starts)), "utf-8")
+            write_whole(folder.settings, dump(settings, tuple(starts)).encode())
         return folder
 
     def start(self, folder: Folder, mode: Mode = "crawl", budget: str = "", forever: bool = False) -> None:
@@ -99,7 +100,7 @@ class Runner:
                 raise Conflict(f"{MOST_AT_ONCE} crawls are running already; stop one of them first")
             with (folder.path / LOG).open("ab") as log:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "sanderling", *command],
+                    entry_points.command("command", *command),
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
                 )  # fmt: skip
             self._processes[str(folder.path)] = process

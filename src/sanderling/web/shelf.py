@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sanderling.errors import BadFolder, UsageError
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
 from sanderling.repository.store import Store
-from sanderling.wiring.archive import open_store
 
 # A store that nobody reads from for so long is closed, so that a folder can be moved or deleted.
 IDLE_SECONDS = 30.0

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from sanderling.errors import SanderlingError
 from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
 from sanderling.repository.store import Store
-from sanderling.wiring.archive import open_store
 
 # So many URLs are counted while somebody waits: a matter of milliseconds.
 AT_ONCE = 20_000

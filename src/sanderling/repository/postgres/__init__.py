@@ -7,12 +7,12 @@ Before an upgrade all tables are copied to the namespace NAME_schema_N, in the s
 """
 
 from sanderling.repository.postgres.database import SCHEMA
-from sanderling.repository.postgres.reading import Reading
-from sanderling.repository.postgres.serving import Serving
-from sanderling.repository.postgres.writing import Writing
+from sanderling.repository.postgres.reading import PostgresReading
+from sanderling.repository.postgres.serving import PostgresServing
+from sanderling.repository.postgres.writing import PostgresWriting
 
 __all__ = ["SCHEMA", "PostgresStore"]
 
 
-class PostgresStore(Writing, Serving, Reading):
+class PostgresStore(PostgresWriting, PostgresServing, PostgresReading):
     """A `Store` in a namespace of a database."""

@@ -9,9 +9,9 @@ from psycopg import errors, sql
 from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts
 from sanderling.repository import migrations
-from sanderling.repository.known import KnownUrls
+from sanderling.repository.known_urls import KnownUrls
 from sanderling.repository.postgres.session import META, Connection, Session, reason
-from sanderling.repository.questions import Questions
+from sanderling.repository.shared_queries import SharedQueries
 from sanderling.repository.store import Joins, WhileAway
 
 STEPS = migrations.steps("postgres")
@@ -25,7 +25,7 @@ JOINS = Joins(
 )
 
 
-class Database(Questions):
+class PostgresDatabase(SharedQueries):
     """One session in the namespace."""
 
     joins: ClassVar[Joins] = JOINS

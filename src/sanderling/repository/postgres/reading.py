@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from sanderling.model import PageRow, State
 from sanderling.repository import rows
-from sanderling.repository.postgres.database import Database
+from sanderling.repository.postgres.database import PostgresDatabase
 
 _PAGES = f"""SELECT {rows.PAGE_FIELDS}, t.url, a.url FROM pages p JOIN urls u ON u.id = p.id
     LEFT JOIN urls t ON t.id = p.redirect LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0
     LEFT JOIN warcs w ON w.number = p.warc"""
 
 
-class Reading(Database):
+class PostgresReading(PostgresDatabase):
     """The reading half of a store that people and background jobs need."""
 
     # ---- the whole

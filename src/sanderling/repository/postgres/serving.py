@@ -5,14 +5,14 @@ import random
 from collections.abc import Collection, Mapping
 from itertools import islice
 
-from sanderling.model import Before, PageFacts, Seen, Task
+from sanderling.model import Before, PageFacts, RevisitFacts, Task
 from sanderling.repository import beliefs, rows
-from sanderling.repository.known import KnownUrls
-from sanderling.repository.postgres.database import JOINS, Database
-from sanderling.repository.questions import VISITED
+from sanderling.repository.known_urls import KnownUrls
+from sanderling.repository.postgres.database import JOINS, PostgresDatabase
+from sanderling.repository.shared_queries import VISITED
 
 
-class Serving(Database):
+class PostgresServing(PostgresDatabase):
     """The reading half of a store that the server needs."""
 
     def take(
@@ -45,7 +45,7 @@ class Serving(Database):
         kept = {row[0]: rows.validators(*row[1:]) for row in self._session.read(query, [task.id for task in tasks])}
         return [rows.again(task, kept) for task in tasks]
 
-    def seen(self, ids: list[int]) -> dict[int, Seen]:
+    def seen(self, ids: list[int]) -> dict[int, RevisitFacts]:
         query = f"{beliefs.SEEN.format(urls=JOINS.urls)} IN (SELECT number FROM urls WHERE id = ANY(%b::int8[]))"
         return {row[0]: beliefs.seen(row) for row in self._session.read(query, ids)}
 

@@ -12,7 +12,7 @@ import msgspec
 
 from sanderling.model import Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
 from sanderling.repository import beliefs, rows
-from sanderling.repository.postgres.database import Database, quoted
+from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
 from sanderling.repository.store import WhileAway
 
@@ -71,7 +71,7 @@ _WARCS = f"""{_insert("warcs", ("name", "bytes"), "text int8")}
     ON CONFLICT (name) DO UPDATE SET bytes = greatest(warcs.bytes, excluded.bytes) RETURNING name, number"""
 
 
-class Writing(Database):
+class PostgresWriting(PostgresDatabase):
     """The writing half of a store."""
 
     def __init__(self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None) -> None:

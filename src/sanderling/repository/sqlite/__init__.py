@@ -8,12 +8,12 @@ how far a crawl is. The tables are in `migrations/sqlite`.
 """
 
 from sanderling.repository.sqlite.database import SCHEMA
-from sanderling.repository.sqlite.reading import Reading
-from sanderling.repository.sqlite.serving import Serving
-from sanderling.repository.sqlite.writing import Writing
+from sanderling.repository.sqlite.reading import SqliteReading
+from sanderling.repository.sqlite.serving import SqliteServing
+from sanderling.repository.sqlite.writing import SqliteWriting
 
 __all__ = ["SCHEMA", "SqliteStore"]
 
 
-class SqliteStore(Writing, Serving, Reading):
+class SqliteStore(SqliteWriting, SqliteServing, SqliteReading):
     """A `Store` in one file."""

@@ -11,7 +11,7 @@ import msgspec
 from sanderling.errors import BadFolder, Damaged, DiskFull
 from sanderling.model import Counts
 from sanderling.repository import migrations
-from sanderling.repository.questions import Questions
+from sanderling.repository.shared_queries import SharedQueries
 from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
 from sanderling.repository.store import Joins
 
@@ -61,7 +61,7 @@ def insert(table: str, columns: Iterable[str]) -> str:
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
-class Database(Questions):
+class SqliteDatabase(SharedQueries):
     """One connection to the file."""
 
     joins: ClassVar[Joins] = JOINS

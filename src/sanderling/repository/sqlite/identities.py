@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from sanderling.model import NewUrl
-from sanderling.repository.known import KnownUrls
+from sanderling.repository.known_urls import KnownUrls
 
 SLICES = 256
 # As many may wait, or this share of all: about ten for each page when its slice is written, and in a crawl of ten

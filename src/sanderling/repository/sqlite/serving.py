@@ -6,14 +6,14 @@ from collections.abc import Collection, Mapping
 from itertools import islice
 from typing import Any
 
-from sanderling.model import Before, PageFacts, Seen, Task
+from sanderling.model import Before, PageFacts, RevisitFacts, Task
 from sanderling.repository import beliefs, rows
-from sanderling.repository.questions import VISITED
-from sanderling.repository.sqlite.database import JOINS, Database
+from sanderling.repository.shared_queries import VISITED
+from sanderling.repository.sqlite.database import JOINS, SqliteDatabase
 from sanderling.repository.sqlite.identities import Identities
 
 
-class Serving(Database):
+class SqliteServing(SqliteDatabase):
     """The reading half of a store that the server needs."""
 
     _identities: Identities  # unless it is opened for reading
@@ -73,7 +73,7 @@ class Serving(Database):
         kept = {places[row[0]]: rows.validators(*row[1:]) for row in self._in(query, [*places])}
         return [rows.again(Task(*row[:-1]), kept) for row in found]
 
-    def seen(self, ids: list[int]) -> dict[int, Seen]:
+    def seen(self, ids: list[int]) -> dict[int, RevisitFacts]:
         query = beliefs.SEEN.format(urls=JOINS.urls)
         return {row[0]: beliefs.seen(row) for row in self._by_ids(f"{query} IN", ids)}
 

@@ -10,7 +10,7 @@ import msgspec
 
 from sanderling.model import Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
 from sanderling.repository import beliefs, rows
-from sanderling.repository.sqlite.database import Database, Transaction, insert
+from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
 
 _SETTLE = """UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ?, page = iif(page, page, ?)
@@ -32,7 +32,7 @@ _HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET 
 _REWORK = "UPDATE urls SET state = ?, due = 0, attempts = 0, reason = ?, alias = ? WHERE number = ?"
 
 
-class Writing(Database):
+class SqliteWriting(SqliteDatabase):
     """The writing half of a store."""
 
     _identities: Identities  # unless it is opened for reading

@@ -2,19 +2,19 @@
 
 import asyncio
 
-from sanderling.testing.faults.exchange import HTML, Exchange, anchors, document, fault, head
+from sanderling.testing.faults.exchange import HTML, FaultExchange, anchors, document, fault, head
 
 BODY = document("A page", "<p>With a body of which not all may arrive.</p>").encode()
 
 
 @fault("ok")
-async def ok(exchange: Exchange) -> None:
+async def ok(exchange: FaultExchange) -> None:
     """A page without any fault."""
     await exchange.page("All is well", "<p>Nothing is wrong with this page.</p>")
 
 
 @fault("page/NAME", "page/ok")
-async def page(exchange: Exchange) -> None:
+async def page(exchange: FaultExchange) -> None:
     """A faultless page of that name, with links to two more."""
     name = "-".join(exchange.arguments) or "ok"
     targets = ["/", "/page/ok", "/page/other"]
@@ -22,13 +22,13 @@ async def page(exchange: Exchange) -> None:
 
 
 @fault("reset")
-async def reset(exchange: Exchange) -> None:
+async def reset(exchange: FaultExchange) -> None:
     """Resets the connection (RST) instead of answering."""
     exchange.reset()
 
 
 @fault("reset-midway")
-async def reset_midway(exchange: Exchange) -> None:
+async def reset_midway(exchange: FaultExchange) -> None:
     """Resets the connection in the middle of the body."""
     await exchange.send(head(200, f"Content-Type: {HTML}", f"Content-Length: {len(BODY)}") + BODY[:40])
     # Time for the first bytes to leave, because a reset throws away what still waits to be sent.
@@ -37,31 +37,31 @@ async def reset_midway(exchange: Exchange) -> None:
 
 
 @fault("drop")
-async def drop(exchange: Exchange) -> None:
+async def drop(exchange: FaultExchange) -> None:
     """Closes the connection without a single byte."""
 
 
 @fault("hang")
-async def hang(exchange: Exchange) -> None:
+async def hang(exchange: FaultExchange) -> None:
     """Never answers and never closes."""
     await exchange.until_closed()
 
 
 @fault("slow-headers")
-async def slow_headers(exchange: Exchange) -> None:
+async def slow_headers(exchange: FaultExchange) -> None:
     """Sends its headers one byte per second, without end."""
     await _drip(exchange, b"HTTP/1.1 200 OK\r\n" + b"X-Patience: please wait\r\n" * 10_000)
 
 
 @fault("slow-body")
-async def slow_body(exchange: Exchange) -> None:
+async def slow_body(exchange: FaultExchange) -> None:
     """Sends its headers at once and its body of 100,000 bytes one byte per second."""
     await exchange.send(head(200, f"Content-Type: {HTML}", "Content-Length: 100000"))
     await _drip(exchange, BODY.ljust(100_000))
 
 
 @fault("endless")
-async def endless(exchange: Exchange) -> None:
+async def endless(exchange: FaultExchange) -> None:
     """Sends a body without length and without end, as fast as it is read."""
     await exchange.send(head(200, f"Content-Type: {HTML}", "Connection: close") + BODY)
     while True:
@@ -69,7 +69,7 @@ async def endless(exchange: Exchange) -> None:
 
 
 @fault("endless-chunks")
-async def endless_chunks(exchange: Exchange) -> None:
+async def endless_chunks(exchange: FaultExchange) -> None:
     """Sends well-formed chunks without end."""
     await exchange.send(head(200, f"Content-Type: {HTML}", "Transfer-Encoding: chunked"))
     text = b"<p>And so it goes on.</p>\n" * 2000
@@ -78,7 +78,7 @@ async def endless_chunks(exchange: Exchange) -> None:
 
 
 @fault("header-flood")
-async def header_flood(exchange: Exchange) -> None:
+async def header_flood(exchange: FaultExchange) -> None:
     """Sends header lines without end."""
     await exchange.send(b"HTTP/1.1 200 OK\r\n")
     number = 0
@@ -89,45 +89,45 @@ async def header_flood(exchange: Exchange) -> None:
 
 
 @fault("long-header")
-async def long_header(exchange: Exchange) -> None:
+async def long_header(exchange: FaultExchange) -> None:
     """Sends one header of 1 MB."""
     await exchange.reply(BODY, headers=("X-Long: " + "x" * 1_000_000,))
 
 
 @fault("short")
-async def short(exchange: Exchange) -> None:
+async def short(exchange: FaultExchange) -> None:
     """Sends 10 bytes fewer than its Content-Length says, and closes."""
     await exchange.send(head(200, f"Content-Type: {HTML}", f"Content-Length: {len(BODY) + 10}") + BODY)
 
 
 @fault("two-lengths")
-async def two_lengths(exchange: Exchange) -> None:
+async def two_lengths(exchange: FaultExchange) -> None:
     """Sends two Content-Length headers that contradict each other."""
     lengths = (f"Content-Length: {len(BODY)}", "Content-Length: 5")
     await exchange.send(head(200, f"Content-Type: {HTML}", *lengths) + BODY)
 
 
 @fault("broken-chunk")
-async def broken_chunk(exchange: Exchange) -> None:
+async def broken_chunk(exchange: FaultExchange) -> None:
     """Sends one good chunk and then one whose size is not a number."""
     start = head(200, f"Content-Type: {HTML}", "Transfer-Encoding: chunked")
     await exchange.send(start + b"%x\r\n%s\r\nzz;no\r\noh\r\n" % (len(BODY), BODY))
 
 
 @fault("cut-chunk")
-async def cut_chunk(exchange: Exchange) -> None:
+async def cut_chunk(exchange: FaultExchange) -> None:
     """Closes the connection before the last chunk."""
     start = head(200, f"Content-Type: {HTML}", "Transfer-Encoding: chunked")
     await exchange.send(start + b"%x\r\n%s\r\n" % (len(BODY), BODY))
 
 
 @fault("not-http")
-async def not_http(exchange: Exchange) -> None:
+async def not_http(exchange: FaultExchange) -> None:
     """Answers in a language that is not HTTP."""
     await exchange.send(b"220 mail.example.test ESMTP ready\r\n")
 
 
-async def _drip(exchange: Exchange, data: bytes) -> None:
+async def _drip(exchange: FaultExchange, data: bytes) -> None:
     for place in range(len(data)):
         await exchange.send(data[place : place + 1])
         await asyncio.sleep(exchange.pace)

@@ -5,7 +5,7 @@ import struct
 import zlib
 from functools import lru_cache
 
-from sanderling.testing.faults.exchange import Exchange, document, fault
+from sanderling.testing.faults.exchange import FaultExchange, document, fault
 
 BOMB_SIZE = 128 * 1024 * 1024
 # Packed once with Brotli, which the standard library does not have.
@@ -18,63 +18,63 @@ PAGE = document("Compressed", "<p>A page that travels compressed.</p>").encode()
 
 
 @fault("gzip")
-async def good_gzip(exchange: Exchange) -> None:
+async def good_gzip(exchange: FaultExchange) -> None:
     """A faultless page, compressed with gzip whether or not the client asked."""
     await exchange.reply(gzip.compress(PAGE), headers=("Content-Encoding: gzip",))
 
 
 @fault("broken-gzip")
-async def broken_gzip(exchange: Exchange) -> None:
+async def broken_gzip(exchange: FaultExchange) -> None:
     """Says gzip, begins like gzip and goes on as garbage."""
     whole = gzip.compress(PAGE)
     await exchange.reply(whole[:20] + b"\xff" * 40, headers=("Content-Encoding: gzip",))
 
 
 @fault("not-gzip")
-async def not_gzip(exchange: Exchange) -> None:
+async def not_gzip(exchange: FaultExchange) -> None:
     """Says gzip and sends plain HTML."""
     await exchange.reply(PAGE, headers=("Content-Encoding: gzip",))
 
 
 @fault("gzip-bomb")
-async def gzip_bomb(exchange: Exchange) -> None:
+async def gzip_bomb(exchange: FaultExchange) -> None:
     """About 130 KB of gzip, sent at once, that become 128 MiB."""
     await exchange.reply(bomb(16 + zlib.MAX_WBITS), headers=("Content-Encoding: gzip",))
 
 
 @fault("deflate-bomb")
-async def deflate_bomb(exchange: Exchange) -> None:
+async def deflate_bomb(exchange: FaultExchange) -> None:
     """The same with deflate."""
     await exchange.reply(bomb(zlib.MAX_WBITS), headers=("Content-Encoding: deflate",))
 
 
 @fault("brotli-bomb")
-async def brotli_bomb(exchange: Exchange) -> None:
+async def brotli_bomb(exchange: FaultExchange) -> None:
     """The same with Brotli: 137 bytes become 128 MiB."""
     await exchange.reply(BROTLI_BOMB, headers=("Content-Encoding: br",))
 
 
 @fault("nested-gzip")
-async def nested_gzip(exchange: Exchange) -> None:
+async def nested_gzip(exchange: FaultExchange) -> None:
     """A faultless page, compressed twice and declared so."""
     await exchange.reply(gzip.compress(gzip.compress(PAGE)), headers=("Content-Encoding: gzip, gzip",))
 
 
 @fault("nested-gzip-bomb")
-async def nested_gzip_bomb(exchange: Exchange) -> None:
+async def nested_gzip_bomb(exchange: FaultExchange) -> None:
     """The bomb compressed once more: less than 2 KB become 128 MiB."""
     body = gzip.compress(bomb(16 + zlib.MAX_WBITS))
     await exchange.reply(body, headers=("Content-Encoding: gzip, gzip",))
 
 
 @fault("gzip-trailing-garbage")
-async def gzip_trailing_garbage(exchange: Exchange) -> None:
+async def gzip_trailing_garbage(exchange: FaultExchange) -> None:
     """A whole gzip stream with a kilobyte of garbage behind it."""
     await exchange.reply(gzip.compress(PAGE) + b"garbage\0" * 128, headers=("Content-Encoding: gzip",))
 
 
 @fault("sitemap-bomb.xml.gz")
-async def sitemap_bomb(exchange: Exchange) -> None:
+async def sitemap_bomb(exchange: FaultExchange) -> None:
     """A compressed sitemap file (no Content-Encoding) that becomes 128 MiB."""
     await exchange.reply(bomb(16 + zlib.MAX_WBITS), kind="application/gzip")
 

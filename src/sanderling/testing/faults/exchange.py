@@ -22,7 +22,7 @@ class Surroundings(Protocol):
 
 
 @dataclass
-class Exchange:
+class FaultExchange:
     surroundings: Surroundings
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -85,7 +85,7 @@ class Exchange:
         self.writer.transport.abort()
 
 
-Misbehaviour = Callable[[Exchange], Awaitable[None]]
+Misbehaviour = Callable[[FaultExchange], Awaitable[None]]
 M = TypeVar("M", bound=Misbehaviour)
 
 

@@ -1,6 +1,6 @@
 """The ways a fault server answers for /robots.txt."""
 
-from sanderling.testing.faults.exchange import Exchange
+from sanderling.testing.faults.exchange import FaultExchange
 
 BEHAVIOURS = {
     "allow": "all is allowed",
@@ -17,7 +17,7 @@ BEHAVIOURS = {
 }
 
 
-async def answer(exchange: Exchange, behaviour: str) -> None:
+async def answer(exchange: FaultExchange, behaviour: str) -> None:
     """As named above; anything else is the text of the file."""
     rules = behaviour
     match behaviour:

@@ -20,7 +20,7 @@ from sanderling.testing.faults import (  # noqa: F401 - importing them fills the
     statuses,
     traps,
 )
-from sanderling.testing.faults.exchange import FAULTS, Exchange, document, find
+from sanderling.testing.faults.exchange import FAULTS, FaultExchange, document, find
 from sanderling.testing.faults.private import private_urls
 
 
@@ -115,7 +115,7 @@ class FaultServer:
         finally:
             writer.close()
 
-    async def _next(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Exchange | None:
+    async def _next(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> FaultExchange | None:
         lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         method, _, rest = lines[0].partition(" ")
         target = rest.partition(" ")[0]
@@ -124,12 +124,12 @@ class FaultServer:
             target = "/" + target.partition("://")[2].partition("/")[2]
         path, _, query = target.partition("?")
         headers = [(name, value.strip()) for name, _, value in (line.partition(":") for line in lines[1:-2])]
-        exchange = Exchange(self, reader, writer, method, path, query, headers, [])
+        exchange = FaultExchange(self, reader, writer, method, path, query, headers, [])
         if length := exchange.header("content-length"):
             await reader.readexactly(int(length) if length.isdecimal() else 0)
         return exchange
 
-    async def _answer(self, exchange: Exchange) -> None:
+    async def _answer(self, exchange: FaultExchange) -> None:
         if exchange.path == "/":
             await exchange.page("Faults", _directory())
         elif exchange.path == "/robots.txt":

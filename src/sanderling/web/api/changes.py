@@ -6,8 +6,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 from msgspec import Struct
 
-from sanderling.cli.versions import moment
 from sanderling.model import ChangeKind
+from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
 from sanderling.telling.selection import kinds_named

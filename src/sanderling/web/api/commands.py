@@ -7,14 +7,14 @@ from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
+from sanderling.crawling import remote
 from sanderling.model import Command, Live
 from sanderling.repository import address
 from sanderling.settings import DECLARED, Settings, load
 from sanderling.web import running
 from sanderling.web.api.answers import gives, said
-from sanderling.web.api.crawls import Crawl, read_crawl
+from sanderling.web.api.crawls import CrawlAnswer, read_crawl
 from sanderling.web.api.given import GivenRunner, GivenShelf
-from sanderling.wiring import remote
 
 router = APIRouter(tags=["commands"])
 
@@ -61,7 +61,7 @@ class SettingList(Struct, frozen=True):
     items: list[Setting]
 
 
-@router.post("/crawls/{crawl}/start", **gives(Crawl))
+@router.post("/crawls/{crawl}/start", **gives(CrawlAnswer))
 def start(crawl: str, asked: Start, shelf: GivenShelf, runner: GivenRunner) -> Response:
     """Resume a crawl, also with what failed (`retry`), visit every known page once more (`again`), or those that deserve
     it (`refresh`)."""

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
+from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Counts, Live
 from sanderling.repository.folder import Folder, in_use
@@ -18,12 +19,11 @@ from sanderling.web.api.answers import gives, said
 from sanderling.web.api.given import GivenRunner, GivenShelf
 from sanderling.web.running import Runner, last_line
 from sanderling.web.shelf import Shelf
-from sanderling.wiring import remote
 
 router = APIRouter(tags=["crawls"])
 
 
-class Crawl(Struct, frozen=True, kw_only=True):
+class CrawlAnswer(Struct, frozen=True, kw_only=True):
     """A crawl folder and how far it is; `paused` and `live` only while it runs."""
 
     id: str
@@ -39,7 +39,7 @@ class Crawl(Struct, frozen=True, kw_only=True):
 class Crawls(Struct, frozen=True):
     """Every crawl on this server; one that cannot be read says why."""
 
-    items: list[Crawl]
+    items: list[CrawlAnswer]
 
 
 class NewCrawl(BaseModel, extra="forbid"):
@@ -49,7 +49,7 @@ class NewCrawl(BaseModel, extra="forbid"):
     start: bool = Field(True, description="begin at once")
 
 
-def crawl_named(id: str, folder: Folder, store: Store) -> Crawl:
+def crawl_named(id: str, folder: Folder, store: Store) -> CrawlAnswer:
     running = in_use(folder)
     live: Live | None = None
     if running:
@@ -57,7 +57,7 @@ def crawl_named(id: str, folder: Folder, store: Store) -> Crawl:
             live = remote.look(folder.path, patience=1.0)
         except (remote.NotRunning, RunFailed):  # it begins or ends just now
             live = None
-    return Crawl(
+    return CrawlAnswer(
         id=id, folder=str(folder.path), running=running, paused=live is not None and live.paused,
         seeds=store.seeds()[:100], counts=counted(live.counts if live else store.counts(), running),
         said=last_line(folder),
@@ -75,7 +75,7 @@ def list_crawls(shelf: GivenShelf) -> Response:
     return said(Crawls([_looked_at(shelf, id, folder) for id, folder in shelf.folders().items()]))
 
 
-@router.post("/crawls", **gives(Crawl, 201))
+@router.post("/crawls", **gives(CrawlAnswer, 201))
 def create_crawl(asked: NewCrawl, shelf: GivenShelf, runner: GivenRunner) -> Response:
     """Make a crawl, and begin it unless told otherwise."""
     id, folder = make(shelf, runner, asked.name, asked.seeds, asked.settings)
@@ -84,7 +84,7 @@ def create_crawl(asked: NewCrawl, shelf: GivenShelf, runner: GivenRunner) -> Res
     return said(_looked_at(shelf, id, folder), 201, {"Location": f"/api/v1/crawls/{id}"})
 
 
-@router.get("/crawls/{crawl}", **gives(Crawl))
+@router.get("/crawls/{crawl}", **gives(CrawlAnswer))
 def read_crawl(crawl: str, shelf: GivenShelf) -> Response:
     """One crawl."""
     folder = shelf.folder(crawl)
@@ -104,14 +104,16 @@ def _from_seed(seed: str) -> str:
     return re.sub(r"[^a-z0-9.-]+", "-", hostname(canonical_seed(seed)).lower()).strip(".-")[:60] or "crawl"
 
 
-def _looked_at(shelf: Shelf, id: str, folder: Folder) -> Crawl:
+def _looked_at(shelf: Shelf, id: str, folder: Folder) -> CrawlAnswer:
     try:
         if not_begun(folder):
             return _empty(id, folder)
         with shelf.opened(folder) as store:
             return crawl_named(id, folder, store)
     except SanderlingError as error:
-        return Crawl(id=id, folder=str(folder.path), running=in_use(folder), problem=str(error), said=last_line(folder))
+        return CrawlAnswer(
+            id=id, folder=str(folder.path), running=in_use(folder), problem=str(error), said=last_line(folder)
+        )
 
 
 def not_begun(folder: Folder) -> bool:
@@ -119,9 +121,9 @@ def not_begun(folder: Folder) -> bool:
     return not folder.database.exists() and not load(folder.settings)[0].store
 
 
-def _empty(id: str, folder: Folder) -> Crawl:
+def _empty(id: str, folder: Folder) -> CrawlAnswer:
     """A crawl that was made and has not begun."""
     seeds = list(load(folder.settings)[1][:100])
-    return Crawl(
+    return CrawlAnswer(
         id=id, folder=str(folder.path), running=in_use(folder), seeds=seeds, counts=Counts(), said=last_line(folder)
     )

@@ -14,13 +14,13 @@ import msgspec
 from fastapi import APIRouter, Header, HTTPException, Request
 from fastapi.responses import StreamingResponse
 
+from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Live, VersionRow
 from sanderling.repository.store import Store
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.api.versions import version_of
 from sanderling.web.shelf import Shelf
-from sanderling.wiring import remote
 
 router = APIRouter(tags=["live"])
 

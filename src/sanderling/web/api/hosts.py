@@ -6,14 +6,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from msgspec import Struct
 
+from sanderling.crawling import remote
 from sanderling.errors import RunFailed
 from sanderling.model import Host, HostState
 from sanderling.repository import views
-from sanderling.server.watching import learned
+from sanderling.server.gate.host_memory import learned
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.given import GivenShelf, Limit, host_named
 from sanderling.web.problems import NotFound
-from sanderling.wiring import remote
 
 router = APIRouter(tags=["hosts"])
 

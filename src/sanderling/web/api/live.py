@@ -3,10 +3,10 @@
 from fastapi import APIRouter, Response
 from msgspec import Struct
 
+from sanderling.crawling import remote
 from sanderling.model import ClientState, Live
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.given import GivenShelf
-from sanderling.wiring import remote
 
 router = APIRouter(tags=["live"])
 

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import Struct
 
 from sanderling.change.comparison import blame as origins
-from sanderling.cli.versions import paragraphs_of
-from sanderling.judging import known_noise, known_parameters
+from sanderling.change.judging import known_noise, known_parameters
 from sanderling.model import ChangeKind, Kind, State
+from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.store import Store
 from sanderling.urls import SEEDABLE, canonical, identity
@@ -48,7 +48,7 @@ class PageList(Struct, frozen=True):
     next: int | None
 
 
-class Page(Struct, frozen=True, kw_only=True):
+class PageAnswer(Struct, frozen=True, kw_only=True):
     """Everything that is known about one URL."""
 
     id: str
@@ -89,7 +89,7 @@ class VersionList(Struct, frozen=True):
     next: int | None
 
 
-class Link(Struct, frozen=True):
+class LinkAnswer(Struct, frozen=True):
     """A URL at the other end of a link."""
 
     id: str
@@ -100,7 +100,7 @@ class Link(Struct, frozen=True):
 class LinkList(Struct, frozen=True):
     """Links from or to a page. Those that lead to it are looked for in a stretch of the crawl at a time."""
 
-    items: list[Link]
+    items: list[LinkAnswer]
     next: int | None
 
 
@@ -132,7 +132,7 @@ def list_pages(
         if url:
             wanted = canonical(url, SEEDABLE)
             number = store.number(identity(wanted)) if wanted else None
-            part = views.urls(store, 1, number - 1) if number is not None else views.Part([], None)
+            part = views.urls(store, 1, number - 1) if number is not None else views.ListPart([], None)
             found = [row for row in part.rows if row.number == number]
             return said(PageList([_item(row) for row in found], None))
         chosen = State[state.upper()] if state else None
@@ -140,7 +140,7 @@ def list_pages(
     return said(PageList([_item(row) for row in part.rows], part.next))
 
 
-@router.get("/crawls/{crawl}/pages/{page}", **gives(Page))
+@router.get("/crawls/{crawl}/pages/{page}", **gives(PageAnswer))
 def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
     """One URL: its state, its last answer, its change parameters."""
     with shelf.reading(crawl) as (_, store):
@@ -154,7 +154,7 @@ def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
         del facts[name]
     facts |= {"id": page, "kind": Kind(shown.kind).name.lower(), "found_on": via[0] if via else None}
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
-    return said(Page(**facts, versions=count, parameters=_table(kept), noise=_table(noise)))
+    return said(PageAnswer(**facts, versions=count, parameters=_table(kept), noise=_table(noise)))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/versions", **gives(VersionList))
@@ -204,15 +204,15 @@ def blame(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
     return said(ParagraphList(items, len(rows)))
 
 
-def _item(row: views.Listed) -> PageItem:
+def _item(row: views.ListedUrl) -> PageItem:
     facts = row._asdict()
     del facts["number"]
     return PageItem(**{**facts, "id": named(row.id)})
 
 
-def _links(store: Store, ids: list[int]) -> list[Link]:
+def _links(store: Store, ids: list[int]) -> list[LinkAnswer]:
     known = store.known(ids)
-    return [Link(named(id), known[id][0], State(known[id][1]).name.lower()) for id in ids if id in known]
+    return [LinkAnswer(named(id), known[id][0], State(known[id][1]).name.lower()) for id in ids if id in known]
 
 
 def _table(value: object) -> dict[str, Any] | None:

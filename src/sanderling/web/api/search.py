@@ -5,13 +5,13 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from sanderling.cli.versions import moment
+from sanderling.presenting.versions import moment
+from sanderling.search import searching
 from sanderling.telling.selection import kinds_named
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.changes import Kinds, Since
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.indexes import Indexes
-from sanderling.wiring import searching
 
 router = APIRouter(tags=["search"])
 

@@ -6,16 +6,16 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import Struct
 
 from sanderling.change.comparison import PieceKind, pieces, words
-from sanderling.cli.diff import as_html, as_text
-from sanderling.cli.versions import paragraphs_of, when
 from sanderling.model import ChangeKind, VersionRow
+from sanderling.presenting.diff import as_html, as_text
+from sanderling.presenting.versions import paragraphs_of, when
 from sanderling.repository import views, warc
+from sanderling.repository.archive import text_of
 from sanderling.urls import identity
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.given import GivenShelf, Number, PageId, named, page_named
 from sanderling.web.problems import NotFound
 from sanderling.web.security import Security, archive_origin
-from sanderling.wiring.archive import text_of
 
 router = APIRouter(tags=["versions"])
 
@@ -44,7 +44,7 @@ class Version(Struct, frozen=True, kw_only=True):
     place: int | None = None  # in the history of its page, from 1
 
 
-class Difference(Struct, frozen=True):
+class DiffAnswer(Struct, frozen=True):
     """A paragraph on either side; words are [changed, text], of edited paragraphs only."""
 
     kind: PieceKind
@@ -60,7 +60,7 @@ class Diff(Struct, frozen=True):
     url: str
     a: Version
     b: Version
-    items: list[Difference]
+    items: list[DiffAnswer]
 
 
 def version_of(request: Request, crawl: str, row: VersionRow, place: int | None = None) -> Version:
@@ -132,10 +132,10 @@ def diff(
     return said(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
 
 
-def _difference(piece: Any) -> Difference:
+def _difference(piece: Any) -> DiffAnswer:
     if piece.kind != "edited":
-        return Difference(piece.kind, piece.old, piece.new)
-    return Difference(piece.kind, piece.old, piece.new, *words(piece.old, piece.new))
+        return DiffAnswer(piece.kind, piece.old, piece.new)
+    return DiffAnswer(piece.kind, piece.old, piece.new, *words(piece.old, piece.new))
 
 
 def _archived(crawl: str, number: int, shelf: GivenShelf) -> warc.Archived:

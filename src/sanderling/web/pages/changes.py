@@ -7,9 +7,9 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
 
-from sanderling.cli.versions import moment
 from sanderling.errors import UsageError
 from sanderling.model import ChangeKind
+from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
 from sanderling.urls import identity
@@ -23,7 +23,7 @@ KINDS = [each.name.lower() for each in ChangeKind if each.name]
 STEPS = (("", "anything"), ("0.05", "more than a little"), ("0.3", "a good part"), ("0.7", "most of it"))
 
 
-class Asked(NamedTuple):
+class ChangesQuery(NamedTuple):
     kind: str
     since: str
     significance: str
@@ -44,14 +44,14 @@ def changes(
     request: Request, crawl: str, shelf: GivenShelf, kind: str = "", since: str = "", significance: str = "",
     host: str = "", all: bool = False, before: int | None = None,
 ) -> HTMLResponse:  # fmt: skip
-    asked = Asked(kind, since.strip(), significance if significance in dict(STEPS) else "", host.strip(), all)
+    asked = ChangesQuery(kind, since.strip(), significance if significance in dict(STEPS) else "", host.strip(), all)
     wrong: dict[str, str] = {}
     after, chosen = 0.0, None
     try:
         after = moment(asked.since, time.time()) if asked.since else 0.0
     except UsageError as error:
         wrong["since"] = str(error)
-    part = views.Part([], None)
+    part = views.ListPart([], None)
     with shelf.reading(crawl) as (_, store):
         try:
             chosen = host_named(store, asked.host)

@@ -7,9 +7,9 @@ from fastapi.responses import HTMLResponse
 
 from sanderling.change.comparison import Piece, Words, blame, pieces
 from sanderling.change.comparison import words as word_by_word
-from sanderling.cli.versions import paragraphs_of
 from sanderling.errors import Damaged
 from sanderling.model import ChangeKind, VersionRow
+from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
 from sanderling.web.api.given import GivenShelf
@@ -25,7 +25,7 @@ _MOST_READ = 20
 _AROUND = 1
 
 
-class Line(NamedTuple):
+class DiffLine(NamedTuple):
     """A paragraph on either side; of a gap, how many paragraphs it leaves out."""
 
     kind: str
@@ -34,22 +34,22 @@ class Line(NamedTuple):
     skipped: int = 0
 
 
-def lines(shown: list[Piece], everything: bool) -> list[Line]:
+def lines(shown: list[Piece], everything: bool) -> list[DiffLine]:
     """Paragraphs that changed, word by word, with some of what stands around them; none when nothing changed."""
     near = {
         at + step for at, piece in enumerate(shown) if piece.kind != "same" for step in range(-_AROUND, _AROUND + 1)
     }
-    found: list[Line] = []
+    found: list[DiffLine] = []
     for at, piece in enumerate(shown):
         if not everything and at not in near:
             if not found or found[-1].kind != "gap":
-                found.append(Line("gap", [], [], 0))
+                found.append(DiffLine("gap", [], [], 0))
             found[-1] = found[-1]._replace(skipped=found[-1].skipped + 1)
         elif piece.kind == "edited":
-            found.append(Line(piece.kind, *_marked(piece)))
+            found.append(DiffLine(piece.kind, *_marked(piece)))
         else:
             left, right = ([(False, text)] if text else [] for text in (piece.old, piece.new))
-            found.append(Line(piece.kind, left, right))
+            found.append(DiffLine(piece.kind, left, right))
     return found if near or everything else []
 
 

@@ -7,6 +7,8 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
+from sanderling.crawling import remote
+from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import SanderlingError
 from sanderling.model import Command
 from sanderling.repository.folder import Folder
@@ -19,8 +21,6 @@ from sanderling.web.pages.freshness import wrong_budget
 from sanderling.web.pages.rendering import show
 from sanderling.web.problems import NotFound
 from sanderling.web.running import Runner
-from sanderling.wiring import remote
-from sanderling.wiring.control import LIMITS, SCOPE
 
 router = APIRouter()
 

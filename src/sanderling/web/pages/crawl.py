@@ -3,13 +3,13 @@
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.repository.opening import settings_for
 from sanderling.settings import DECLARED, Settings
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages import form
 from sanderling.web.pages.live import state_in, vitals
 from sanderling.web.pages.rendering import show
 from sanderling.web.running import last_line
-from sanderling.wiring.archive import settings_for
 
 router = APIRouter()
 

@@ -48,7 +48,7 @@ class Field(NamedTuple):
         return CHOICES.get(self.name, ())
 
 
-class Asked(NamedTuple):
+class FormInput(NamedTuple):
     """A form for a new crawl that was sent, or is about to be."""
 
     name: str
@@ -61,7 +61,7 @@ class Asked(NamedTuple):
         return command(self.name, self.seeds, self.chosen)
 
 
-def read(form: Mapping[str, str], offered: Iterable[str]) -> Asked:
+def read(form: Mapping[str, str], offered: Iterable[str]) -> FormInput:
     """What a form asks for; whatever does not fit is said beside its field."""
     wrong: dict[str, str] = {}
     seeds = _lines(form.get("seeds", ""))
@@ -75,7 +75,7 @@ def read(form: Mapping[str, str], offered: Iterable[str]) -> Asked:
         wrong["seeds"] = "name at least one address to start at, such as https://example.org/"
     values, mistakes = read_settings(form, offered)
     chosen = {name: value for name, value in values.items() if value != _default(name)}
-    return Asked(form.get("name", "").strip() or folder_name(starts), seeds, chosen, wrong | mistakes)
+    return FormInput(form.get("name", "").strip() or folder_name(starts), seeds, chosen, wrong | mistakes)
 
 
 def read_settings(form: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, object], dict[str, str]]:

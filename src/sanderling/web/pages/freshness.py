@@ -6,19 +6,19 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.clock import DAY
 from sanderling.errors import UsageError
+from sanderling.refreshing.terms import read_budget
 from sanderling.repository.folder import in_use
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.estimates import Estimate, Estimates
 from sanderling.web.pages import plots
 from sanderling.web.pages.rendering import number, percent, show
-from sanderling.wiring.budget import read_budget
 
 router = APIRouter()
 
 _SHARES = [(0.0, "0"), (0.25, "25 %"), (0.5, "50 %"), (0.75, "75 %"), (1.0, "100 %")]
 
-_DAY = 86400.0
 # The least of the past that is drawn, so that there is room for its name.
 _WEEK = 7
 
@@ -54,7 +54,7 @@ def _over_time(estimate: Estimate, at: float) -> plots.Drawing:
     """What was believed in the last weeks, and how it fades in the next when nothing is visited; in days from now."""
     ahead = estimate.fading
     end = ahead[-1][0]
-    behind = [((when - at) / _DAY, fresh) for when, fresh in estimate.past if at - when < end * _DAY]
+    behind = [((when - at) / DAY, fresh) for when, fresh in estimate.past if at - when < end * DAY]
     begin = min(-_WEEK, math.floor(behind[0][0])) if behind else 0
     across = [(float(day), _day(day)) for day in sorted({begin, 0, round(end / 2), round(end)})]
     said = f"{percent(ahead[0][1])} now, {percent(ahead[-1][1])} in {end:g} days when nothing is visited"

@@ -9,15 +9,15 @@ from fastapi.responses import HTMLResponse
 from sanderling.errors import UsageError
 from sanderling.model import Host, State
 from sanderling.repository import views
-from sanderling.server.watching import learned
+from sanderling.repository.opening import settings_for
+from sanderling.server.gate.host_memory import learned
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 from sanderling.web.api.given import GivenShelf, host_named
-from sanderling.web.estimates import Doubt, Estimates
+from sanderling.web.estimates import DoubtAnswer, Estimates
 from sanderling.web.pages.asking import further, start
 from sanderling.web.pages.rendering import ago, show
 from sanderling.web.tallies import Tallies
-from sanderling.wiring.archive import settings_for
 
 router = APIRouter()
 
@@ -36,14 +36,14 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
         except UsageError as error:
             wrong = str(error)
         if wrong:
-            part, others, first = views.Part([], None), [], []
+            part, others, first = views.ListPart([], None), [], []
         elif wanted is None:
             seeds = list(dict.fromkeys(identity(origin(seed)) for seed in store.seeds()))[:_MOST]
             part = views.hosts(store, _MOST, after)
             others = [each for each in part.rows if each.id not in seeds]
             first = [] if after is not None else [store.host(seed) for seed in seeds]
         else:
-            part, others, first = views.Part([], None), [], [store.host(wanted)]
+            part, others, first = views.ListPart([], None), [], [store.host(wanted)]
     estimates: Estimates = request.app.state.estimates
     estimate = estimates.of(folder).estimate
     doubts = estimate.doubts if estimate else []
@@ -56,7 +56,7 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     )  # fmt: skip
 
 
-def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[Doubt]) -> dict[str, Any]:
+def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[DoubtAnswer]) -> dict[str, Any]:
     known = learned(host)
     robots = host.robots
     return {

@@ -22,7 +22,7 @@ STATES = (
 )  # fmt: skip
 
 
-class Asked(NamedTuple):
+class ListingQuery(NamedTuple):
     state: str
     host: str
     prefix: str
@@ -36,8 +36,8 @@ class Asked(NamedTuple):
 def pages(
     request: Request, crawl: str, shelf: GivenShelf, state: str = "", host: str = "", prefix: str = "", after: int = 0
 ) -> HTMLResponse:
-    asked = Asked(state, host.strip(), prefix.strip())
-    trouble, part = "", views.Part([], None)
+    asked = ListingQuery(state, host.strip(), prefix.strip())
+    trouble, part = "", views.ListPart([], None)
     with shelf.reading(crawl) as (_, store):
         try:
             wanted = State[state.upper()] if state in dict(STATES) and state else None

@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.crawling import remote
 from sanderling.errors import RunFailed
 from sanderling.model import Counts, Live, State
 from sanderling.repository import views
@@ -20,7 +21,6 @@ from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages.pulse import Pulse
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
-from sanderling.wiring import remote
 
 router = APIRouter()
 

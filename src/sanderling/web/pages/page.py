@@ -61,7 +61,7 @@ def links(
         ids = list(memoryview(store.links_of(page.id)).cast("q"))
         outgoing = _named(store, ids[to : to + MOST])
         found_on = _named(store, [page.via] if page.via else [])
-        part = views.Part([], None)
+        part = views.ListPart([], None)
         if "incoming" in request.query_params:
             part = views.linking(store, page.id, incoming or None)
         linking = _named(store, part.rows)

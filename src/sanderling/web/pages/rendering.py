@@ -9,7 +9,8 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sanderling import __version__
-from sanderling.cli.screen import duration, harmless, size
+from sanderling.clock import DAY
+from sanderling.presenting.screen import duration, harmless, size
 from sanderling.web.api.given import named
 from sanderling.web.pages import plots
 from sanderling.web.security import Security, form_token
@@ -22,7 +23,7 @@ TABS = (
     ("/freshness", "Freshness"),
     ("/hosts", "Hosts"),
 )
-_STEPS = ((60, "second"), (3600, "minute"), (86400, "hour"), (86400 * 30, "day"), (86400 * 365, "month"))
+_STEPS = ((60, "second"), (3600, "minute"), (int(DAY), "hour"), (int(DAY) * 30, "day"), (int(DAY) * 365, "month"))
 
 
 def iso(at: float) -> str:
@@ -44,7 +45,7 @@ def ago(at: float) -> str:
 
 def about(seconds: float) -> str:
     """A span as people say it: its largest unit only."""
-    unit, size_of = "year", 86400 * 365
+    unit, size_of = "year", int(DAY) * 365
     below = 1
     for end, name in _STEPS:
         if seconds < end * 1.5:

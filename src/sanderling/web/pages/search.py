@@ -6,14 +6,14 @@ from typing import NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from sanderling.cli.versions import moment
 from sanderling.errors import SanderlingError
+from sanderling.presenting.versions import moment
+from sanderling.search.searching import Hit, Query, Results
 from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.indexes import Indexes
 from sanderling.web.pages.asking import offered_hosts
 from sanderling.web.pages.rendering import show
-from sanderling.wiring.searching import Hit, Query, Results
 
 router = APIRouter()
 
@@ -21,7 +21,7 @@ _HITS = 20
 WHICH = (("", "pages as they are now"), ("versions", "every version"), ("gone", "pages that are gone"))
 
 
-class Asked(NamedTuple):
+class SearchQuery(NamedTuple):
     q: str
     which: str
     changed: str
@@ -37,7 +37,7 @@ def search(
     request: Request, crawl: str, shelf: GivenShelf, q: str = "", which: str = "", changed: str = "", host: str = "",
     page: int = 1,
 ) -> HTMLResponse:  # fmt: skip
-    asked = Asked(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip())
+    asked = SearchQuery(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip())
     results: Results | None = None
     trouble = ""
     indexes: Indexes = request.app.state.indexes
@@ -69,7 +69,7 @@ def pieces(hit: Hit) -> list[tuple[bool, str]]:
     return [(marked, text) for marked, text in [*found, (False, hit.snippet_text[last:])] if text]
 
 
-def _query(asked: Asked, page: int) -> Query:
+def _query(asked: SearchQuery, page: int) -> Query:
     host = asked.host.partition("://")[2].partition("/")[0] or asked.host
     return Query(
         text=asked.q, host=host, changed=moment(asked.changed, time.time()) if asked.changed else 0.0,

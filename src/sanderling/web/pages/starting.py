@@ -35,7 +35,7 @@ _OPEN = ("What to follow", "When to stop")
 def new(request: Request, shelf: GivenShelf, runner: GivenRunner) -> HTMLResponse:
     if not shelf.may_create:
         raise UsageError("crawls cannot be created here: start the server with a directory to create them in")
-    return _page(request, shelf, runner, {}, form.Asked("", [], {}, {}))
+    return _page(request, shelf, runner, {}, form.FormInput("", [], {}, {}))
 
 
 @router.post("/new/command")
@@ -67,7 +67,7 @@ def _name_trouble(shelf: Shelf, name: str) -> str:
     return ""
 
 
-def _begin(runner: Runner, asked: form.Asked) -> form.Asked:
+def _begin(runner: Runner, asked: form.FormInput) -> form.FormInput:
     """Makes the crawl and starts it; what cannot be is said where it belongs."""
     try:
         folder = runner.create(asked.name, asked.seeds, asked.chosen)
@@ -86,7 +86,9 @@ def _names(runner: Runner) -> list[str]:
     return [name for name in runner.offered if name not in _ELSEWHERE]
 
 
-def _page(request: Request, shelf: Shelf, runner: Runner, typed: Mapping[str, str], asked: form.Asked) -> HTMLResponse:
+def _page(
+    request: Request, shelf: Shelf, runner: Runner, typed: Mapping[str, str], asked: form.FormInput
+) -> HTMLResponse:
     names = _names(runner)
     grouped = [(title, said, [name for name in some if name in names]) for title, said, some in GROUPS]
     rest = [name for name in names if not any(name in some for _, _, some in GROUPS)]

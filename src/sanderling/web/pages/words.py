@@ -4,13 +4,12 @@ import math
 import time
 from collections.abc import Mapping
 
-from sanderling.cli.screen import size
-from sanderling.judging import known_noise, known_parameters
+from sanderling.change.judging import known_noise, known_parameters
+from sanderling.clock import DAY
 from sanderling.model import Kind
+from sanderling.presenting.screen import size
 from sanderling.repository.views import Shown
 from sanderling.web.pages.rendering import about, ago, many, percent, when
-
-_DAY = 86400.0
 
 
 def facts(page: Shown) -> list[tuple[str, str]]:
@@ -92,9 +91,9 @@ def schedule(page: Shown, first_seen: float, rates: Mapping[str, float]) -> list
     elif page.visits:
         lines.append("It was visited once: how often it changes is guessed from pages like it.")
     if often := rates.get("any", 0.0):
-        others = [f"its {kind} every {about(_DAY / rate)}" for kind, rate in rates.items() if kind != "any" and rate]
-        lines.append(f"So it is believed to change about every {about(_DAY / often)}" + _listed(others) + ".")
-        stale = -math.expm1(-often * max(0.0, time.time() - page.fetched_at) / _DAY)
+        others = [f"its {kind} every {about(DAY / rate)}" for kind, rate in rates.items() if kind != "any" and rate]
+        lines.append(f"So it is believed to change about every {about(DAY / often)}" + _listed(others) + ".")
+        stale = -math.expm1(-often * max(0.0, time.time() - page.fetched_at) / DAY)
         lines.append(f"By now it has changed with a probability of {percent(stale)}.")
     return [*lines, *_turn(page)]
 

@@ -1,0 +1,214 @@
+"""Connects the change detector with the client, which takes a page's parameters, and with intake, which judges by them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import msgspec
+import turbohtml
+
+from sanderling.change import (
+    ChangeRules,
+    Noise,
+    PageFingerprint,
+    Verdict,
+    compare,
+    condense,
+    focus,
+    learn,
+    learn_template,
+    look,
+    markup,
+    parameters,
+    processing,
+    unlikeness,
+)
+from sanderling.change.image import Look
+from sanderling.change.pixels import Decoder
+from sanderling.change.rules import problem
+from sanderling.errors import BadSetting
+from sanderling.model import Before, Change, ChangeKind, Outcome, Visit
+from sanderling.settings import Rule
+from sanderling.urls import join
+from sanderling.urls.patterns import pattern
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode_parameters = msgspec.msgpack.Decoder(PageFingerprint).decode
+_decode_noise = msgspec.msgpack.Decoder(Noise).decode
+_decode_look = msgspec.msgpack.Decoder(Look).decode
+
+_KINDS = {
+    "structure": ChangeKind.STRUCTURE,
+    "presentation": ChangeKind.PRESENTATION,
+    "text": ChangeKind.TEXT,
+    "image": ChangeKind.IMAGE,
+}
+
+# Two unchanged visits for each change make no noise, and more make it no less.
+_MOST_BETWEEN = 3
+
+# Parameters of an archived version, when none were kept or those that were kept were made in another way.
+Anew = Callable[[Before], bytes]
+
+
+# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes encoded parameters of text and packed links.
+Fingerprint = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
+
+
+# From the bytes of an image to its encoded look; empty for one that cannot be decoded.
+Portray = Callable[[bytes], bytes]
+
+
+def portraitist(decoder: Decoder) -> Portray:
+    """How images are reduced to what they look like, in a process apart that starts with the first one."""
+
+    def portray(body: bytes) -> bytes:
+        colours = decoder.decode(body)
+        return b"" if colours is None else _encode(look(colours))
+
+    return portray
+
+
+def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
+    """How pages are reduced to their parameters under the user's rules; the first rule whose pattern fits counts."""
+    chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
+
+    def fingerprint(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
+        for urls, selectors in chosen:
+            if urls.search(url):
+                left = focus(document, selectors)
+                focused = parameters(left, links=_links(left, url), processing=processing(selectors))
+                return lambda visible, links: _encode(focused)
+        seen = markup(document)
+        return lambda visible, links: _encode(condense(seen, visible, links=links))
+
+    return fingerprint
+
+
+def _links(document: turbohtml.Document, url: str) -> bytes:
+    """Where the links lead that rules left of a page; never empty, so that one that lost them all is told from others."""
+    return _encode([join(url, link.attr("href") or "") for link in document.iter_elements(("a", "area"))])
+
+
+def _pattern(rule: Rule) -> Any:
+    try:
+        return pattern(rule.urls)
+    except BadSetting as error:
+        raise BadSetting(f"rules: {error}") from None
+
+
+def _selectors(rule: Rule) -> ChangeRules:
+    for selector in (*rule.ignore, *rule.watch):
+        if why := problem(selector):
+            raise BadSetting(f"rules: {selector!r} is not a valid selector: {why}")
+    return ChangeRules(rule.ignore, rule.watch)
+
+
+def known_parameters(packed: bytes) -> PageFingerprint | None:
+    """The kept parameters of a page, for people to look at; None where there are none that can be read."""
+    try:
+        return _decode_parameters(packed) if packed else None
+    except msgspec.MsgspecError:  # of an older version of this program
+        return None
+
+
+def known_noise(packed: bytes) -> Noise:
+    """What is known about the noise of a page, for people to look at."""
+    try:
+        return _decode_noise(packed) if packed else Noise()
+    except msgspec.MsgspecError:
+        return Noise()
+
+
+def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tuple[list[Change | None], bytes, bytes]:
+    """Judges the whole history of a page anew: each version by its kinds so far and its parameters.
+
+    So many visits found the page unchanged, nobody knows when: they are taken to lie evenly between its versions.
+    Without them all that ever changed would seem to change on every visit, and be no news.
+
+    Returns what each version is now (None: as it was), and the parameters and the noise that are known after the last.
+    """
+    changes: list[Change | None] = []
+    between = min(unchanged // max(1, len(versions) - 1), _MOST_BETWEEN)
+    noise = Noise()
+    last: PageFingerprint | None = None
+    for kinds, packed in versions:
+        new = _decode_parameters(packed) if packed else None
+        if last is None or new is None or kinds & (ChangeKind.NEW | ChangeKind.GONE):
+            changes.append(None)
+        else:
+            changes.append(_change(compare(last, new, known=noise)))
+            noise = learn(noise, last, new)
+            for _ in range(between):
+                noise = learn(noise, new, new)
+        last = new or last
+    return changes, _encode(last) if last else b"", _encode(noise)
+
+
+class Judgement(NamedTuple):
+    """What a visit to a known page found, None when that is no new version; and the noise that is known after it."""
+
+    change: Change | None
+    noise: bytes
+    template: Noise
+
+
+def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
+    """`template` is what is known about the noise of the pages of the same site.
+
+    It learns only from pages that changed before: of the others the unchanged visits do not count, as no parameters
+    of them are kept, and every place would seem to change each time.
+    """
+    if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
+        return Judgement(_left(visit, before), before.noise, template)
+    if visit.outcome is Outcome.UNCHANGED and before.noise and before.parameters:
+        same = _decode_parameters(before.parameters)
+        learned = learn_template(template, same, same) if template.places else template
+        return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
+    if visit.outcome is not Outcome.PAGE:
+        return Judgement(None, before.noise, template)
+    if not before.there:
+        return Judgement(Change(ChangeKind.NEW, 1.0, "", "back" if before.ever else "new"), before.noise, template)
+    kept = before.parameters or anew(before)
+    if visit.mime.startswith("image/"):
+        return Judgement(_redrawn(kept, visit.parameters), b"", template)
+    if not visit.parameters or not kept:
+        return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
+    try:
+        old, new = _decode_parameters(kept), _decode_parameters(visit.parameters)
+    except msgspec.MsgspecError:  # it was an image
+        return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), b"", template)
+    if old.processing != new.processing and (made := anew(before)):
+        old = _decode_parameters(made)
+    noise = _decode_noise(before.noise) if before.noise else Noise()
+    verdict = compare(old, new, known=noise, template=template)
+    learned = learn_template(template, old, new) if before.parameters else template
+    return Judgement(_change(verdict), _encode(learn(noise, old, new)), learned)
+
+
+_ANOTHER = "the file is another one"
+
+
+def _redrawn(old: bytes, new: bytes) -> Change:
+    """An image file with other bytes: a picture that was saved anew is no news."""
+    try:
+        unlike = unlikeness(_decode_look(old), _decode_look(new))
+    except msgspec.MsgspecError:  # one of them cannot be decoded, or was no image
+        return Change(ChangeKind.IMAGE, 1.0, "", _ANOTHER)
+    if not unlike:
+        return Change(ChangeKind.IMAGE, 0.01, "", "the same picture, saved anew", news=False)
+    return Change(ChangeKind.IMAGE, unlike, "", "another picture" if unlike == 1.0 else "the picture was altered")
+
+
+def _change(verdict: Verdict) -> Change:
+    kinds = ChangeKind(0)
+    for kind in verdict.kinds:
+        kinds |= _KINDS[kind]
+    return Change(kinds, verdict.significance, str(verdict.degree), verdict.summary, verdict.news)
+
+
+def _left(visit: Visit, before: Before) -> Change | None:
+    """A tombstone, when there was a page before."""
+    if not before.there:
+        return None
+    why = "redirects elsewhere" if visit.outcome is Outcome.REDIRECT else f"gone ({visit.reason or visit.status})"
+    return Change(ChangeKind.GONE, 1.0, "", why)

@@ -1,0 +1,246 @@
+"""Documents by what they contain, not by what they are called: HTML, XML, plain text, PDF, DOCX, or just bytes."""
+
+import io
+import re
+import zipfile
+from collections.abc import Iterable
+from html import escape, unescape
+from typing import Literal, NamedTuple
+
+import turbohtml
+from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page may name those, not any of Python's
+
+from sanderling.documents import sitemaps
+
+Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
+
+# What a document may cost: pages read of a PDF, bytes unpacked of a DOCX.
+PDF_PAGES = 300
+DOCX_BYTES = 32 * 1024**2
+
+_HTML_TYPES = {"text/html", "application/xhtml+xml"}
+_BINARY_MAGIC = (
+    b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"PK\x03\x04", b"\x7fELF", b"OggS", b"ID3",
+    b"\x00\x00\x01\x00", b"Rar!", b"7z\xbc\xaf", b"BZh", b"\xfd7zXZ", b"wOFF", b"wOF2", b"\x00asm",
+)  # fmt: skip
+_HTML_START = re.compile(
+    rb"(?>\s+|<!--.{0,2000}?-->|<\?xml[^>]{0,200}>)*+<(?:!doctype\s+html|html|head|body|title|meta|script|style|h1|p|div|table|a|frameset)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+
+_XML_ENCODING = re.compile(rb"""<\?xml[^>]{0,100}\sencoding\s*=\s*["']([A-Za-z][\w.-]{0,39})""")
+
+_ABSOLUTE = re.compile(r"\s*https?://", re.IGNORECASE)
+_TAG = re.compile("<[^<>]*>")
+
+_NO_CONTROLS = b"\x00" + bytes(range(9, 14)) + bytes(range(27, 256))
+
+
+class Text(NamedTuple):
+    """What a document other than HTML says."""
+
+    text: str
+    links: list[str]
+    title: str
+
+
+def kind_of(body: bytes, mime: str) -> Kind:
+    """What the bytes are; the declared type only decides between kinds of text."""
+    start = body[:4096]
+    if start.startswith(b"%PDF-"):
+        return "pdf"
+    if start.startswith(b"PK\x03\x04") and (b"word/" in start or b"[Content_Types].xml" in start):
+        return "docx" if b"word/" in body else "bytes"
+    if start.startswith(_BINARY_MAGIC):
+        return "bytes"
+    if not start.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\x00" in start and mime not in _HTML_TYPES:
+        return "bytes"
+    if mime in _HTML_TYPES:
+        return "html" if _looks_like_text(start) else "bytes"
+    head = start.removeprefix(b"\xef\xbb\xbf")
+    if _HTML_START.match(head) and mime in (
+        "",
+        "text/plain",
+        "application/octet-stream",
+        "text/xml",
+        "application/xml",
+    ):
+        return "text" if mime == "text/plain" else "html"
+    if mime.endswith(("/xml", "+xml")) or head.lstrip().startswith(b"<?xml"):
+        return "html" if _HTML_START.match(head) else "xml"
+    if _HTML_START.match(head) and not mime.startswith("text/"):
+        return "html"
+    if mime.startswith("text/") or mime in (
+        "application/json",
+        "application/javascript",
+        "application/x-javascript",
+        "",
+    ):
+        return "text" if _looks_like_text(start) else "bytes"
+    return "bytes"
+
+
+def _looks_like_text(start: bytes) -> bool:
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    start = start[:1024]
+    return len(start.translate(None, _NO_CONTROLS)) * 20 <= len(start)
+
+
+def read_xml(body: bytes, charset: str | None) -> Text:
+    """Text of an XML document and the addresses in its links, feeds included."""
+    markup = _without_cdata(decode(body, charset or xml_charset(body)).lstrip())
+    try:
+        document = turbohtml.parse_xml(markup)
+    except (turbohtml.HTMLParseError, ValueError, RecursionError):
+        return _read_broken(body, markup)
+    links = []
+    for element in document.iter_elements():
+        tag = element.tag.rpartition(":")[2]
+        href = element.attr("href") or element.attr("xlink:href")
+        if href:
+            links.append(href)
+        elif tag in ("link", "loc") or (tag == "guid" and _is_address(element)):
+            links.append(element.text.strip())
+        if len(links) > 50_000:
+            break
+    title = document.find("title")
+    return Text(
+        _in_lines(document.strings),
+        links,
+        " ".join(title.text.split())[:500] if title is not None else "",
+    )
+
+
+def _is_address(guid: turbohtml.Element) -> bool:
+    return guid.attr("isPermaLink") != "false" and _ABSOLUTE.match(guid.text) is not None
+
+
+def _without_cdata(markup: str) -> str:
+    """The same document without CDATA sections: the parser keeps what they say apart from its text."""
+    first, *rest = markup.split("<![CDATA[")
+    sections = (part.partition("]]>") for part in rest)
+    return first + "".join(escape(said, quote=False) + after for said, _, after in sections)
+
+
+def _read_broken(body: bytes, markup: str) -> Text:
+    """A feed that is not well-formed, as many are: what it lists, and what stands between its tags."""
+    try:
+        links = [entry.url for entry in sitemaps.read(body)]
+    except sitemaps.NotASitemap:
+        return Text("", [], "")
+    return Text(_in_lines(map(unescape, _TAG.split(markup))), links, "")
+
+
+def _in_lines(texts: Iterable[str]) -> str:
+    """What each element says on a line of its own, which is a paragraph when versions are compared."""
+    return "\n".join(filter(None, (" ".join(text.split()) for text in texts)))
+
+
+def xml_charset(body: bytes) -> str | None:
+    """The charset that the first line of an XML document names; in UTF-16 that line could not have been read."""
+    found = _XML_ENCODING.match(body)
+    if found is None:
+        return None
+    return "utf-8" if found[1].lower().startswith(b"utf-16") else found[1].decode()
+
+
+def decode(body: bytes, charset: str | None) -> str:
+    """Text of bytes by BOM, declared charset, then UTF-8 or the detected one; never fails."""
+    for mark, name in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if body.startswith(mark):
+            return body.decode(name, "replace")
+    try:
+        return body.decode(f"whatwg-{charset}") if charset else body.decode()
+    except (UnicodeDecodeError, LookupError):
+        return body.decode(f"whatwg-{detect(body[:65536]).encoding or 'utf-8'}")
+
+
+def read_pdf(body: bytes) -> Text:
+    """Text and web links of a PDF."""
+    import pypdfium2
+    import pypdfium2.raw as raw
+
+    texts: list[str] = []
+    links: list[str] = []
+    try:
+        pdf = pypdfium2.PdfDocument(body)
+    except pypdfium2.PdfiumError:
+        return Text("", [], "")
+    try:
+        for number in range(min(len(pdf), PDF_PAGES)):
+            page = pdf[number]
+            textpage = page.get_textpage()
+            texts.append(textpage.get_text_range())
+            links += _pdf_links(raw, pdf, page, textpage)
+            textpage.close()
+            page.close()
+        title = pdf.get_metadata_value("Title")
+    except pypdfium2.PdfiumError:
+        title = ""
+    finally:
+        pdf.close()
+    return Text("\n".join(texts), list(dict.fromkeys(links)), " ".join(title.split())[:500])
+
+
+def _pdf_links(raw: object, pdf: object, page: object, textpage: object) -> list[str]:
+    """Link annotations of a page and addresses written out in its text."""
+    import ctypes
+
+    import pypdfium2.raw as c
+
+    found: list[str] = []
+    position = ctypes.c_int(0)
+    link = c.FPDF_LINK()
+    while c.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
+        action = c.FPDFLink_GetAction(link)
+        if action and c.FPDFAction_GetType(action) == c.PDFACTION_URI:
+            size = c.FPDFAction_GetURIPath(pdf, action, None, 0)
+            buffer = ctypes.create_string_buffer(size)
+            c.FPDFAction_GetURIPath(pdf, action, buffer, size)
+            found.append(buffer.value.decode("utf-8", "replace"))
+    weblinks = c.FPDFLink_LoadWebLinks(textpage)
+    for index in range(c.FPDFLink_CountWebLinks(weblinks)):
+        size = c.FPDFLink_GetURL(weblinks, index, None, 0)
+        units = (ctypes.c_ushort * size)()
+        c.FPDFLink_GetURL(weblinks, index, units, size)
+        found.append(bytes(units).decode("utf-16-le", "replace").rstrip("\x00"))
+    c.FPDFLink_CloseWebLinks(weblinks)
+    return found
+
+
+def read_docx(body: bytes) -> Text:
+    """Text and hyperlinks of a Word document; a bomb is read only as far as the cap."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(body)) as archive:
+            main = _member(archive, "word/document.xml")
+            relations = _member(archive, "word/_rels/document.xml.rels")
+            core = _member(archive, "docProps/core.xml")
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError):
+        return Text("", [], "")
+    paragraphs = []
+    for paragraph in _xml_elements(main, "w:p"):
+        paragraphs.append("".join(run.text for run in paragraph.find_all("w:t")))
+    links = [
+        e.attr("Target") or ""
+        for e in _xml_elements(relations, "Relationship")
+        if (e.attr("Type") or "").endswith("/hyperlink")
+    ]
+    titles = [e.text for e in _xml_elements(core, "dc:title")]
+    return Text("\n".join(paragraphs), links, " ".join("".join(titles[:1]).split())[:500])
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> str:
+    if name not in archive.namelist():
+        return ""
+    with archive.open(name) as file:
+        return file.read(DOCX_BYTES).decode("utf-8", "replace")
+
+
+def _xml_elements(text: str, tag: str) -> list[turbohtml.Element]:
+    if not text:
+        return []
+    try:
+        return turbohtml.parse_xml(text).find_all(tag)
+    except (turbohtml.HTMLParseError, ValueError):
+        return []

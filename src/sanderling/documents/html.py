@@ -1,0 +1,141 @@
+"""Reads an HTML page: one parse, then only what is asked for."""
+
+from collections.abc import Iterable, Set
+from typing import NamedTuple, cast
+
+import turbohtml
+
+from sanderling.documents.formats import xml_charset
+from sanderling.documents.visible import visible_text
+from sanderling.urls import join
+
+# A deeper tree or a longer page than any reader would scroll; libraries are asked only for what stays within.
+TITLE_LENGTH = 500
+
+_LINK_RELS = {"next", "prev", "canonical", "alternate"}
+_BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
+
+# All in one call: to ask each element for its attribute takes two thirds longer.
+_HREFS = turbohtml.XPath("//a/@href")
+# From so many on a table of all anchors is cheaper than looking each up.
+_MANY = 20
+
+
+class Head(NamedTuple):
+    """What a page says about itself, and the links beside its anchors."""
+
+    base: str
+    hrefs: list[str]
+    nofollow: bool
+    noindex: bool
+    refresh: str | None
+    canonical: str
+
+
+class HtmlPage:
+    """A parsed page at a URL."""
+
+    def __init__(self, body: bytes | str | turbohtml.Document, charset: str | None, url: str) -> None:
+        self.url = url
+        self.document = body if isinstance(body, turbohtml.Document) else self._parse(body, charset)
+        self.charset = (self.document.encoding or charset or "utf-8").lower()
+
+    @staticmethod
+    def _parse(body: bytes | str, charset: str | None) -> turbohtml.Document:
+        # WHATWG order: byte-order mark, the header's charset, the meta tag, the XML declaration, then detection.
+        try:
+            document = turbohtml.parse(body, encoding=charset, detect_encoding=True, positions=False)
+            if isinstance(body, bytes) and document.encoding_confidence == "tentative" and (said := xml_charset(body)):
+                document = turbohtml.parse(body, encoding=said, positions=False)
+            return document
+        except LookupError:  # a charset nobody knows
+            return turbohtml.parse(body, detect_encoding=True, positions=False)
+
+    def title(self) -> str:
+        """The page's own; drawings in it may have titles, too."""
+        element = self.document.find("title")
+        if element is not None and element.namespace is not turbohtml.Namespace.HTML:
+            element = next(
+                (e for e in self.document.find_all("title") if e.namespace is turbohtml.Namespace.HTML), None
+            )
+        return " ".join(element.text.split())[:TITLE_LENGTH] if element is not None else ""
+
+    def language(self) -> str:
+        root = self.document.root
+        return ((root.attr("lang") or root.attr("xml:lang") or "") if root is not None else "")[:35]
+
+    def text(self, spent: bool = False) -> str:
+        """The visible text, a block a line; in less time when it is the last thing that is asked for."""
+        return visible_text(self.document, spent)
+
+    def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
+        """Base, link elements, frames, image maps and the directives for all robots and for those of these names."""
+        base, hrefs, directives, refreshes, canonical = self.url, [], "", False, ""
+        for element in self.document.iter_elements(_BESIDE_ANCHORS):
+            tag = element.tag
+            if tag == "link":
+                rel = (element.attr("rel") or "").lower()
+                if "stylesheet" not in rel and not _LINK_RELS.isdisjoint(rel.split()):
+                    hrefs.append(element.attr("href") or "")
+                    if not canonical and "canonical" in rel.split():
+                        canonical = hrefs[-1]
+            elif tag == "meta":
+                if (name := (element.attr("name") or "").lower()) == "robots" or name in names:
+                    directives += "," + (element.attr("content") or "").lower()
+                elif (element.attr("http-equiv") or "").lower() == "refresh":
+                    refreshes = True
+            elif tag == "base":
+                if base is self.url and element.attr("href"):
+                    base = join(self.url, element.attr("href") or "") or base
+            elif tag != "area":
+                hrefs.append(element.attr("src") or "")
+            elif follow_nofollow or not _says_nofollow(element):
+                hrefs.append(element.attr("href") or "")
+        words = {word.strip() for word in directives.split(",")}
+        found = self.document.meta_refresh(base) if refreshes else None
+        refresh = found[1] if found else None
+        return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), refresh, canonical)
+
+    def hrefs(self, follow_nofollow: bool) -> list[str]:
+        """Where the anchors lead, in their order."""
+        if follow_nofollow or self.document.select_one('a[rel~="nofollow" i]') is None:
+            return cast(list[str], _HREFS(self.document))
+        anchors = self.document.find_all("a")
+        return [e.attr("href") or "" for e in anchors if not _says_nofollow(e)]
+
+    def anchor_texts(self, hrefs: list[str]) -> list[str]:
+        """For each href the text of the first anchor that has it."""
+        if len(hrefs) < _MANY:
+            anchors = [self.document.find("a", attrs={"href": href}) for href in hrefs]
+        else:
+            first = {element.attr("href"): element for element in reversed(self.document.find_all("a"))}
+            anchors = [first.get(href) for href in hrefs]
+        return [" ".join(anchor.text.split())[:200] if anchor is not None else "" for anchor in anchors]
+
+    def images(self) -> list[str]:
+        """Where the images are that the page shows."""
+        return [src for e in self.document.find_all("img") if (src := e.attr("src")) and not src.startswith("data:")]
+
+
+def _says_nofollow(link: turbohtml.Element) -> bool:
+    return "nofollow" in (link.attr("rel") or "").lower().split()
+
+
+_NOFOLLOW = {"nofollow", "none"}
+_NOINDEX = {"noindex", "none"}
+
+
+def directives(headers: Iterable[str], names: Set[str]) -> tuple[bool, bool]:
+    """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to a robot of these names."""
+    nofollow = noindex = False
+    for header in headers:
+        # "noindex, nofollow" is for all, "somebot: noindex" for one; a date behind a colon names nobody.
+        agent, colon, rest = header.lower().partition(":")
+        if not colon or "," in agent:
+            rest = header.lower()
+        elif (name := agent.strip()) != "*" and name not in names:
+            continue
+        words = {word.strip() for word in rest.split(",")}
+        nofollow |= not words.isdisjoint(_NOFOLLOW)
+        noindex |= not words.isdisjoint(_NOINDEX)
+    return nofollow, noindex

@@ -1,0 +1,86 @@
+"""A document read as it was when it was fetched: its text, its tree and where it leads."""
+
+from collections.abc import Callable, Sequence
+
+import turbohtml
+
+from sanderling.documents import sitemaps
+from sanderling.documents.formats import Text, decode, kind_of, read_docx, read_pdf, read_xml
+from sanderling.documents.html import Head, HtmlPage, directives
+from sanderling.documents.links import LinkTable, in_charset, unpacked
+from sanderling.model import Found, Kind
+from sanderling.network import names
+from sanderling.settings import Settings
+from sanderling.urls import identity
+
+
+def media_type(header: str) -> tuple[str, str | None]:
+    mime, _, parameters = header.partition(";")
+    charset = None
+    low = parameters.lower()
+    start = low.find("charset=")
+    if start >= 0:
+        charset = parameters[start + 8 :].partition(";")[0].strip().strip("\"'") or None
+    return mime.strip().lower()[:100], charset[:40] if charset else None
+
+
+def as_document(text: str) -> turbohtml.Document:
+    """Plain text as a page of it, its lines kept: each is a paragraph."""
+    return turbohtml.parse("<pre>\n" + turbohtml.escape(text, quote=False), positions=False)
+
+
+def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:
+    """A document parsed as it was when it was fetched; None for one that says nothing."""
+    mime, charset = media_type(content_type)
+    kind = kind_of(body, mime)
+    if kind == "html":
+        return HtmlPage(body, charset, url).document
+    if kind == "text":
+        return as_document(decode(body, charset))
+    reader = READERS.get(kind)
+    return as_document(reader(body, charset).text) if reader else None
+
+
+def links_of(document: turbohtml.Document, url: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
+    """The links of an archived page, as its visit reported them."""
+    page, known_as = HtmlPage(document, None, url), names(settings)
+    follow_nofollow = settings.follow_nofollow or settings.ignore_robots
+    head = page.head(known_as, follow_nofollow)
+    if (head.nofollow or directives(robots_tags, known_as)[0]) and not settings.ignore_robots:
+        return b""
+    return LinkTable().resolve(head.base, hrefs_of(page, head, follow_nofollow)[0])[0]
+
+
+def hrefs_of(page: HtmlPage, head: Head, follow_nofollow: bool) -> tuple[list[str], dict[str, str]]:
+    """Where a page leads, as browsers would ask for it; and what they spell in another way than the page."""
+    hrefs = page.hrefs(follow_nofollow) + head.hrefs
+    if head.refresh:
+        hrefs.append(head.refresh)
+    spelled = in_charset(hrefs, page.charset)
+    return ([spelled.get(href, href) for href in hrefs] if spelled else hrefs), spelled
+
+
+def visible_text(url: str, body: bytes, content_type: str) -> str:
+    """The text that a reader of a document sees."""
+    mime, charset = media_type(content_type)
+    kind = kind_of(body, mime)
+    if kind == "html":
+        return HtmlPage(body, charset, url).text()
+    if kind == "text":
+        return decode(body, charset)
+    reader = READERS.get(kind)
+    return reader(body, charset).text if reader else ""
+
+
+READERS: dict[str, Callable[[bytes, str | None], Text]] = {
+    "xml": read_xml,
+    "pdf": lambda body, _: read_pdf(body),
+    "docx": lambda body, _: read_docx(body),
+}
+
+
+def dated(body: bytes, links: bytes) -> list[Found]:
+    """The entries of a feed that say when they were changed."""
+    linked = set(unpacked(links))
+    entries = ((identity(url), url, modified) for url, modified in sitemaps.dates(body).items())
+    return [Found(id, url, "", Kind.PAGE, modified) for id, url, modified in entries if id in linked]

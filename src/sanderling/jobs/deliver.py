@@ -1,0 +1,56 @@
+"""`python -m sanderling.jobs.deliver DIR`: the process that tells webhooks beside a crawl.
+
+Not a command for people: the server starts it, writes the settings to its standard input and reads notices from its
+standard output. It delivers until its input ends, and then what is left.
+"""
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import msgspec
+
+from sanderling.errors import FolderInUse, SanderlingError
+from sanderling.repository.folder import Folder
+from sanderling.settings import Settings
+from sanderling.telling.delivery import deliver_all, sole_messenger
+
+POLITENESS = 10  # the crawl itself goes first
+LOCK_PAUSE = 1.0
+
+
+def main(arguments: list[str]) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which ends us
+    os.nice(POLITENESS)
+    folder = Folder(Path(arguments[0]))
+    settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)
+    ended = threading.Event()
+
+    def wait_for_the_end() -> None:
+        sys.stdin.buffer.read()
+        ended.set()
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    while True:
+        try:
+            with sole_messenger(folder):
+                deliver_all(folder, settings, ended, _say)
+                ended.wait()
+                return 0
+        except FolderInUse:
+            if ended.wait(LOCK_PAUSE):
+                return 0
+        except SanderlingError as error:
+            _say(str(error))
+            return 1
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

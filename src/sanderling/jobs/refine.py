@@ -1,0 +1,49 @@
+"""`python -m sanderling.jobs.refine DIR SIZE RESULT`: the process that finds who should change places in a collection.
+
+Not a command for people: the server starts it and reads its result.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from sanderling.crawling.collection import FEWEST, LEFT, SHARE, WORTH, Swap, write
+from sanderling.freshness.importance import replacement
+from sanderling.jobs.running import run
+from sanderling.model import Kind, State
+from sanderling.repository.store import Store
+from sanderling.server import ranking, snapshot
+
+
+def swaps(store: Store, most: int) -> list[Swap]:
+    """Who leaves and who comes, a few at a time: the least important inside for the most important outside."""
+    known, _ = snapshot.read(store, "pagerank")
+    score = ranking.scores("pagerank", known)
+    place = {id: n for n, id in enumerate(known.graph.ids.tolist())}
+    inside = [
+        place[s.id]
+        for s in store.subjects()
+        if s.kind == Kind.PAGE and s.state == State.FETCHED and 200 <= s.status < 300 and s.id in place
+    ]
+    left = {place[id] for id in store.excluded_for(LEFT) if id in place}
+    outside = [*np.flatnonzero(known.queued).tolist(), *left]
+    few = max(FEWEST, round(SHARE * most))
+    pairs = replacement([score[n] * WORTH for n in inside], [score[n] for n in outside])[:few]
+    ids = known.graph.ids
+    found = [
+        Swap(int(ids[inside[a]]), int(ids[outside[b]]), int(known.host[outside[b]]), outside[b] in left)
+        for a, b in pairs
+    ]
+    leaving = {swap.leaver for swap in found}
+    excess = sorted((n for n in inside if int(ids[n]) not in leaving), key=score.__getitem__)
+    return found + [Swap(int(ids[n]), 0, 0, False) for n in excess[: max(0, len(inside) - most)]]
+
+
+def main(arguments: list[str]) -> int:
+    directory, most, result = arguments
+    return run(directory, lambda _, store: write(Path(result), swaps(store, int(most))))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

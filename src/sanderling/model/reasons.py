@@ -1,0 +1,88 @@
+"""Why a URL stands where it stands, as a code and an argument. What they mean is said here and nowhere else.
+
+A reason is stored as text: `robots`, or with an argument `status:403`. Codes stand in people's folders, so a code is
+never renamed; its sentence may be.
+"""
+
+# `{}` is where the argument goes.
+SENTENCES = {
+    # Not followed
+    "other-host": "scope: another host",
+    "other-domain": "scope: another domain",
+    "outside-prefix": "scope: outside the prefix",
+    "exclude": "matches an exclude pattern",
+    "include": "matches no include pattern",
+    "ends-session": "would end the session that cookies keep",
+    "too-deep": "deeper than max_depth",
+    "too-many-redirects": "more than {} redirects",
+    "sitemap-nested": "sitemaps nested more than {} deep",
+    "sitemap-many": "more than {} sitemaps",
+    "sitemap-elsewhere": "scope: a sitemap of another host",
+    "robots": "disallowed by robots.txt",
+    "skipped-type": "skips type {}",
+    "left-collection": "left the collection: others are more important",
+    # Another name of a known page
+    "merged-host": "merged: {}",
+    "merged-parameters": "merged: parameter {} does not count",
+    "merged-visited": "merged: visited with a parameter that does not count",
+    # Held back until others like it bring something new
+    "held-far": "held: more than {} steps from anything new",
+    "held-spent": "held: found on a page that repeats another, and there were enough of these",
+    "held-pattern": "held: {} has to bring something new first",
+    "held-domain": "held: the hosts of {} bring nothing new",
+    # What a visit found
+    "status": "answered {}",
+    "soft-404": "soft 404: the host answers like this to addresses that do not exist",
+    "redirect-nowhere": "redirects to nowhere",
+    "redirect-invalid": "redirects to {}, which is not on the web",
+    "redirect-self": "redirects to itself",
+    "unread": "kept unread: {}",
+    "not-a-sitemap": "not a sitemap: {}",
+    "set-aside": "set aside: it ended a client process twice",
+    # Why nothing came back
+    "private-address": "leads to the private address {}",
+    "timed-out": "timed out: {}",
+    "first-byte": "timed out: no first byte within {} s",
+    "unresolved": "the host name cannot be resolved",
+    "unreachable": "the host cannot be reached",
+    "proxy": "the proxy does not lead to the host: {}",
+    "certificate": "the TLS certificate is not valid: {}",
+    "connection-broke": "the connection broke: {}",
+    "no-answer": "the connection was closed without an answer",
+    "body-ended-early": "the body ended early",
+    "bad-encoding": "the body is not encoded as it says",
+    "headers-too-large": "the headers are too large",
+    "network": "{}",
+    # What became of robots.txt
+    "robots-read": "robots.txt {}",
+    "robots-failed": "robots.txt answered {}",
+    "robots-missing": "robots.txt {}: everything is allowed",
+    "robots-unreadable": "robots.txt could not be read: {}",
+}
+
+HELD = ("held-far", "held-spent", "held-pattern", "held-domain")
+OUT_OF_SCOPE = ("other-host", "other-domain", "outside-prefix", "exclude", "include", "ends-session")
+
+
+def reason(code: str, argument: object = "") -> str:
+    """A reason as it is stored."""
+    assert code in SENTENCES, code
+    return f"{code}:{argument}" if argument != "" else code
+
+
+def code_of(stored: str) -> str:
+    return stored.partition(":")[0]
+
+
+def argument_of(stored: str) -> str:
+    return stored.partition(":")[2]
+
+
+def sentence(stored: str) -> str:
+    """A stored reason in words; one that a newer program made is shown as it is."""
+    code, _, argument = stored.partition(":")
+    if code not in SENTENCES:
+        return stored
+    if code == "robots-unreadable":  # its argument is the reason of a fetch
+        argument = sentence(argument)
+    return SENTENCES[code].format(argument)

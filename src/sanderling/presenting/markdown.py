@@ -1,0 +1,58 @@
+"""Pages as Markdown, a file each: what people feed to note takers, static sites and language models."""
+
+import json
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from turbohtml import Document
+
+from sanderling.model import PageRow, Stored
+from sanderling.repository import warc
+from sanderling.repository.archive import document_in
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
+from sanderling.urls import identity
+
+# What stands around the content on every page of a site.
+_FRAME = ("nav", "footer", "aside", "script", "style", "template", "noscript")
+_UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
+_LONGEST_NAME = 100
+
+
+def files(folder: Folder, store: Store) -> Iterator[tuple[PurePosixPath, str]]:
+    """Where each page goes, and what its file says; other names of a page and what has no text are left out."""
+    for page in store.pages():
+        if page.warc is None or page.same_as or not 200 <= page.status < 300:
+            continue
+        document = document_in(warc.read(folder.warcs, Stored(page.warc, page.offset, page.length)))
+        if document is not None:
+            yield name(page.url), _front(page) + _content(document, page.url)
+
+
+def name(url: str) -> PurePosixPath:
+    """A file name that tells its URL; a URL that does not fit into one gets a number that no other has."""
+    parts = urlsplit(url)
+    path = parts.path + ("index" if parts.path.endswith("/") or not parts.path else "")
+    steps = [_UNSAFE.sub("_", step)[:_LONGEST_NAME].lstrip(".") or "_" for step in (parts.netloc, *path.split("/")[1:])]
+    told = "/".join(steps) == parts.netloc + path
+    mark = "" if told and not parts.query else f"-{identity(url) & 0xFFFF_FFFF:08x}"
+    return PurePosixPath(*steps[:-1], f"{steps[-1]}{mark}.md")
+
+
+def _front(page: PageRow) -> str:
+    """The facts of a page as a block of YAML, of which JSON is a part."""
+    at = {key: datetime.fromtimestamp(getattr(page, key), UTC).isoformat() for key in ("fetched_at", "changed_at")}
+    facts = {"url": page.url, "title": page.title, "language": page.language, **at}
+    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items() if value]
+    return "\n".join(["---", *lines, "---", "", ""])
+
+
+def _content(document: Document, url: str) -> str:
+    whole = document.select_one("main") or document
+    for element in whole.find_all([*_FRAME]):
+        element.decompose()
+    document.resolve_links(url)
+    return whole.to_markdown().strip() + "\n"

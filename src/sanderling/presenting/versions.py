@@ -1,0 +1,79 @@
+"""Finds a page and its versions by what somebody typed, and says moments and kinds of change."""
+
+import contextlib
+import re
+import time
+from datetime import datetime
+
+from sanderling.change.explain import paragraphs
+from sanderling.clock import DAY
+from sanderling.errors import UsageError
+from sanderling.model import ChangeKind, VersionRow
+from sanderling.repository import warc
+from sanderling.repository.archive import document_in
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
+from sanderling.urls import SEEDABLE, canonical, identity
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY, "w": 7 * DAY}
+
+
+def versions_of(store: Store, text: str) -> list[VersionRow]:
+    """The versions of a page, the first one first."""
+    url = page_named(store, text)
+    found = store.versions(identity(url))
+    if not found:
+        raise UsageError(f"{url} has no version in this crawl")
+    return found
+
+
+def page_named(store: Store, text: str) -> str:
+    """The URL that somebody means; without a scheme the one of https or http that the crawl knows."""
+    text = text.strip()
+    written = [text] if "://" in text else [text, f"https://{text}", f"http://{text}"]
+    urls = [url for each in written if (url := canonical(each, SEEDABLE))]
+    if not urls:
+        raise UsageError(f"{text!r} is not a URL")
+    known = store.known([identity(url) for url in urls])
+    for url in urls:
+        if identity(url) in known:
+            return url
+    raise UsageError(f"{urls[0]} is not known in this crawl; `sanderling pages` lists what is")
+
+
+def paragraphs_of(folder: Folder, version: VersionRow) -> list[str]:
+    """What a reader sees of a version; nothing of a tombstone."""
+    if version.kinds & ChangeKind.GONE:
+        return []
+    document = document_in(warc.read(folder.warcs, version.stored))
+    return paragraphs(document) if document is not None else []
+
+
+def when(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
+def moment(text: str, now: float) -> float:
+    """A point in time: `2026-11-01`, `2026-11-01 12:00`, `2026-11-01T12:00:00Z`, or an age such as `3h` or `7d`."""
+    age = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
+    try:
+        at = now - float(age[1]) * _UNITS[age[2]] if age else _in_calendar(text.strip().replace("T", " "))
+        when(at)  # what no calendar has cannot be meant
+    except (ValueError, OverflowError, OSError):
+        raise UsageError(
+            f"{text!r} is no point in time; write 2026-11-01, '2026-11-01 12:00', or an age such as 3h or 7d"
+        ) from None
+    return at
+
+
+def _in_calendar(text: str) -> float:
+    for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
+        for zone in ("", "%z"):
+            with contextlib.suppress(ValueError):
+                return datetime.strptime(text, form + zone).timestamp()  # ours when it names no zone
+    raise ValueError
+
+
+def said(version: VersionRow) -> str:
+    """The kinds of a change in words."""
+    return ", ".join(version.kinds.names) or "nothing visible"

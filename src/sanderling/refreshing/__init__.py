@@ -1,0 +1,1 @@
+"""A refresh: its budget, its plan, and what each visit to a known page teaches."""

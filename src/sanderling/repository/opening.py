@@ -1,0 +1,50 @@
+"""Opens crawl folders: their state and their settings."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import msgspec
+
+from sanderling.errors import UsageError
+from sanderling.repository import address
+from sanderling.repository.folder import Folder
+from sanderling.repository.sqlite import SqliteStore
+from sanderling.repository.store import Store, WhileAway
+from sanderling.settings import Settings, load, overlay
+
+
+def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
+    """The state of a crawl, in its folder or where the folder's settings say."""
+    store = load(folder.settings)[0].store if folder.settings.exists() else None
+    if not store:
+        return SqliteStore(folder.database, readonly)
+    try:
+        from sanderling.repository.postgres import PostgresStore
+    except ImportError as error:
+        raise UsageError(f"a store in PostgreSQL needs `pip install 'sanderling[postgresql]'` ({error})") from None
+    return PostgresStore(store, readonly, while_away)
+
+
+def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, list[str]]:
+    """What is chosen now on top of what the folder was made with, and the seeds it was made with."""
+    kept, seeds = load(folder.settings) if folder.settings.exists() else (Settings(), ())
+    settings = overlay(kept, chosen)
+    if folder.exists() and settings.store != kept.store:
+        if not address.same(settings.store, kept.store):
+            where = address.shown(kept.store) or "the folder"
+            raise UsageError(f"the state of {folder.path} is in {where}, and stays there")
+        settings = msgspec.structs.replace(settings, store=kept.store)
+    return settings, list(seeds)
+
+
+@contextmanager
+def reading(path: Path, while_away: WhileAway | None = None) -> Iterator[tuple[Folder, Store]]:
+    """A crawl folder for reading; it may be crawled into at the same time."""
+    folder = Folder(path)
+    folder.require()
+    store = open_store(folder, readonly=True, while_away=while_away)
+    try:
+        yield folder, store
+    finally:
+        store.close()

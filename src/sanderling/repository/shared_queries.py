@@ -1,0 +1,161 @@
+"""What both stores answer by the same query, in the words that SQLite and PostgreSQL share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import msgspec
+
+from sanderling.model import Counts, Host, Subject, VersionRow
+from sanderling.repository import beliefs, rows
+from sanderling.repository.store import Joins, ScopedUrl, UrlFacts, Waiting
+
+# As the index of revisits has it.
+VISITED = "state IN (3, 5) AND due > 0"
+_VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
+
+
+class SharedQueries(ABC):
+    """A part of a store, on top of two ways to ask."""
+
+    joins: ClassVar[Joins]
+
+    @abstractmethod
+    def select(self, query: str, *values: object) -> list[Any]:
+        """Rows of a query with ? where values go."""
+
+    @abstractmethod
+    def _each(self, query: str, *values: object) -> Iterator[Any]:
+        """The same for many rows, one after the other."""
+
+    @abstractmethod
+    def number(self, id: int) -> int | None: ...
+
+    @abstractmethod
+    def known(self, ids: list[int]) -> dict[int, tuple[str, int]]: ...
+
+    # ---- texts by name
+
+    @abstractmethod
+    def _get(self, key: str) -> str:
+        """A text that has to be there."""
+
+    def noted(self, key: str) -> str:
+        found = self.select("SELECT value FROM meta WHERE key = ?", key)
+        return str(found[0][0]) if found else ""
+
+    def counts(self) -> Counts:
+        return msgspec.json.decode(self._get("counts"), type=Counts)
+
+    def seeds(self) -> list[str]:
+        return msgspec.json.decode(self._get("seeds"), type=list[str])
+
+    def homes(self) -> list[str]:
+        return msgspec.json.decode(self._get("homes"), type=list[str])
+
+    # ---- for the server
+
+    def warcs(self) -> dict[str, int]:
+        return dict(self.select("SELECT name, bytes FROM warcs"))
+
+    def host(self, id: int) -> Host | None:
+        found = self.select(f"{rows.HOSTS} WHERE id = ?", id)
+        return rows.host(found[0]) if found else None
+
+    def depths(self) -> dict[int, int]:
+        return dict(self.select("SELECT depth, count(*) FROM urls WHERE state = 1 GROUP BY depth"))
+
+    def waiting(self) -> list[Waiting]:
+        queued = dict(self.select("SELECT host, count(*) FROM urls WHERE state = 1 AND due = 0 GROUP BY host"))
+        hosts = map(rows.host, self.select(rows.HOSTS))
+        return [Waiting(host, queued[host.id]) for host in hosts if host.id in queued]
+
+    def next_wake(self) -> float | None:
+        due: float | None = self.select("SELECT min(due) FROM urls WHERE state = 1 AND due > 0")[0][0]
+        return due
+
+    def due(self, after: float, until: float) -> list[tuple[int, int]]:
+        query = f"SELECT host, count(*) FROM urls WHERE {VISITED} AND due > ? AND due <= ? GROUP BY host"
+        return self.select(query, after, until)
+
+    def next_due(self, after: float) -> float | None:
+        due: float | None = self.select(f"SELECT min(due) FROM urls WHERE {VISITED} AND due > ?", after)[0][0]
+        return due
+
+    def sitemaps(self) -> list[tuple[int, int, float, float]]:
+        return self.select(beliefs.SITEMAPS)
+
+    def excluded_for(self, reason: str) -> list[int]:
+        return [row[0] for row in self.select("SELECT id FROM urls WHERE state = 6 AND reason = ?", reason)]
+
+    def trust(self) -> dict[int, bytes]:
+        return dict(self.select("SELECT host, learned FROM trust"))
+
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        query = "SELECT id, depth FROM urls WHERE state = 0 AND host = ? AND reason = ? ORDER BY number LIMIT ?"
+        return self.select(query, host, reason, most)
+
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
+        return self.select("SELECT id, host, depth, reason FROM urls WHERE state = 0 LIMIT ?", most)
+
+    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        query = "SELECT id, depth FROM urls WHERE alias != 0 AND state = 6 AND host = ? AND reason = ? LIMIT ?"
+        return self.select(query, host, reason, most)
+
+    # ---- the whole, for commands and background jobs
+
+    def url_facts(self) -> Iterator[UrlFacts]:
+        yield from map(UrlFacts._make, self._each("SELECT id, host, depth, state, rank, alias FROM urls"))
+
+    def url_texts(self) -> Iterator[tuple[int, str]]:
+        yield from self._each("SELECT id, url FROM urls")
+
+    def subjects(self) -> Iterator[Subject]:
+        yield from map(Subject._make, self._each(beliefs.SUBJECTS.format(urls=self.joins.urls)))
+
+    def last_number(self) -> int:
+        return int(self.select("SELECT coalesce(max(number), 0) FROM urls")[0][0])
+
+    def judged(self, first: int, end: int) -> list[ScopedUrl]:
+        query = """SELECT id, url, host, depth, state, reason FROM urls
+            WHERE state IN (0, 1, 6) AND alias = 0 AND kind = 0 AND number >= ? AND number < ?"""
+        return [*map(ScopedUrl._make, self.select(query, first, end))]
+
+    def hosts(self) -> Iterator[Host]:
+        yield from map(rows.host, self._each(f"{rows.HOSTS} ORDER BY origin"))
+
+    def host_states(self) -> dict[int, dict[int, int]]:
+        found: dict[int, dict[int, int]] = {}
+        query = "SELECT host, state, count(*) FROM urls WHERE kind = 0 GROUP BY host, state"
+        for host, state, count in self.select(query):
+            found.setdefault(host, {})[state] = count
+        return found
+
+    def sitemap_states(self) -> dict[int, list[tuple[int, str, int]]]:
+        found: dict[int, list[tuple[int, str, int]]] = {}
+        query = """SELECT host, state, reason, count(*) FROM urls WHERE kind = 1 GROUP BY host, state, reason
+            ORDER BY state, reason"""
+        for host, state, reason, count in self.select(query):
+            found.setdefault(host, []).append((state, reason, count))
+        return found
+
+    def versions(self, page: int) -> list[VersionRow]:
+        query = f"{_VERSIONS} FROM {self.joins.versions} WHERE u.number = ? ORDER BY v.number"
+        return [*map(rows.version, self.select(query, self.number(page)))]
+
+    def changes(self, before: int | None = None) -> Iterator[VersionRow]:
+        query = f"{_VERSIONS} FROM {self.joins.versions} WHERE v.number < ? ORDER BY v.number DESC"
+        yield from map(rows.version, self._each(query, (1 << 62) if before is None else before))
+
+    def changes_after(self, number: int, most: int) -> list[VersionRow]:
+        query = f"{_VERSIONS} FROM {self.joins.versions} WHERE v.number > ? ORDER BY v.number LIMIT ?"
+        return [*map(rows.version, self.select(query, number, most))]
+
+    def newest_version(self) -> int:
+        return int(self.select("SELECT coalesce(max(number), 0) FROM versions")[0][0])
+
+    def edges(self) -> Iterator[tuple[str, list[str]]]:
+        for url, targets in self._each(f"SELECT u.url, l.targets FROM {self.joins.links}"):
+            ids = list(memoryview(targets).cast("q"))
+            texts = self.known(ids)
+            yield url, [texts[target][0] for target in ids if target in texts]

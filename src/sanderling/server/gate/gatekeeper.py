@@ -1,0 +1,355 @@
+"""Decides at the gate, by what visits taught, which URLs are other names of known ones and which are held back.
+
+A URL passes twice: when it is admitted, and again when it is its turn, since more may have been learned meanwhile. For
+a host that has taught nothing special both cost a look into a table. `identity`, `traps` and `claims` say what is
+learned and how, `host_memory` keeps it host by host, and `holding` what is held back.
+"""
+
+from collections.abc import Callable
+from typing import Protocol
+
+import msgspec
+
+from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, State, Task, Visit
+from sanderling.server.gate import claims, traps
+from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
+from sanderling.server.gate.host_memory import HostMemory, RememberedHost
+from sanderling.server.gate.identity import Meant, meant
+from sanderling.server.gate.traps import DomainBudget
+from sanderling.server.sources import guessed
+from sanderling.urls import identity, origin
+
+MOST_MERGED = 100_000
+# So many URLs of a host are under way at least.
+FEWEST_AT_ONCE = 8
+# After so many pages of a host what they taught is kept, whether it led to anything or not.
+KEEP_EVERY = 200
+
+SOFT = "soft 404: the host answers like this to addresses that do not exist"
+
+
+class GateStore(Protocol):
+    """The part of a store that the gatekeeper reads."""
+
+    def page_facts(self, ids: list[int]) -> dict[int, PageFacts]: ...
+    def claims(self, ids: list[int]) -> list[tuple[int, int]]: ...
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]: ...
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]: ...
+    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]: ...
+
+
+class Gatekeeper:
+    """What all hosts taught."""
+
+    def __init__(
+        self, store: GateStore, host_of: Callable[[int], Host | None], objection: Callable[[str, str], str],
+        is_home: Callable[[str], bool], many_hosts: bool,
+    ) -> None:  # fmt: skip
+        """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is one the user named."""
+        self._store = store
+        self._objection = objection
+        self._memory = HostMemory(host_of, is_home, many_hosts)
+        self._holding = Holding(store, self._memory)
+        self._beyond: dict[int, float] = {}
+        self._reported: dict[int, bytes] = {}
+        self._merged_into: dict[int, tuple[int, str]] = {}  # URLs that others were merged into: their host, and why
+
+    # ---- what visits teach
+
+    def unmasked(self, visit: Visit, task: Task) -> Visit:
+        """A visit as it is meant: a page that was there and now says what the host says of any nonsense is not found."""
+        if not task.digest or visit.outcome is not Outcome.PAGE or not visit.core:
+            return visit
+        watched = self._memory.of(identity(origin(task.url)))
+        if watched is None or visit.core not in watched.budget.soft:
+            return visit
+        return msgspec.structs.replace(visit, outcome=Outcome.GONE, status=404, reason=SOFT)
+
+    def learn(self, visits: list[tuple[Visit, Task]]) -> Lessons:
+        """Takes the visits of a report as evidence."""
+        lessons = Lessons()
+        self._beyond = {}
+        self._reported = {v.id: v.text_digest for v, _ in visits if v.simhash and v.outcome is Outcome.PAGE}
+        touched: dict[int, RememberedHost] = {}
+        changed: set[int] = set()
+        domains: dict[str, DomainBudget] = {}
+        for visit, task in visits:
+            home = origin(task.url)
+            host = identity(home)
+            if task.kind == Kind.SOURCE:
+                if visit.core and guessed(task.url) and (watched := self._memory.of(host)) is not None:
+                    watched.budget.turned_away(visit.core)
+                    changed.add(host)
+                continue
+            if (
+                visit.outcome is Outcome.PAGE
+                and task.url == f"{home}/"
+                and (watched := self._memory.of(host)) is not None
+            ):
+                watched.budget.welcomed(visit.core or visit.gist)
+            if task.digest:  # visited again: what it taught is known, unless it says something else now
+                watched = self._memory.of(host) if visit.outcome is Outcome.PAGE else None
+                if watched is not None:
+                    touched[host] = watched
+                    watched.budget.meet(task.url, visit.core)
+                continue
+            watched = touched.get(host) or self._memory.of(host)
+            if watched is None:
+                continue
+            if visit.outcome is Outcome.RETRY:
+                if watched.domain:
+                    domains[watched.domain] = self._memory.crowd_of(watched.domain)
+                    domains[watched.domain].gave_up(host)
+                continue
+            touched[host] = watched
+            if watched.domain:
+                domains[watched.domain] = self._memory.crowd_of(watched.domain)
+            if visit.outcome is Outcome.PAGE:
+                lessons.answered.add(host)
+                self._learn_page(visit, task, home, host, watched, lessons, changed)
+            else:
+                self._learn_failure(visit, task, home, host, watched, lessons, changed)
+        self._settle_claims([visit for visit, _ in visits], lessons)
+        for host, watched in touched.items():
+            self._holding.release_some(host, watched, lessons)
+        for name, domain in domains.items():
+            for host in domain.released():
+                self._holding.release(host, crowd(name), MOST_AT_ONCE, lessons)
+        changed.update(host for host, watched in touched.items() if watched.unkept >= KEEP_EVERY)
+        for host in changed:
+            lessons.hosts += self._memory.keep(host)
+        # The store does not know yet what was let go a moment ago, so it may have named some twice.
+        lessons.released = list({each.id: each for each in lessons.released}.values())
+        return lessons
+
+    def _learn_page(
+        self,
+        visit: Visit,
+        task: Task,
+        home: str,
+        host: int,
+        watched: RememberedHost,
+        lessons: Lessons,
+        changed: set[int],
+    ) -> None:
+        gist = visit.gist or int.from_bytes(visit.digest[:8], "big", signed=True)
+        judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core)
+        self._holding.probing.discard(task.id)
+        watched.unkept += 1
+        if judged.newness == 1.0 and self._holding.ways.of(task.id):
+            watched.budget.spent -= 1
+        steps = self._holding.ways.beyond(task.id, judged.newness)
+        if steps:
+            self._beyond[task.id] = steps
+        if judged.soft:
+            lessons.reasons[visit.id] = SOFT
+        if judged.closed or judged.opened:
+            changed.add(host)
+        if watched.domain:
+            self._memory.crowd_of(watched.domain).judge(host, visit.core or gist, visit.simhash)
+        if self._holding.held and judged.newness == 1.0 and visit.links:
+            self._holding.free(self._holding.held.keys() & set(memoryview(visit.links).cast("q")), lessons)
+        if judged.soft:
+            return
+        digest = visit.text_digest if visit.simhash else visit.digest
+        same = watched.parameters.see(task.url, task.id, digest, self._digest)
+        if same is not None:
+            lessons.aliases += same
+            changed.add(host)
+        origins, pages = self._memory.twins.see(task.url, digest, self._digest)
+        changed.update(map(identity, origins))
+        lessons.aliases += pages
+
+    def _learn_failure(
+        self,
+        visit: Visit,
+        task: Task,
+        home: str,
+        host: int,
+        watched: RememberedHost,
+        lessons: Lessons,
+        changed: set[int],
+    ) -> None:
+        watched.budget.missed(task.url)
+        if watched.domain:
+            self._memory.crowd_of(watched.domain).judge(host, 0, 0)
+        if visit.outcome is Outcome.REDIRECT and visit.permanent:
+            for other in _twin_names(home):
+                if identity(other + task.url[len(home) :]) == visit.canonical:
+                    self._memory.twins.know(other)
+                    lost = self._memory.twins.moved(task.url, other + task.url[len(home) :])
+                    changed.update(map(identity, lost))
+        elif visit.outcome in (Outcome.GONE, Outcome.FAILED) and task.id in self._merged_into:
+            # What others were merged into does not exist: they stand on their own again.
+            where, reason = self._merged_into.pop(task.id)
+            merged = self._memory.of(where)
+            if merged is not None:
+                for name in list(merged.parameters.ignored):
+                    if _ignores(reason, name):
+                        merged.parameters.take_back(name)
+                changed.add(where)
+                lessons.released += [
+                    Released(id, where, depth, State.EXCLUDED)
+                    for id, depth in self._store.merged(where, reason, traps.MOST_HELD)
+                ]
+
+    def _settle_claims(self, visits: list[Visit], lessons: Lessons) -> None:
+        new = {visit.id: visit for visit in visits if visit.status}
+        pages = [visit.id for visit in new.values() if visit.outcome is Outcome.PAGE]
+        made = [(visit.id, visit.canonical) for visit in new.values() if visit.canonical]
+        made += self._store.claims(pages) if pages else []
+        settled: dict[int, int] = {}
+        for _ in range(claims.LONGEST_CHAIN):
+            if not made:
+                break
+            facts = self._facts_of({id for claim in made for id in claim} | set(settled.values()))
+            for id, known in facts.items():
+                visit = new.get(id)
+                if visit is not None and visit.outcome in (Outcome.PAGE, Outcome.REDIRECT):
+                    known = PageFacts(State.FETCHED, known.alias, visit.status, visit.text_digest, visit.simhash)
+                facts[id] = known._replace(alias=settled.get(id, known.alias))
+            found = dict(claims.settled(made, facts))
+            settled |= found
+            # What moved for good to one of those that did is settled with it.
+            moved = [id for id in found if 300 <= facts[id].status < 400]
+            made = self._store.claims(moved) if moved else []
+        lessons.aliases += settled.items()
+
+    def _facts_of(self, ids: set[int]) -> dict[int, PageFacts]:
+        """Of URLs, and of those that they stand for."""
+        facts: dict[int, PageFacts] = {}
+        for _ in range(claims.LONGEST_CHAIN):
+            if not ids:
+                break
+            facts |= self._store.page_facts(list(ids))
+            ids = {each.alias for each in facts.values() if each.alias} - facts.keys()
+        return facts
+
+    # ---- what passes the gate
+
+    def place(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
+        """The rows that a new URL becomes: itself, perhaps held back; or another name, and what it is a name of."""
+        if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth:
+            return [row]
+        merge = self._meant(row.url, row.host)
+        if merge is not None:
+            rows = self._merged(row, merge, unknown)
+            if rows:
+                return rows
+        steps = self._beyond.get(row.via, 0.0)
+        reason = self._hold_back(row.url, row.host, steps)
+        if reason:
+            self._holding.hold(row.id, row.host, row.depth, reason)
+            return [row._replace(state=State.KNOWN, reason=reason)]
+        self._holding.ways.note([row.id], steps)
+        return [row]
+
+    def strict(self, host: int) -> bool:
+        """Whether what is queued of a host has to be looked at again before it is visited."""
+        watched = self._memory.get(host)
+        if watched is not None and (watched.budget.closed or watched.parameters.names):
+            return True
+        return bool(self._memory.twins.merged)
+
+    def most_at_once(self, host: int) -> int:
+        """How many URLs of a host may be under way: what they teach comes too late for those that are.
+
+        Few while the host is young and there is something to learn about its URLs, and more with all that it says.
+        """
+        watched = self._memory.get(host)
+        if watched is None or not (watched.parameters.undecided or watched.budget.dull):
+            return MOST_AT_ONCE
+        return max(FEWEST_AT_ONCE, watched.budget.new // 4)
+
+    def recheck(
+        self, task: Task, host: int, unknown: Callable[[dict[int, str]], list[int]]
+    ) -> tuple[Reworked, list[NewUrl]] | None:
+        """What becomes of a URL whose turn it is; None when it may be visited."""
+        if task.kind != Kind.PAGE or not task.depth:
+            return None
+        watched = self._memory.get(host)
+        if watched is not None and (first := watched.parameters.first.get(task.id, task.id)) != task.id:
+            watched.budget.missed(task.url)
+            return Reworked(task.id, State.EXCLUDED, "merged: visited with a parameter that does not count", first), []
+        merge = self._meant(task.url, host)
+        if merge is not None:
+            row = NewUrl(
+                task.id, task.url, host, task.depth, State.QUEUED, -float(task.depth), 0, task.hops, "", ""
+            )  # fmt: skip
+            rows = self._merged(row, merge, unknown)
+            if rows:
+                if watched is not None:
+                    watched.budget.missed(task.url)
+                return Reworked(task.id, State.EXCLUDED, merge.reason, rows[0].alias), rows[1:]
+        if watched is not None and watched.budget.closed and task.id not in self._holding.probing:
+            text = watched.budget.objection(task.url)
+            if text:
+                self._holding.hold(task.id, host, task.depth, dull(text))
+                return Reworked(task.id, State.KNOWN, dull(text)), []
+        return None
+
+    def _meant(self, url: str, host: int) -> Meant | None:
+        watched = self._memory.get(host)
+        names = watched.parameters.names if watched is not None else frozenset[str]()
+        if not names and not self._memory.twins.merged:
+            return None
+        return meant(url, self._memory.twins.merged, names)
+
+    def _merged(self, row: NewUrl, merge: Meant, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl] | None:
+        home = origin(merge.url)
+        if self._objection(merge.url, home):
+            return None
+        watched = self._memory.get(row.host)
+        target = identity(merge.url)
+        first = watched.parameters.first.get(target) if watched is not None else None
+        rows = [row._replace(state=State.EXCLUDED, reason=merge.reason, alias=first or target)]
+        if first is None and unknown({target: merge.url}):
+            rows.append(row._replace(id=target, url=merge.url, host=identity(home)))
+            if len(self._merged_into) < MOST_MERGED:
+                self._merged_into[target] = (row.host, merge.reason)
+        return rows
+
+    def _hold_back(self, url: str, host: int, steps: float) -> str:
+        """Why a URL is not visited yet; empty when it is."""
+        watched = self._memory.get(host)
+        if watched is not None:
+            budget = watched.budget
+            if text := budget.objection(url):
+                return dull(text)
+            if steps > traps.LONGEST_WAY:
+                return FAR
+            if steps:
+                if budget.allowance < 1:
+                    return SPENT
+                budget.spent += 1
+            if text := budget.admits(url):
+                return dull(text)
+        elif (name := self._memory.domain(origin(url))) and not self._memory.crowd_of(name).admits(host):
+            return crowd(name)
+        return ""
+
+    def idle(self) -> Lessons:
+        """Nothing is queued any more: what was only put off is let go."""
+        return self._holding.idle()
+
+    def last_words(self) -> list[Host]:
+        """The hosts that taught something since they were kept, as they are to be kept at the end of a run."""
+        return self._memory.unkept()
+
+    def _digest(self, id: int) -> bytes:
+        """The text of a page that was visited, in this report or before."""
+        if id in self._reported:
+            return self._reported[id]
+        facts = self._store.page_facts([id]).get(id)
+        return facts.text_digest if facts is not None and 200 <= facts.status < 300 and facts.simhash else b""
+
+
+def _ignores(reason: str, name: str) -> bool:
+    return name in reason.removeprefix("merged: parameter ").removesuffix(" does not count").split(", ")
+
+
+def _twin_names(home: str) -> list[str]:
+    scheme, _, name = home.partition("://")
+    other = {"http": "https", "https": "http"}.get(scheme, scheme)
+    twin = name.removeprefix("www.") if name.startswith("www.") else "www." + name
+    return [f"{other}://{name}", f"{scheme}://{twin}", f"{other}://{twin}"]

@@ -1,0 +1,152 @@
+"""What is held back at the gate, why, and when it is let go."""
+
+from typing import NamedTuple, Protocol
+
+import msgspec
+
+from sanderling.model import Found, Host, State
+from sanderling.server.gate import traps
+from sanderling.server.gate.host_memory import HostMemory, RememberedHost
+from sanderling.server.gate.traps import HostBudget, Ways
+from sanderling.server.sources import nonsense
+
+# So many URLs are let go with one report, so that none takes much longer than others.
+MOST_AT_ONCE = 2000
+
+HELD = "held: "
+FAR = HELD + f"more than {traps.LONGEST_WAY} steps from anything new"
+SPENT = HELD + "found on a page that repeats another, and there were enough of these"
+CROWD = HELD + "the hosts of "
+DULL_HOSTS = " bring nothing new"
+DULL = " has to bring something new first"
+
+
+class HeldRows(Protocol):
+    """The part of a store that knows what is held back."""
+
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]: ...
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]: ...
+
+
+class Released(NamedTuple):
+    """A URL that is held back no longer."""
+
+    id: int
+    host: int
+    depth: int
+    was: State
+
+
+class Lessons(msgspec.Struct):
+    """What a report teaches, for the commit that it becomes."""
+
+    aliases: list[tuple[int, int]] = []
+    reasons: dict[int, str] = {}
+    answered: set[int] = set()  # hosts that answered with a page
+    hosts: list[Host] = []
+    sources: list[Found] = []
+    released: list[Released] = []
+
+
+class Holding:
+    """The URLs that wait for something new."""
+
+    def __init__(self, store: HeldRows, memory: HostMemory) -> None:
+        self._store = store
+        self._memory = memory
+        self.ways = Ways()
+        self.held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
+        self.probing: set[int] = set()
+        self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
+        for id, host, depth, reason in store.all_held(traps.MOST_HELD):
+            self.hold(id, host, depth, reason)
+
+    def hold(self, id: int, host: int, depth: int, reason: str) -> None:
+        watched = self._memory.of(host)
+        if watched is not None:
+            watched.budget.held += 1
+        if reason in (FAR, SPENT):
+            if len(self.held) < traps.MOST_HELD:
+                self.held[id] = (host, depth)
+        elif reason.endswith(DULL):
+            waiting = self._waiting.setdefault(host, {})
+            text = reason.removeprefix(HELD).removesuffix(DULL)
+            waiting[text] = waiting.get(text, 0) + 1
+        elif reason.startswith(CROWD):
+            self._memory.crowd_of(reason.removeprefix(CROWD).removesuffix(DULL_HOSTS)).waiting.setdefault(host)
+
+    def release_some(self, host: int, watched: RememberedHost, lessons: Lessons) -> None:
+        budget = watched.budget
+        if budget.suspect and not watched.probed:
+            watched.probed = True
+            at = self._memory.host_of(host)
+            if at is not None:
+                lessons.sources.append(nonsense(at))
+        if not budget.held:
+            return
+        if host in self._waiting:
+            self._release_patterns(host, budget, lessons)
+        if budget.allowance:
+            freed = self.release(host, SPENT, budget.allowance, lessons)
+            budget.spent += len(freed)
+            self.ways.note(freed, 1.0)
+
+    def _release_patterns(self, host: int, budget: HostBudget, lessons: Lessons) -> None:
+        """Lets go of as many URLs as their patterns may have queued by now."""
+        waiting = self._waiting[host]
+        for text, count in list(waiting.items()):
+            found = budget.find(text)
+            probe = found.closed and found.probe_at <= budget.new
+            room = int(probe) if found.closed else min(found.room, MOST_AT_ONCE)
+            if not room:
+                continue
+            freed = self.release(host, dull(text), room, lessons)
+            if probe:
+                found.probed(budget.new)
+                self.probing.update(freed)
+            found.pending += len(freed)
+            waiting[text] = count - len(freed)
+            if waiting[text] <= 0 or len(freed) < room:
+                del waiting[text]
+        if not waiting:
+            del self._waiting[host]
+
+    def idle(self) -> Lessons:
+        """Nothing is queued any more: what was only put off is let go."""
+        lessons = Lessons()
+        for host, waiting in list(self._waiting.items()):
+            watched = self._memory.of(host)
+            if watched is not None:
+                for text in waiting:
+                    watched.budget.find(text).pending = 0
+                self._release_patterns(host, watched.budget, lessons)
+        for name, domain in self._memory.domains.items():
+            for host in domain.released():
+                self.release(host, crowd(name), MOST_AT_ONCE, lessons)
+        return lessons
+
+    def free(self, ids: set[int], lessons: Lessons) -> None:
+        """A page with something new links to URLs that are held back."""
+        for id in ids:
+            host, depth = self.held.pop(id)
+            lessons.released.append(Released(id, host, depth, State.KNOWN))
+            if (watched := self._memory.get(host)) is not None:
+                watched.budget.held -= 1
+
+    def release(self, host: int, reason: str, most: int, lessons: Lessons) -> list[int]:
+        found = self._store.held(host, reason, most)
+        lessons.released += [Released(id, host, depth, State.KNOWN) for id, depth in found]
+        watched = self._memory.get(host)
+        if watched is not None:
+            watched.budget.held -= len(found)
+        for id, _ in found:
+            self.held.pop(id, None)
+        return [id for id, _ in found]
+
+
+def dull(text: str) -> str:
+    return f"{HELD}{text}{DULL}"
+
+
+def crowd(domain: str) -> str:
+    return f"{CROWD}{domain}{DULL_HOSTS}"

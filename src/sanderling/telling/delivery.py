@@ -1,0 +1,144 @@
+"""Delivers changes to webhooks: at least once, in the order of commits, a thread for each so that none waits for another.
+
+A record says how far a webhook is and what is being tried. It is written before a try and after it, so that a restart
+goes on where it stopped, and what may have arrived is sent again under the same id.
+"""
+
+import fcntl
+import random
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+
+from sanderling.errors import FolderInUse, StoreAway
+from sanderling.model import VersionRow
+from sanderling.network import agent
+from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
+from sanderling.repository.store import Store
+from sanderling.settings import Settings, Webhook
+from sanderling.telling import record as records
+from sanderling.telling.post import post
+from sanderling.telling.record import DeliveryRecord
+from sanderling.telling.secret import secret_of
+from sanderling.telling.selection import ChangeFilter, kinds_named
+from sanderling.telling.webhook import MOST_CHANGES, DeliveryAnswer, Message, headers, message
+from sanderling.urls import hostname
+
+# How often the store is asked for what is new, and how many versions are looked through at a time.
+PAUSE = 0.5
+STRETCH = 500
+AWAY_PAUSE = 5.0
+
+Say = Callable[[str], None]
+
+
+def send(sent: Message, webhook: Webhook, folder: Folder, settings: Settings) -> DeliveryAnswer:
+    """One try."""
+    signed = headers(sent, secret_of(webhook, folder.path), time.time())
+    private = webhook.allow_private or settings.allow_private
+    return post(webhook.url, signed, sent.body, agent=agent(settings), proxy=settings.proxy, private=private)
+
+
+def deliver_all(folder: Folder, settings: Settings, ended: threading.Event, say: Say, at_once: bool = False) -> None:
+    """Delivers to every webhook until `ended`, and then what is left; `at_once` keeps no pause after failures."""
+    threads = [
+        threading.Thread(target=_deliver, args=(folder, settings, webhook, ended, say, at_once), daemon=True)
+        for webhook in settings.webhook
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@contextmanager
+def sole_messenger(folder: Folder) -> Iterator[None]:
+    """One process delivers at a time; the lock ends with it."""
+    folder.webhooks.mkdir(exist_ok=True)
+    with (folder.webhooks / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise FolderInUse(f"another process delivers the changes in {folder.path} right now") from None
+        yield
+
+
+def _deliver(
+    folder: Folder, settings: Settings, webhook: Webhook, ended: threading.Event, say: Say, at_once: bool
+) -> None:
+    while True:
+        try:
+            with closing(open_store(folder, readonly=True)) as store:
+                _Round(store, folder, settings, webhook, say).go(ended, at_once)
+                return
+        except StoreAway:
+            if ended.wait(AWAY_PAUSE):
+                return
+
+
+class _Round:
+    """Deliveries to one webhook, one after the other."""
+
+    def __init__(self, store: Store, folder: Folder, settings: Settings, webhook: Webhook, say: Say) -> None:
+        self._store, self._folder, self._settings, self._webhook, self._say = store, folder, settings, webhook, say
+        self._name = f"the webhook at {hostname(webhook.url)}"
+        self._wanted = ChangeFilter(
+            kinds=kinds_named(webhook.kinds), significance=webhook.min_significance, hosts=webhook.hosts
+        )
+        kept = records.read(folder.webhooks, webhook.url)
+        self._record = kept or DeliveryRecord(delivered=store.newest_version())
+
+    def go(self, ended: threading.Event, at_once: bool) -> None:
+        while not self._record.disabled:
+            last = ended.is_set()
+            wait = 0.0 if at_once else self._record.not_before - time.time()
+            if wait > 0:
+                if last or ended.wait(wait):
+                    return
+                continue
+            found, until = batch(self._store, self._record, self._wanted)
+            if found:
+                if not self._try(found, until) and (last or at_once):
+                    return
+            elif until > self._record.delivered:
+                self._keep(self._record.passed(until))
+            elif last:
+                return
+            else:
+                ended.wait(PAUSE)
+
+    def _try(self, found: list[VersionRow], until: int) -> bool:
+        self._keep(self._record.trying(until))
+        before = self._record
+        answer = send(message(found), self._webhook, self._folder, self._settings)
+        self._keep(before.after(answer, len(found), time.time(), random.random()))
+        if answer.taken and before.failures:
+            self._say(f"{self._name} takes changes again")
+        elif answer.unwanted:
+            self._say(
+                f"{self._name} answered 410 (gone) and is sent nothing more; "
+                f"`sanderling webhooks {self._folder.path} --test` enables it again"
+            )
+        elif not answer.taken and not before.failures:
+            self._say(f"{self._name} took no changes: {answer.complaint}; nothing is lost, it is tried again")
+        return answer.taken
+
+    def _keep(self, record: DeliveryRecord) -> None:
+        records.write(self._folder.webhooks, self._webhook.url, record)
+        self._record = record
+
+
+def batch(store: Store, record: DeliveryRecord, wanted: ChangeFilter) -> tuple[list[VersionRow], int]:
+    """What to deliver next, and up to which version that is; the same as before when it has been tried before."""
+    rows = store.changes_after(record.delivered, STRETCH)
+    if record.pending:
+        return [row for row in rows if row.number <= record.pending and wanted.takes(row)], record.pending
+    found: list[VersionRow] = []
+    for row in rows:
+        if wanted.takes(row):
+            found.append(row)
+        if len(found) == MOST_CHANGES:
+            return found, row.number
+    return found, rows[-1].number if rows else record.delivered

@@ -1,0 +1,35 @@
+"""What is told, read from the store: new versions as they are committed, and the feed."""
+
+import time
+from collections.abc import Iterator
+from itertools import islice
+
+from sanderling.model import VersionRow
+from sanderling.repository.store import Store
+from sanderling.telling import atom
+from sanderling.telling.selection import ChangeFilter
+from sanderling.urls import hostname
+
+# How often a store is asked for what is new: one look into an index, 30 us.
+PAUSE = 0.5
+BATCH = 500
+
+
+def following(store: Store, number: int) -> Iterator[VersionRow]:
+    """Versions behind a number as they are committed, by whatever process, for ever."""
+    while True:
+        found = store.changes_after(number, BATCH)
+        yield from found
+        if found:
+            number = found[-1].number
+        else:
+            time.sleep(PAUSE)
+
+
+def feed(store: Store, wanted: ChangeFilter, most: int = atom.MOST_ENTRIES, address: str | None = None) -> bytes:
+    """The newest changes of a crawl, or of some of its hosts, as an Atom feed."""
+    seeds = store.seeds()
+    names = wanted.hosts or tuple(dict.fromkeys(hostname(seed) for seed in seeds))
+    shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
+    about = " ".join(["sanderling:feed", *sorted(seeds), *sorted(wanted.hosts)])
+    return atom.feed(islice(wanted.of(store.changes()), most), f"Changes on {shown}", about, address)

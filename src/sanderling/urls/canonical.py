@@ -1,0 +1,97 @@
+"""One canonical form per URL and the 64-bit identity computed from it.
+
+The form is WHATWG's without fragment and credentials, and on top of it what else cannot change the page: escapes are
+written one way, an empty query is none, and parameters that name no page (`parameters`) are left out.
+"""
+
+import re
+
+import can_ada
+from xxhash import xxh3_64_digest
+
+from sanderling.urls.query import without_noise
+
+WEB = ("http://", "https://")
+SEEDABLE = (*WEB, "ftp://", "gopher://")
+
+# Longer URLs are data or traps; servers refuse most of them anyway.
+LONGEST = 8192
+
+_UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+# Characters that mean the same escaped and not, by RFC 3986, are not escaped; the others in capitals.
+_DECODED = {f"%{ord(c):02X}": c for c in _UNRESERVED}
+
+# What is no text to C++ (half of a surrogate pair) is a TypeError.
+_NO_URL = (ValueError, TypeError)
+
+
+def canonical(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
+    """The canonical form of an absolute URL, or None when it is none that can be fetched."""
+    url = as_written(text, schemes)
+    return unified(url) if url else None
+
+
+def as_written(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
+    """The WHATWG form of an absolute URL with all of its parameters."""
+    try:
+        url = can_ada.parse(text)
+    except _NO_URL:
+        return None
+    if not url.hostname:
+        return None
+    if url.username or url.password:
+        url.username = url.password = ""
+    href = url.href.partition("#")[0]
+    return href if href.startswith(schemes) and len(href) <= LONGEST else None
+
+
+def unified(url: str) -> str:
+    """The canonical form of a URL that is in WHATWG form already."""
+    if "%" in url:
+        url = _ESCAPE.sub(_one_way, url)
+    if "?" in url or ";" in url or "(" in url:
+        url = without_noise(url)
+    return url
+
+
+def _one_way(escape: re.Match[str]) -> str:
+    upper = escape[0].upper()
+    return _DECODED.get(upper, upper)
+
+
+def join(base: str, reference: str) -> str | None:
+    """The canonical form of a reference that stands on the page `base`."""
+    try:
+        return canonical((can_ada.parse(base) + reference).href)
+    except _NO_URL:
+        return None
+
+
+def redirected(url: str, location: str) -> str | None:
+    """Where a redirect leads. A host that insists on a parameter which names no page gets it: else it would send us
+    round in circles."""
+    target = join(url, location)
+    if target != url:
+        return target
+    try:
+        return as_written((can_ada.parse(url) + location).href)
+    except _NO_URL:
+        return None
+
+
+def identity(url: str) -> int:
+    """A signed 64-bit number that any process can compute by itself, so none has to ask for it."""
+    return int.from_bytes(xxh3_64_digest(url.encode("utf-8", "surrogatepass")), "big", signed=True)
+
+
+def origin(url: str) -> str:
+    """Scheme, host and port of a canonical URL: the unit of robots rules, pauses and queues."""
+    end = url.find("/", url.find("://") + 3)
+    return url if end < 0 else url[:end]
+
+
+def hostname(url: str) -> str:
+    """The host name of a canonical URL, without port and brackets."""
+    name: str = can_ada.parse(url).hostname
+    return name.strip("[]")

@@ -1,0 +1,118 @@
+import io
+import zipfile
+
+import pytest
+
+from sanderling.documents.formats import decode, kind_of, read_docx, read_pdf, read_xml
+from tests.papers import pdf, word
+
+
+@pytest.mark.parametrize(
+    ("body", "mime", "kind"),
+    [
+        (b"<!doctype html><p>x", "text/html", "html"),
+        (b"<html><p>x", "", "html"),
+        (b"<?xml version='1.0'?><html xmlns='x'><p>x", "application/xhtml+xml", "html"),
+        (b"<?xml version='1.0'?><rss/>", "application/rss+xml", "xml"),
+        (b"<?xml version='1.0'?><rss/>", "", "xml"),
+        (b"plain words", "text/plain", "text"),
+        (b"<html> shown as source", "text/plain", "text"),
+        (b"{}", "application/json", "text"),
+        (b"%PDF-1.4", "text/html", "pdf"),
+        (b"\x89PNG\r\n", "text/html", "bytes"),
+        (bytes(range(32)) * 50, "text/html", "bytes"),
+        (b"\x00\x01\x02", "application/octet-stream", "bytes"),
+        (b"GIF89a", "image/gif", "bytes"),
+        (b"<html><a href=x>", "image/png", "html"),
+        (b"", "", "text"),
+    ],
+)
+def test_kind_by_content(body: bytes, mime: str, kind: str) -> None:
+    assert kind_of(body, mime) == kind
+
+
+def test_pdf() -> None:
+    read = read_pdf(pdf("Hello from a PDF", "http://e.org/linked"))
+    assert "Hello from a PDF" in read.text
+    assert read.links == ["http://e.org/linked"]
+    assert read_pdf(b"%PDF-1.4 broken").text == ""
+
+
+def test_docx() -> None:
+    body = word("Hello from Word", "A title", "http://e.org/target")
+    assert kind_of(body, "") == "docx"
+    read = read_docx(body)
+    assert "Hello from Word" in read.text
+    assert read.title == "A title"
+    assert "http://e.org/target" in read.links
+    assert read_docx(b"PK\x03\x04 word/ broken").text == ""
+
+
+def test_docx_bomb_is_read_to_the_cap_only() -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"<w:p>" + b"x" * 200_000_000)
+    assert len(read_docx(out.getvalue()).text) < 64 * 1024**2
+
+
+def test_xml_reads_links_and_refuses_entities() -> None:
+    feed = b"<rss><channel><title>News</title><item><link>http://e.org/1</link></item></channel></rss>"
+    assert read_xml(feed, None).links == ["http://e.org/1"]
+    assert read_xml(feed, None).title == "News"
+    bomb = b'<!DOCTYPE x [<!ENTITY a "aa"><!ENTITY b "&a;&a;">]><x>&b;</x>'
+    assert read_xml(bomb, None).text == ""
+    outside = b'<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]><x>&a;</x>'
+    assert "root" not in read_xml(outside, None).text
+    assert read_xml(b"<a>" * 100_000, None).links == []
+
+
+@pytest.mark.parametrize("charset", ["windows-1253", "iso-2022-jp", "utf-8"])
+def test_xml_says_its_charset_itself(charset: str) -> None:
+    said = {"windows-1253": "Γη", "iso-2022-jp": "日本", "utf-8": "é"}[charset]
+    body = f'<?xml version="1.0" encoding="{charset}"?><title>{said}</title>'.encode(charset)
+    assert read_xml(body, None).title == said
+
+
+def test_elements_of_xml_do_not_run_into_each_other() -> None:
+    feed = b"<rss><channel><title>News</title><item><title>Storm</title><description>at sea</description></item></channel></rss>"
+    assert read_xml(feed, None).text == "News\nStorm\nat sea"
+
+
+def test_xml_that_can_be_read_is_not_in_utf_16() -> None:
+    assert read_xml('<?xml version="1.0" encoding="utf-16"?><title>é</title>'.encode(), None).title == "é"
+
+
+def test_decode_never_fails() -> None:
+    assert decode(b"\xef\xbb\xbfx", "latin-1") == "x"
+    assert decode(b"\xe9", "no-such") == "é"
+    assert decode(b"\xff\xfea\x00", None) == "a"
+    assert decode(b"abc\xff", "utf-8")
+
+
+FEED = """<rss><channel><title>News</title><link>http://e.org/</link><item><title>{}</title><link>{}</link>
+<guid>http://e.org/guid</guid><guid isPermaLink="false">http://e.org/no</guid><guid>urn:7</guid></item></channel></rss>"""
+
+
+def test_what_a_feed_says_in_cdata_counts() -> None:
+    read = read_xml(FEED.format("<![CDATA[Fish & <b>chips</b>]]>", "<![CDATA[http://e.org/?a=1&b=2]]>").encode(), None)
+    assert read.links == ["http://e.org/", "http://e.org/?a=1&b=2", "http://e.org/guid"]
+    assert "Fish & <b>chips</b>" in read.text
+    assert read_xml(b"<r>" + b"<![CDATA[" * 500_000, None).links == []
+
+
+@pytest.mark.parametrize("broken", ["Fish & chips", "Fish&nbsp;chips", "Fish<br>chips"])
+def test_a_feed_that_is_not_well_formed_is_read_all_the_same(broken: str) -> None:
+    read = read_xml(FEED.format(broken, "http://e.org/1").encode(), None)
+    assert read.links == ["http://e.org/1"]
+    assert "chips" in read.text and "<" not in read.text
+    assert read_xml(b"<note>no & feed</note>", None) == ("", [], "")
+
+
+def test_a_feed_may_begin_with_empty_lines() -> None:
+    assert read_xml(b"\xef\xbb\xbf\n<?xml version='1.0'?>" + FEED.format("x", "/1").encode(), None).title == "News"
+
+
+def test_looking_for_html_ends() -> None:
+    """Comments can be grouped in two to the power of their number; trying all that would take for ever."""
+    assert kind_of(b"<!-- -->" * 500 + b"<nothing", "") != "html"
+    assert kind_of(b"<!-- x --><?xml version='1.0'?> <!----> <html>", "") == "html"

@@ -1,0 +1,50 @@
+"""Client processes that end are replaced, unless it is no use; those that have nothing to finish are not waited for."""
+
+import socket
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sanderling.errors import RunFailed
+from sanderling.processes import crew as room
+from sanderling.processes.crew import HOPELESS, Crew
+
+
+class Doomed(Crew):
+    """Of clients that find nobody to work for."""
+
+    def close(self) -> None:
+        self.disband(0.0, at_work=set())
+
+    def bury_all(self) -> None:
+        self.fill()
+        for pid in list(self._members):
+            self.bury(pid)
+
+
+def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
+    with (
+        closing(Doomed(HOPELESS, tmp_path / "socket")) as crew,
+        pytest.raises(RunFailed, match="in a row ended at once"),
+    ):
+        crew.bury_all()
+
+
+def test_many_clients_that_hang_together_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after Ctrl-Z: none of them has said anything for a while."""
+    monkeypatch.setattr(room, "AT_ONCE", 0.0)
+    with closing(Doomed(HOPELESS, tmp_path / "socket")) as crew:
+        crew.bury_all()
+        assert crew.replaced == HOPELESS
+
+
+def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(tmp_path / "s"))
+        listening.listen()  # and nobody answers it
+        crew = Crew(2, tmp_path / "s")
+        crew.fill()
+        members = list(crew._members.values())
+        crew.disband(patience=3600.0, at_work=set())
+    assert [member.returncode for member in members] == [-9, -9]

@@ -1,0 +1,166 @@
+"""Budgets by what visits bring: patterns, folders, hosts of a domain."""
+
+from random import Random
+
+import pytest
+
+from sanderling.server.gate.traps import (
+    FIRST_PROBE,
+    LONGEST_RUN,
+    MOST_HOSTS,
+    MOST_PATTERNS,
+    PROVEN,
+    SUSPICIOUS,
+    CompactSet,
+    DomainBudget,
+    HostBudget,
+    KeptTraps,
+    folder,
+    pattern,
+)
+
+E = "http://e.org"
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("/calendar/2024/05/17", "/calendar/1999/12/1"),
+        ("/events/may/2024", "/events/december/2025"),
+        ("/show?id=3&view=a", "/show?view=b&id=99"),
+        ("/s/8f3a99c1/page", "/s/00bb71d4e0/page"),
+        ("/a/b/a/b/a/", "/a/b/a/b/a/b/a/"),
+        ("/x?tag=a", "/x?tag=a&tag=b&tag=c"),
+    ],
+)
+def test_what_counts_up_is_one_pattern(one: str, two: str) -> None:
+    assert pattern(E + one) == pattern(E + two)
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("/guide/first.html", "/guide/second.html"),
+        ("/java/api/java.base/java/util/List.html", "/java/api/java.base/java/util/Map.html"),
+        ("/maybe/x", "/mayor/x"),
+        ("/a?x=1", "/a?y=1"),
+        ("/deadbeef", "/effaced"),
+    ],
+)
+def test_what_differs_in_words_is_not(one: str, two: str) -> None:
+    assert pattern(E + one) != pattern(E + two)
+
+
+def test_a_folder_is_all_that_lies_beside() -> None:
+    assert folder(pattern(E + "/a/b/c.html")) == "/a/b/*"
+    assert folder(pattern(E + "/a?x=1")) == "/*"
+
+
+def test_a_pattern_is_closed_when_it_repeats_itself_and_opened_again() -> None:
+    budget = HostBudget(KeptTraps())
+    for day in range(LONGEST_RUN + 2):
+        assert not budget.closed
+        judged = budget.judge(f"{E}/day/{day}", 7, 1)
+        assert judged.newness == (day == 0)
+    assert budget.closed == {"/day/0"}
+    assert budget.objection(f"{E}/day/99") == "/day/0"
+    assert not budget.objection(f"{E}/week/1")
+    assert budget.judge(f"{E}/day/77", 8, 1 << 40 | 0xFFFF).opened == ("/day/0",)
+
+
+def test_what_is_new_is_never_closed_however_many_there_are() -> None:
+    budget = HostBudget(KeptTraps())
+    for number in range(5000):
+        assert budget.judge(f"{E}/article/{number}", number, number * 0x9E3779B97F4A7C15).newness == 1.0
+    assert not budget.closed
+    assert len(budget.patterns) <= MOST_PATTERNS
+
+
+def test_one_in_eight_that_is_new_is_enough() -> None:
+    budget = HostBudget(KeptTraps())
+    for number in range(1000):
+        gist = number if number % 7 == 0 else -1
+        budget.judge(f"{E}/item/{number}", gist, gist * 0x9E3779B97F4A7C15)
+    assert not budget.closed
+
+
+def test_near_duplicates_count_for_a_quarter() -> None:
+    budget = HostBudget(KeptTraps())
+    for number in range(4 * LONGEST_RUN + 10):
+        budget.judge(f"{E}/photo/{number}", number + 100, 0b1111 ^ number % 2)
+    assert budget.closed == {"/photo/0"}
+
+
+def test_copies_of_pages_elsewhere_are_worth_visiting() -> None:
+    """A second language that says the same as the first, page by page."""
+    budget = HostBudget(KeptTraps())
+    for language in ("en", "da"):
+        for number in range(100):
+            budget.judge(f"{E}/{language}/page-{number}", number, number * 0x9E3779B97F4A7C15)
+    assert not budget.closed
+
+
+def test_untried_patterns_queue_few_and_proven_ones_any_number() -> None:
+    budget = HostBudget(KeptTraps())
+    admitted = [n for n in range(100) if not budget.admits(f"{E}/article/{n}")]
+    assert len(admitted) == LONGEST_RUN + 1
+    assert all(not budget.admits(f"{E}/about/{word}") for word in ("us", "them", "it"))
+    for number in admitted:
+        budget.judge(f"{E}/article/{number}", number, number * 0x9E3779B97F4A7C15)
+    assert budget.find("/article/0").room > 10
+    for number in range(900, 900 + PROVEN):
+        budget.judge(f"{E}/article/{number}", number, number * 0x9E3779B97F4A7C15)
+    assert budget.find("/article/0").room > 10_000
+
+
+def test_a_closed_pattern_is_kept_between_runs_and_probed_less_and_less() -> None:
+    budget = HostBudget(KeptTraps())
+    for day in range(LONGEST_RUN + 2):
+        budget.judge(f"{E}/day/{day}", 7, 1)
+    again = HostBudget(budget.keep())
+    assert again.closed == {"/day/0"}
+    closed = again.find("/day/0")
+    assert closed.probe_at == again.new + FIRST_PROBE
+    closed.probed(60)
+    closed.probed(200)
+    assert closed.probe_at == 200 + 4 * FIRST_PROBE
+
+
+def test_the_same_answer_under_many_names_is_suspicious() -> None:
+    budget = HostBudget(KeptTraps())
+    for n in range(SUSPICIOUS):
+        assert not budget.suspect
+        budget.judge(f"{E}/{'abcdefghijkl'[n]}/x", 5, 1)
+    budget.judge(f"{E}/m/x", 5, 1)
+    assert budget.suspect == 5
+    budget.soft.add(5)
+    assert budget.judge(f"{E}/n/x", 5, 1).soft
+
+
+def test_hosts_of_a_domain_are_tried_a_few_at_a_time() -> None:
+    domain = DomainBudget()
+    assert [host for host in range(100) if domain.admits(host)] == list(range(MOST_HOSTS))
+    for host in range(MOST_HOSTS):
+        domain.judge(host, 5, 1)
+    more = domain.released()  # the first was new, and makes room for others
+    assert 0 < len(more) <= 2
+    for host in more:
+        domain.judge(host, 5, 1)
+    assert domain.released() == []
+    generous = DomainBudget()
+    waiting = [host for host in range(100) if not generous.admits(host)]
+    visited = set(range(100)) - set(waiting)
+    while visited:
+        host = visited.pop()
+        generous.judge(host, host + 1, host * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
+        visited.update(generous.released())
+    assert generous.yielded == 100
+
+
+def test_seen_numbers_in_little_room() -> None:
+    seen = CompactSet()
+    chance = Random(1)
+    numbers = [chance.getrandbits(64) - (1 << 63) for _ in range(40_000)]
+    wrong = sum(seen.add(number) for number in numbers)
+    assert wrong < 40
+    assert all(seen.add(number) for number in numbers)
