@@ -96,12 +96,13 @@ def test_killed_at_any_moment_it_goes_on(library: Library) -> None:
     some(library, 0, 40)
     script = (
         "import sys, os, pathlib\n"
-        "from sanderling.search import indexing, archive\n"
+        "from sanderling.search import indexing\n"
+        "from sanderling.repository import opening\n"
         "from sanderling.repository.folder import Folder\n"
         "indexing.BATCH = indexing.COMMIT_EVERY = 3\n"
         "folder = Folder(pathlib.Path(sys.argv[1]))\n"
         "calls = iter(range(int(sys.argv[2])))\n"
-        "indexing.catch_up(folder, archive.open_store(folder, True), lambda *_: next(calls, None) is not None or os.kill(os.getpid(), 9))\n"
+        "indexing.catch_up(folder, opening.open_store(folder, True), lambda *_: next(calls, None) is not None or os.kill(os.getpid(), 9))\n"
     )
     for steps in (0, 1, 4, 2):
         ran = subprocess.run([sys.executable, "-c", script, str(library.folder.path), str(steps)])

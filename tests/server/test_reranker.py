@@ -17,11 +17,11 @@ from tests.waiting import PATIENCE
 JOB = """
 import sys, struct
 from pathlib import Path
-from sanderling.server.reranker import Result, write
+from sanderling.server.reranker import RankResult, write
 if sys.argv[1] == "die":
     sys.exit("no memory left")
 records = b"".join(struct.pack("<qd", n, n / 2) for n in range(int(sys.argv[1])))
-write(Path(sys.argv[2]), Result(int(sys.argv[1]), 1, [3.0, 2.0], 0.0), records + struct.pack("<qd", 5, 0.5))
+write(Path(sys.argv[2]), RankResult(int(sys.argv[1]), 1, [3.0, 2.0], 0.0), records + struct.pack("<qd", 5, 0.5))
 """
 
 

@@ -53,13 +53,15 @@ def write(path: Path, head: RankResult, records: bytes) -> None:
 
 def read(path: Path) -> tuple[RankResult, Iterator[Step]]:
     """A result's head, and what it holds in steps of a bounded size."""
-    file = path.open("rb")
-    head = msgspec.json.decode(file.readline(), type=RankResult)
-    return head, _steps(file, head)
+    with path.open("rb") as file:
+        line = file.readline()
+    head = msgspec.json.decode(line, type=RankResult)
+    return head, _steps(path, len(line), head)
 
 
-def _steps(file: IO[bytes], head: RankResult) -> Iterator[Step]:
-    with file:
+def _steps(path: Path, start: int, head: RankResult) -> Iterator[Step]:
+    with path.open("rb") as file:
+        file.seek(start)
         for some in _batches(file, head.moved):
             yield Step(some, [])
         for some in _batches(file, head.weighed):
