@@ -1,4 +1,6 @@
-"""Telling people what changed: which versions are worth it, as an Atom feed, a digest or the body of a webhook.
+"""Reports changes to people and programs, as an Atom feed, a digest or a webhook.
 
-Everything here is a function of versions; who reads the store and when is the business of the wiring.
+A filter selects the versions that are worth reporting (`selection`). `atom` and `digest` render them.
+`webhook` makes the body of a delivery, `post` sends it, and `delivery` repeats this until the endpoint
+accepts. For each webhook a `record` says how far its deliveries are.
 """

@@ -18,7 +18,10 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def feed(newest_first: Iterable[VersionRow], title: str, about: str, address: str | None = None) -> bytes:
-    """A feed of these changes. `about` names what it is about and makes its id; `address` is where it can be fetched."""
+    """Renders changes as a feed.
+
+    The id of the feed is made from `about`. `address` is the URL of the feed itself, if it has one.
+    """
     versions = list(newest_first)
     root = xml.Element("feed", xmlns=NAMESPACE)
     _add(root, "id", uuid.uuid5(uuid.NAMESPACE_URL, about).urn)
@@ -30,8 +33,8 @@ def feed(newest_first: Iterable[VersionRow], title: str, about: str, address: st
         _add(root, "link", rel="self", href=address, type=MEDIA_TYPE)
     for version in versions:
         root.append(_entry(version))
-    made: bytes = xml.tostring(root, "utf-8", xml_declaration=True)
-    return made + b"\n"
+    document: bytes = xml.tostring(root, "utf-8", xml_declaration=True)
+    return document + b"\n"
 
 
 def _entry(version: VersionRow) -> xml.Element:
@@ -47,7 +50,7 @@ def _entry(version: VersionRow) -> xml.Element:
 
 
 def _add(parent: xml.Element, name: str, text: str = "", **attributes: str) -> xml.Element:
-    """An element with what the web said, but for the characters that no XML may hold."""
+    """Adds an element. Characters that XML does not allow are replaced."""
     child = xml.SubElement(parent, name, {key: _allowed(value) for key, value in attributes.items()})
     child.text = _allowed(text) or None
     return child

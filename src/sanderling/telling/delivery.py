@@ -1,7 +1,8 @@
-"""Delivers changes to webhooks: at least once, in the order of commits, a thread for each so that none waits for another.
+"""Delivers changes to webhooks, at least once and in the order of commits.
 
-A record says how far a webhook is and what is being tried. It is written before a try and after it, so that a restart
-goes on where it stopped, and what may have arrived is sent again under the same id.
+Each webhook has a thread of its own, so that a slow endpoint does not delay the others. A record says how far
+a webhook is and which delivery is being tried. It is written before and after each try. After a restart the
+work continues there: a delivery that may have arrived is sent again with the same id.
 """
 
 import fcntl
@@ -26,23 +27,25 @@ from sanderling.telling.selection import ChangeFilter, kinds_named
 from sanderling.telling.webhook import MOST_CHANGES, DeliveryAnswer, Message, headers, message
 from sanderling.urls import hostname
 
-# How often the store is asked for what is new, and how many versions are looked through at a time.
-PAUSE = 0.5
-STRETCH = 500
-AWAY_PAUSE = 5.0
+POLL_SECONDS = 0.5  # between two looks for new versions in the store
+VERSIONS_PER_READ = 500
+STORE_AWAY_SECONDS = 5.0  # before a store that cannot be reached is opened again
 
 Say = Callable[[str], None]
 
 
 def send(sent: Message, webhook: Webhook, folder: Folder, settings: Settings) -> DeliveryAnswer:
-    """One try."""
+    """Tries once to deliver a message."""
     signed = headers(sent, secret_of(webhook, folder.path), time.time())
     private = webhook.allow_private or settings.allow_private
     return post(webhook.url, signed, sent.body, agent=agent(settings), proxy=settings.proxy, private=private)
 
 
 def deliver_all(folder: Folder, settings: Settings, ended: threading.Event, say: Say, at_once: bool = False) -> None:
-    """Delivers to every webhook until `ended`, and then what is left; `at_once` keeps no pause after failures."""
+    """Delivers to every webhook until `ended` is set, then delivers what is left.
+
+    With `at_once`, the pause after a failure is skipped.
+    """
     threads = [
         threading.Thread(target=_deliver, args=(folder, settings, webhook, ended, say, at_once), daemon=True)
         for webhook in settings.webhook
@@ -55,13 +58,13 @@ def deliver_all(folder: Folder, settings: Settings, ended: threading.Event, say:
 
 @contextmanager
 def sole_messenger(folder: Folder) -> Iterator[None]:
-    """One process delivers at a time; the lock ends with it."""
+    """Makes sure that only one process delivers. The lock ends with the process."""
     folder.webhooks.mkdir(exist_ok=True)
     with (folder.webhooks / "lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise FolderInUse(f"another process delivers the changes in {folder.path} right now") from None
+            raise FolderInUse(f"another process is delivering the changes of {folder.path}") from None
         yield
 
 
@@ -71,14 +74,14 @@ def _deliver(
     while True:
         try:
             with closing(open_store(folder, readonly=True)) as store:
-                _Round(store, folder, settings, webhook, say).go(ended, at_once)
+                _Deliveries(store, folder, settings, webhook, say).run(ended, at_once)
                 return
         except StoreAway:
-            if ended.wait(AWAY_PAUSE):
+            if ended.wait(STORE_AWAY_SECONDS):
                 return
 
 
-class _Round:
+class _Deliveries:
     """Deliveries to one webhook, one after the other."""
 
     def __init__(self, store: Store, folder: Folder, settings: Settings, webhook: Webhook, say: Say) -> None:
@@ -90,7 +93,7 @@ class _Round:
         kept = records.read(folder.webhooks, webhook.url)
         self._record = kept or DeliveryRecord(delivered=store.newest_version())
 
-    def go(self, ended: threading.Event, at_once: bool) -> None:
+    def run(self, ended: threading.Event, at_once: bool) -> None:
         while not self._record.disabled:
             last = ended.is_set()
             wait = 0.0 if at_once else self._record.not_before - time.time()
@@ -107,7 +110,7 @@ class _Round:
             elif last:
                 return
             else:
-                ended.wait(PAUSE)
+                ended.wait(POLL_SECONDS)
 
     def _try(self, found: list[VersionRow], until: int) -> bool:
         self._keep(self._record.trying(until))
@@ -115,14 +118,16 @@ class _Round:
         answer = send(message(found), self._webhook, self._folder, self._settings)
         self._keep(before.after(answer, len(found), time.time(), random.random()))
         if answer.taken and before.failures:
-            self._say(f"{self._name} takes changes again")
+            self._say(f"{self._name} accepts changes again")
         elif answer.unwanted:
             self._say(
-                f"{self._name} answered 410 (gone) and is sent nothing more; "
+                f"{self._name} answered 410 (gone) and is now disabled; "
                 f"`sanderling webhooks {self._folder.path} --test` enables it again"
             )
         elif not answer.taken and not before.failures:
-            self._say(f"{self._name} took no changes: {answer.complaint}; nothing is lost, it is tried again")
+            self._say(
+                f"{self._name} did not accept changes: {answer.complaint}; nothing is lost, they will be sent again"
+            )
         return answer.taken
 
     def _keep(self, record: DeliveryRecord) -> None:
@@ -131,8 +136,11 @@ class _Round:
 
 
 def batch(store: Store, record: DeliveryRecord, wanted: ChangeFilter) -> tuple[list[VersionRow], int]:
-    """What to deliver next, and up to which version that is; the same as before when it has been tried before."""
-    rows = store.changes_after(record.delivered, STRETCH)
+    """Returns the changes to deliver next, and the number of the last version they cover.
+
+    A delivery that was tried before is made again from the same versions.
+    """
+    rows = store.changes_after(record.delivered, VERSIONS_PER_READ)
     if record.pending:
         return [row for row in rows if row.number <= record.pending and wanted.takes(row)], record.pending
     found: list[VersionRow] = []

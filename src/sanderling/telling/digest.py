@@ -1,4 +1,4 @@
-"""What happened on each site over some time, short enough for a mail: the most significant first."""
+"""A summary of the changes on each site, short enough for an email. The most significant changes come first."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -11,16 +11,16 @@ from sanderling.model import ChangeKind, VersionRow
 from sanderling.telling.selection import as_table
 from sanderling.urls import hostname
 
-MOST_PAGES = 10  # of a site, of each sort
+MOST_PAGES = 10  # shown for each group of a site
 GROUPS = ("changed", "new", "gone")
 
 
 class PageDigest(Struct, frozen=True):
-    """A page of a site, with its last change; several in the same time are one line."""
+    """One page with its last change. Several changes of a page are one line of the digest."""
 
     last: VersionRow
-    significance: float  # the greatest of its changes
-    times: int  # that it changed
+    significance: float  # of its most significant change
+    times: int  # how often it changed
 
 
 class SiteDigest(Struct, frozen=True):
@@ -35,7 +35,7 @@ class SiteDigest(Struct, frozen=True):
 
 
 def digest(versions: Iterable[VersionRow]) -> list[SiteDigest]:
-    """The sites of these versions, those with the most pages first."""
+    """Groups versions by site. Sites with the most pages come first."""
     by_page = sorted(versions, key=lambda version: (hostname(version.url), version.url, version.number))
     sites = [_site(host, list(rows)) for host, rows in groupby(by_page, key=lambda version: hostname(version.url))]
     return sorted(sites, key=lambda site: (-sum(len(site.pages(group)) for group in GROUPS), site.host))
@@ -44,22 +44,25 @@ def digest(versions: Iterable[VersionRow]) -> list[SiteDigest]:
 def _site(host: str, rows: list[VersionRow]) -> SiteDigest:
     site = SiteDigest(host, [], [], [])
     for _, group in groupby(rows, key=lambda version: version.url):
-        story = list(group)
-        changes = [version for version in story if not version.kinds & ChangeKind.NEW] or story
-        page = PageDigest(story[-1], max(version.significance for version in changes), len(changes))
-        site.pages(_became(story[-1])).append(page)
+        history = list(group)
+        changes = [version for version in history if not version.kinds & ChangeKind.NEW] or history
+        page = PageDigest(history[-1], max(version.significance for version in changes), len(changes))
+        site.pages(_group(history[-1])).append(page)
     for name in GROUPS:
         site.pages(name).sort(key=lambda page: (-page.significance, -page.last.at, page.last.url))
     return site
 
 
-def _became(last: VersionRow) -> str:
-    """A page that came and changed since is told as changed: the first visit of a crawl makes all pages new."""
+def _group(last: VersionRow) -> str:
+    """The group of a page whose last version is `last`.
+
+    A page that was new and changed since is in "changed": at the first visit of a crawl, every page is new.
+    """
     return "gone" if last.kinds & ChangeKind.GONE else "new" if last.kinds & ChangeKind.NEW else "changed"
 
 
 def as_tables(sites: list[SiteDigest]) -> list[dict[str, Any]]:
-    """Everything, for programs."""
+    """All pages of all sites, for programs."""
     return [
         {
             "host": site.host,
@@ -70,14 +73,13 @@ def as_tables(sites: list[SiteDigest]) -> list[dict[str, Any]]:
 
 
 def as_text(sites: list[SiteDigest], most: int = MOST_PAGES) -> Iterator[str]:
-    """Lines of plain text."""
     for site in sites:
         yield f"{site.host}: {_counted(site)}"
         for group in GROUPS:
             for page in site.pages(group)[:most]:
                 yield f"  {group:8} {page.last.url}"
-                if said := _said(page) if page.last.summary != group else page.last.title:
-                    yield f"           {said}"
+                if line := _summary(page) if page.last.summary != group else page.last.title:
+                    yield f"           {line}"
             if len(site.pages(group)) > most:
                 yield f"  ... and {len(site.pages(group)) - most:,} more {group}"
         yield ""
@@ -91,7 +93,7 @@ def as_markdown(sites: list[SiteDigest], most: int = MOST_PAGES) -> Iterator[str
             if pages:
                 yield from ("", f"### {group.capitalize()}", "")
             for page in pages[:most]:
-                yield f"- [{_plain(page.last.title or page.last.url)}](<{_target(page.last.url)}>): {_plain(_said(page))}"
+                yield f"- [{_plain(page.last.title or page.last.url)}](<{_target(page.last.url)}>): {_plain(_summary(page))}"
             if len(pages) > most:
                 yield f"- … and {len(pages) - most:,} more"
         yield ""
@@ -101,13 +103,13 @@ def _counted(site: SiteDigest) -> str:
     return ", ".join(f"{len(site.pages(group)):,} {group}" for group in GROUPS if site.pages(group))
 
 
-def _said(page: PageDigest) -> str:
+def _summary(page: PageDigest) -> str:
     again = f" ({page.times} changes)" if page.times > 1 else ""
     return page.last.summary + again
 
 
 def _plain(text: str) -> str:
-    """Text from the web in which nothing is markup."""
+    """Escapes text from the web, so that none of it is read as Markdown."""
     return re.sub(r"([\\`*_{}\[\]<>()#+!|&~-])", r"\\\1", " ".join(text.split()))
 
 

@@ -1,7 +1,7 @@
-"""The process beside a crawl that tells webhooks (`telling/delivery.py`): started, listened to and ended from here.
+"""Starts, watches and ends the process that delivers to webhooks beside a crawl (`telling/delivery.py`).
 
-It only reads the store and keeps its own records, so nothing that an endpoint does reaches the crawl. Its standard
-input is its life line: it ends when that does, however the crawl ended.
+That process only reads the store and writes its own records, so that no endpoint can disturb the crawl. It ends
+when its standard input is closed. So it also ends when the crawl was killed.
 """
 
 import contextlib
@@ -17,15 +17,14 @@ from sanderling.settings import Settings
 from sanderling.telling import record
 from sanderling.telling.secret import secret_of
 
-# A messenger that died is replaced, but not at once.
-RESTART = 10.0
+RESTART_SECONDS = 10.0  # before a messenger that died is replaced
 
 
 class Messenger:
-    """Tells the webhooks of a crawl, if it has any."""
+    """Runs the delivery process of a crawl. Without webhooks it does nothing."""
 
     def __init__(self, folder: Folder, settings: Settings, newest: int) -> None:
-        """Before anything is committed each webhook that is new is enrolled: what comes after `newest` is for it."""
+        """Enrols each new webhook: it receives the versions after `newest`. Call this before the first commit."""
         self._settings = settings
         self._command = entry_points.command("deliver", folder.path)
         self._process: subprocess.Popen[bytes] | None = None
@@ -46,11 +45,11 @@ class Messenger:
             self._process.stdin.flush()
 
     def step(self) -> list[str]:
-        """To be called now and then: what the user should know."""
+        """Returns messages for the user, and restarts the process if it died. To be called now and then."""
         notices = self._listen()
         if self._process is not None and self._process.poll() is not None:
             self.finish(0.0)
-            self._not_before = time.monotonic() + RESTART
+            self._not_before = time.monotonic() + RESTART_SECONDS
         if self._process is None and self._settings.webhook and time.monotonic() >= self._not_before:
             self.start()
         return notices
@@ -59,7 +58,7 @@ class Messenger:
         self.finish(0.0)
 
     def finish(self, patience: float) -> list[str]:
-        """Lets it deliver what is left, and ends it."""
+        """Gives the process `patience` seconds to deliver what is left, then ends it."""
         process, self._process = self._process, None
         if process is None:
             return []

@@ -1,4 +1,8 @@
-"""One POST to an endpoint. Addresses are checked when the connection is opened; a redirect is an answer like any other."""
+"""Sends one POST request to an endpoint.
+
+The address is checked when the connection is opened, so that no name can lead to a private one. Redirects are not
+followed.
+"""
 
 import socket
 import time
@@ -12,13 +16,13 @@ from sanderling.urls import hostname
 
 CONNECT_SECONDS = 10
 SECONDS = 30
-MOST_HEARD = 64 * 1024  # of an answer that nobody reads
+MOST_READ = 64 * 1024  # bytes of an answer, which are not used
 
 
 def post(
     url: str, headers: dict[str, str], body: bytes, *, agent: str, proxy: str | None = None, private: bool = False
 ) -> DeliveryAnswer:
-    """Sends a body and waits for the answer; `private` lets it go to loopback and private addresses."""
+    """Sends a body and waits for the answer. `private` allows loopback and private addresses."""
     if not private and names_private(hostname(url)):
         return DeliveryAnswer(error=f"leads to the private address {hostname(url)}")
     exchange = _Exchange()
@@ -36,7 +40,7 @@ def post(
         curl.setopt(pycurl.TIMEOUT, SECONDS)
         curl.setopt(pycurl.CAINFO, certificates())
         curl.setopt(pycurl.PROXY, proxy or "")
-        curl.setopt(pycurl.NOPROXY, "")  # the environment has no say in it
+        curl.setopt(pycurl.NOPROXY, "")  # otherwise the environment decides
         curl.setopt(pycurl.HEADERFUNCTION, exchange.header)
         curl.setopt(pycurl.WRITEFUNCTION, exchange.write)
         if not proxy and not private:
@@ -44,20 +48,20 @@ def post(
         try:
             curl.perform()
         except pycurl.error as error:
-            code, said = error.args
-            if code != pycurl.E_WRITE_ERROR or exchange.heard <= MOST_HEARD:
-                return DeliveryAnswer(error=exchange.refused or said or f"libcurl error {code}")
+            code, message = error.args
+            if code != pycurl.E_WRITE_ERROR or exchange.received <= MOST_READ:
+                return DeliveryAnswer(error=exchange.refused or message or f"libcurl error {code}")
         return DeliveryAnswer(status=curl.getinfo(pycurl.RESPONSE_CODE), retry_after=exchange.retry_after)
     finally:
         curl.close()
 
 
 class _Exchange:
-    """What is noted while a request is on its way."""
+    """What libcurl's callbacks find out during a request."""
 
     def __init__(self) -> None:
         self.refused = ""
-        self.heard = 0
+        self.received = 0
         self.retry_after = 0.0
 
     def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
@@ -73,12 +77,12 @@ class _Exchange:
             self.retry_after = _seconds(value.strip())
 
     def write(self, data: bytes) -> int | None:
-        self.heard += len(data)
-        return -1 if self.heard > MOST_HEARD else None
+        self.received += len(data)
+        return -1 if self.received > MOST_READ else None
 
 
 def _seconds(text: str) -> float:
-    """What a Retry-After asks for: seconds, or until a date."""
+    """Reads a Retry-After header, which holds seconds or a date."""
     if text.isdecimal():
         return float(text[:9])
     try:

@@ -1,4 +1,7 @@
-"""How far each webhook is, one small file each: written whole or not at all, so that a kill at any moment loses nothing."""
+"""The state of each webhook, in one small file each.
+
+A file is replaced as a whole, so that a kill at any moment cannot damage it.
+"""
 
 from hashlib import sha256
 from pathlib import Path
@@ -10,26 +13,26 @@ from sanderling.telling.webhook import DeliveryAnswer, pause
 
 
 class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What is kept of a webhook."""
+    """How far the deliveries to a webhook are."""
 
-    delivered: int  # the number of the last version that was delivered, or was none of its business
-    pending: int = 0  # up to which version the delivery goes that is being tried: the same at every try
+    delivered: int  # the number of the last version that was delivered or filtered out
+    pending: int = 0  # the last version of the delivery that is being tried; the same at every try
     changes: int = 0  # delivered so far
-    last_at: float = 0.0  # of the last delivery
+    last_at: float = 0.0  # time of the last delivery
     failures: int = 0  # in a row
     complaint: str = ""
-    not_before: float = 0.0  # of the next try
+    not_before: float = 0.0  # time of the next try
     disabled: bool = False
 
     def passed(self, number: int) -> "DeliveryRecord":
-        """Nothing up to here is for this webhook."""
+        """The record after all versions up to `number` were filtered out."""
         return msgspec.structs.replace(self, delivered=number, pending=0)
 
     def trying(self, number: int) -> "DeliveryRecord":
         return msgspec.structs.replace(self, pending=number)
 
     def after(self, answer: DeliveryAnswer, changes: int, now: float, chance: float) -> "DeliveryRecord":
-        """What an answer makes of it."""
+        """The record after an endpoint answered."""
         replace = msgspec.structs.replace
         if answer.taken:
             return DeliveryRecord(delivered=self.pending, changes=self.changes + changes, last_at=now)
@@ -47,7 +50,7 @@ def place(folder: Path, url: str) -> Path:
 
 
 def enrol(folder: Path, url: str, newest: int) -> None:
-    """Begins to count for a webhook that is new: what comes after the newest version is for it."""
+    """Makes a record for a new webhook. It receives the versions that come after `newest`."""
     folder.mkdir(exist_ok=True)
     if not place(folder, url).exists():
         write(folder, url, DeliveryRecord(delivered=newest))

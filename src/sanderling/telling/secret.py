@@ -1,4 +1,4 @@
-"""Where the secret of a webhook comes from: the settings, a file beside them, or the environment."""
+"""Finds the secret of a webhook in the settings, in a file beside them or in the environment."""
 
 import os
 from pathlib import Path
@@ -9,12 +9,12 @@ from sanderling.telling.webhook import key
 
 
 def secret_of(webhook: Webhook, folder: Path) -> str:
-    """What deliveries are signed with; empty for none."""
+    """The secret that signs deliveries. It is empty if they are not signed."""
     secret = webhook.secret
     if webhook.secret_env:
         secret = os.environ.get(webhook.secret_env, "")
         if not secret:
-            raise BadSetting(f"webhook: the environment has no {webhook.secret_env}")
+            raise BadSetting(f"webhook: the environment variable {webhook.secret_env} is not set")
     if webhook.secret_file:
         try:
             secret = (folder / webhook.secret_file).read_text().strip()

@@ -1,4 +1,4 @@
-"""Which versions are worth telling, and what is told of each."""
+"""Selects the versions to report, and defines what is reported about each."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -9,18 +9,18 @@ from msgspec import Struct
 from sanderling.model import ChangeKind, VersionRow
 from sanderling.urls import hostname, origin
 
-# Commits come in the order of time, give or take the length of a report.
+# Versions are stored nearly in the order of time. Those of one report may differ by this many seconds.
 SLACK = 600.0
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    """What somebody wants to be told; by default all news."""
+    """The changes that somebody wants to receive. The default is all news."""
 
     since: float = 0.0
-    kinds: ChangeKind = ChangeKind(0)  # none: all
+    kinds: ChangeKind = ChangeKind(0)  # 0 means all kinds
     significance: float = 0.0
-    hosts: tuple[str, ...] = ()  # with all below them; none: all
-    everything: bool = False  # also what is no news, and what no reader sees
+    hosts: tuple[str, ...] = ()  # and their subdomains; an empty tuple means all hosts
+    everything: bool = False  # also changes that are not news or not visible
 
     def takes(self, version: VersionRow) -> bool:
         return (
@@ -32,7 +32,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
         )
 
     def of(self, newest_first: Iterable[VersionRow]) -> Iterator[VersionRow]:
-        """The wanted ones; what is older than asked for is not even read."""
+        """Yields the wanted versions. It stops reading at versions that are too old."""
         for version in newest_first:
             if version.at < self.since - SLACK:
                 return
@@ -48,12 +48,12 @@ def kinds_named(names: Iterable[str]) -> ChangeKind:
 
 
 def identity_of(version: VersionRow) -> str:
-    """A name for a change that stays the same wherever and however often it is told."""
+    """An id of a change. It is the same in every feed, digest and delivery."""
     return uuid.uuid5(uuid.NAMESPACE_URL, f"{version.url}#{version.at!r}").urn
 
 
 def as_table(version: VersionRow) -> dict[str, Any]:
-    """What is told of a change, in JSON: the same keys on the command line, in a webhook and in the API."""
+    """A change as JSON. The command line, webhooks and the API use the same keys."""
     return {
         "id": identity_of(version), "url": version.url, "at": version.at, "kinds": version.kinds.names,
         "significance": version.significance, "degree": version.degree, "summary": version.summary,

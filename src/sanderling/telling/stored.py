@@ -1,4 +1,4 @@
-"""What is told, read from the store: new versions as they are committed, and the feed."""
+"""Reads changes from the store: new versions as they are committed, and the feed of a crawl."""
 
 import time
 from collections.abc import Iterator
@@ -10,13 +10,13 @@ from sanderling.telling import atom
 from sanderling.telling.selection import ChangeFilter
 from sanderling.urls import hostname
 
-# How often a store is asked for what is new: one look into an index, 30 us.
+# Seconds between two looks for new versions. One look costs 30 us.
 PAUSE = 0.5
 BATCH = 500
 
 
 def following(store: Store, number: int) -> Iterator[VersionRow]:
-    """Versions behind a number as they are committed, by whatever process, for ever."""
+    """Yields the versions after a number as any process commits them. It never ends."""
     while True:
         found = store.changes_after(number, BATCH)
         yield from found

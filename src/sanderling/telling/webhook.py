@@ -1,6 +1,6 @@
-"""One delivery to a webhook: what is sent, how it is signed, and what the answer means. No network, no clock.
+"""One delivery to a webhook: its body, its signature and the meaning of the answer. Uses no network and no clock.
 
-Signed as Standard Webhooks has it (standardwebhooks.com), so that its libraries can verify it.
+Signatures follow Standard Webhooks (standardwebhooks.com), so that its libraries can verify them.
 """
 
 import base64
@@ -23,14 +23,14 @@ _PREFIX = "whsec_"
 
 
 class Message(Struct, frozen=True):
-    """What is sent, the same at every try."""
+    """A delivery. It is the same at every try."""
 
     id: str
     body: bytes
 
 
 class DeliveryAnswer(Struct, frozen=True, kw_only=True):
-    """How an endpoint answered; no status when it did not."""
+    """How an endpoint answered. The status is 0 if it did not answer."""
 
     status: int = 0
     error: str = ""
@@ -48,29 +48,29 @@ class DeliveryAnswer(Struct, frozen=True, kw_only=True):
     @property
     def complaint(self) -> str:
         if 300 <= self.status < 400:
-            return f"it redirects ({self.status}), which is not followed: name the new address"
+            return f"it redirects ({self.status}); redirects are not followed, so set the new address"
         return self.error or f"it answered {self.status}"
 
 
 def message(versions: list[VersionRow]) -> Message:
-    """The changes of one delivery, the oldest first. The same changes have the same id, whenever they are sent."""
+    """A delivery of these changes, the oldest first. The same changes always get the same id."""
     tables = [as_table(version) for version in versions]
     name = uuid.uuid5(uuid.NAMESPACE_URL, " ".join(table["id"] for table in tables))
     return Message(f"msg_{name.hex}", _body("changes", tables))
 
 
 def trial(id: str) -> Message:
-    """A delivery without changes, to see whether an endpoint takes it."""
+    """A delivery without changes, to test whether an endpoint accepts it."""
     return Message(id, _body("test", []))
 
 
 def _body(kind: str, changes: list[dict[str, object]]) -> bytes:
-    # A surrogate from the web has no place in UTF-8.
+    # Text from the web may hold lone surrogates, which UTF-8 cannot encode.
     return json.dumps({"type": kind, "changes": changes}, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def headers(sent: Message, secret: str, now: float) -> dict[str, str]:
-    """What goes before the body; signed when there is a secret."""
+    """The headers of a delivery. They hold a signature if there is a secret."""
     stamp = str(int(now))
     named = {"Content-Type": "application/json", "webhook-id": sent.id, "webhook-timestamp": stamp}
     if secret:
@@ -80,16 +80,19 @@ def headers(sent: Message, secret: str, now: float) -> dict[str, str]:
 
 
 def key(secret: str) -> bytes:
-    """The bytes of a secret: base64 behind `whsec_`, else the text itself."""
+    """The bytes of a secret. After the prefix `whsec_` it is base64; otherwise it is plain text."""
     if not secret.startswith(_PREFIX):
         return secret.encode()
     try:
         return base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
     except binascii.Error:
-        raise ValueError(f"a secret that begins with {_PREFIX} goes on in base64") from None
+        raise ValueError(f"a secret that begins with {_PREFIX} must continue in base64") from None
 
 
 def pause(failures: int, retry_after: float, chance: float) -> float:
-    """How long to wait after so many failures in a row: twice as long each time, and never all at the same moment."""
+    """Seconds to wait after this many failures in a row.
+
+    The wait doubles each time. `chance` spreads the tries of many webhooks over time.
+    """
     doubled = min(LONGEST_PAUSE, SHORTEST_PAUSE * 2.0 ** min(failures - 1, 20))
     return max(doubled * (0.5 + chance / 2), min(retry_after, LONGEST_PAUSE))
