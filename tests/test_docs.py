@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import sanderling
-from sanderling.settings import DECLARED
+from sanderling.settings import DECLARED, ORDERS
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 from sanderling.testing.sitemap import EPOCH
 from tests.waiting import PATIENCE
@@ -59,9 +59,11 @@ def test_python_examples(path: Path, site: ServedWeb, tmp_path: Path) -> None:
 
 def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs" / "settings.md").read_text()
-    assert re.findall(r"^\| `(\w+)` \|", text, re.MULTILINE) == [each.name for each in DECLARED]
+    assert re.findall(r"^\| `(\w+)` \|(?=.*\|.*\|)", text, re.MULTILINE) == [each.name for each in DECLARED]
     for each in DECLARED:
         assert each.help in text
+    for name, order in ORDERS.items():
+        assert f"| `{name}` | {order.help} |" in text
 
 
 def test_links_between_pages_lead_somewhere() -> None:

@@ -20,8 +20,23 @@ from sanderling.errors import BadSetting
 from sanderling.urls import as_written
 
 Scope = Literal["host", "domain", "prefix", "any"]
-Order = Literal["pagerank", "backlinks", "opic", "pvalue", "breadth-first"]
-CHOICES: dict[str, tuple[str, ...]] = {"scope": get_args(Scope), "order": get_args(Order)}
+
+
+class VisitOrder(NamedTuple):
+    """An order of visits that the user may choose; `server/orders` says how it scores URLs."""
+
+    help: str
+    scored: bool = True  # by a job beside the crawl; else URLs are visited by their depth
+
+
+ORDERS = {
+    "pagerank": VisitOrder("by PageRank, computed from the links found so far"),
+    "backlinks": VisitOrder("by the number of known pages that link to it"),
+    "opic": VisitOrder("by OPIC: each visited page shares its importance among the pages it links to"),
+    "pvalue": VisitOrder("by the links expected on it, less the links to it"),
+    "breadth-first": VisitOrder("by the distance from the seeds", scored=False),
+}
+CHOICES: dict[str, tuple[str, ...]] = {"scope": get_args(Scope), "order": tuple(ORDERS)}
 
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 SIZES = {
@@ -74,7 +89,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     exclude: tuple[str, ...] = ()
     sitemaps: bool = True
     images: bool = False
-    order: Order = "pagerank"
+    order: str = "pagerank"
     max_pages: int | None = None
     max_depth: int | None = None
     max_time: float | None = None
@@ -123,7 +138,7 @@ DECLARED = [
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
     Declared("images", "flag", "Scope", "fetch the images that pages show too, each as a page of its own, and compare their pixels"),
-    Declared("order", "choice", "Scope", "what to visit first: by importance (pagerank, backlinks, opic, pvalue) or breadth-first"),
+    Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
     Declared("max_pages", "count", "Limits", "stop at exactly so many stored pages, those of earlier runs among them"),
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
     Declared("max_time", "duration", "Limits", "stop a run after this long"),

@@ -8,8 +8,12 @@ from sanderling.graph import pack
 from sanderling.model import State
 from sanderling.server import snapshot as job
 from sanderling.server.distributor import cuts
-from sanderling.server.ranking import Order, Snapshot, ageing, breadth_first, cash, forward_links, pvalue, scores, shape
+from sanderling.server.orders import SCORING, scores
+from sanderling.server.orders.opic import cash
+from sanderling.server.orders.pvalue import ageing, forward_links, pvalue, shape
+from sanderling.server.ranking import Snapshot, breadth_first
 from sanderling.server.reranker import read
+from sanderling.settings import CHOICES, ORDERS
 
 F, Q, G, X = State.FETCHED, State.QUEUED, State.GONE, State.FAILED
 
@@ -37,6 +41,11 @@ def known(
         np.array(shape or [1] * count, np.int64),
         np.array(visited or [float(state is F) for state in states]),
     )
+
+
+def test_every_order_that_can_be_chosen_has_a_scoring_function_and_help() -> None:
+    assert list(SCORING) == list(ORDERS) == list(CHOICES["order"])
+    assert all(order.help for order in ORDERS.values())
 
 
 def test_the_published_example() -> None:
@@ -127,7 +136,7 @@ class Source:
 
 
 @pytest.mark.parametrize("order", ["pvalue", "backlinks", "opic", "pagerank"])
-def test_the_job_writes_what_moved_best_first(tmp_path: Path, order: Order) -> None:
+def test_the_job_writes_what_moved_best_first(tmp_path: Path, order: str) -> None:
     job.rerank(Source(), order, tmp_path / "ranks")
     head, batches = read(tmp_path / "ranks")
     pairs, weights = next(batches).ranks, next(batches).importances
@@ -135,7 +144,7 @@ def test_the_job_writes_what_moved_best_first(tmp_path: Path, order: Order) -> N
     assert head.moved == len(pairs) == 2
     assert [id for id, _ in pairs] == ([2, 3] if order == "pvalue" else [3, 2])
     assert [rank for _, rank in pairs] == sorted((rank for _, rank in pairs), reverse=True)
-    expected = scores(order, job.read(Source(), order)[0])
+    expected = scores(order, job.read(Source(), SCORING[order].reads)[0])
     assert dict(pairs) == {2: expected[2], 3: expected[3]}
     assert head.newcomers == [expected[2], expected[2]]  # the queued URL with one link to it
     assert [id for id, _ in weights] == [1, 0]

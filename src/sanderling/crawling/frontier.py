@@ -21,7 +21,7 @@ from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.holding import Lessons, Released
 from sanderling.server.reranker import Reranker, Step
 from sanderling.server.sources import Sources
-from sanderling.settings import Order, Settings
+from sanderling.settings import ORDERS, Settings
 from sanderling.urls import identity, origin
 
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
@@ -70,7 +70,7 @@ class Frontier:
         self._load_queue()
         self._plant_seeds()
         self.rescoping = Rescoping(store, self.allocator.is_leased)
-        self.rescoping.begin(self.scope, [*self._seeds, *self.homes], settings, self._order == "breadth-first")
+        self.rescoping.begin(self.scope, [*self._seeds, *self.homes], settings, not ORDERS[self._order].scored)
 
     def change(self, settings: Settings) -> None:
         """Goes on with other limits, another scope or another order."""
@@ -80,7 +80,7 @@ class Frontier:
             self._order = _order(settings)
             self.reranker.close()
             self.reranker = self._new_reranker()
-        self.rescoping.begin(self.scope, [*self._seeds, *self.homes], settings, self._order == "breadth-first")
+        self.rescoping.begin(self.scope, [*self._seeds, *self.homes], settings, not ORDERS[self._order].scored)
 
     @property
     def waiting(self) -> int:
@@ -94,7 +94,7 @@ class Frontier:
 
     def list_lengths(self) -> list[int] | None:
         """About how long the three lists are; None when pages are visited in the order of their depth."""
-        if self._order == "breadth-first":
+        if not ORDERS[self._order].scored:
             return None
         return [round(share * self._unvisited) for share in self._distributor.shares]
 
@@ -253,7 +253,7 @@ class Frontier:
 
     def _let_pass(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The best queued URLs of a host that the gate lets pass by what is known now."""
-        in_order = self._order == "breadth-first"
+        in_order = not ORDERS[self._order].scored
         tasks = (self._store.take if in_order else self._distributor.take)(host, count, leased)
         if not self.gate.strict(host) and not self.rescoping.running:
             return tasks
@@ -409,6 +409,6 @@ class Frontier:
         self.queue(urls, fresh)
 
 
-def _order(settings: Settings) -> Order:
+def _order(settings: Settings) -> str:
     """With a limit of depth, levels come one after the other, whatever a page is worth."""
     return settings.order if settings.max_depth is None else "breadth-first"

@@ -7,17 +7,15 @@ Not a command for people: the server starts it and reads its result.
 
 import sys
 from pathlib import Path
-from typing import get_args
 
 from sanderling.jobs.running import run
 from sanderling.server.snapshot import rerank
-from sanderling.settings import Order
+from sanderling.settings import ORDERS
 
 
 def main(arguments: list[str]) -> int:
     directory, chosen, result = arguments
-    order: Order | None = next((each for each in get_args(Order) if each == chosen), None)
-    return run(directory, lambda _, store: rerank(store, order, Path(result)))
+    return run(directory, lambda _, store: rerank(store, chosen if chosen in ORDERS else None, Path(result)))
 
 
 if __name__ == "__main__":

@@ -10,16 +10,17 @@ import numpy as np
 
 from sanderling.crawling.collection import FEWEST, LEFT, SHARE, WORTH, Swap, write
 from sanderling.freshness.importance import replacement
+from sanderling.graph import pagerank
 from sanderling.jobs.running import run
 from sanderling.model import Kind, State
 from sanderling.repository.store import Store
-from sanderling.server import ranking, snapshot
+from sanderling.server import snapshot
 
 
 def swaps(store: Store, most: int) -> list[Swap]:
     """Who leaves and who comes, a few at a time: the least important inside for the most important outside."""
-    known, _ = snapshot.read(store, "pagerank")
-    score = ranking.scores("pagerank", known)
+    known, _ = snapshot.read(store)
+    score = pagerank(known.graph)
     place = {id: n for n, id in enumerate(known.graph.ids.tolist())}
     inside = [
         place[s.id]

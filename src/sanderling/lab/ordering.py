@@ -14,7 +14,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 from heapq import heapify, heappop, heappush
-from typing import Any, get_args
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,14 +26,13 @@ from sanderling.lab import parallel, webs
 from sanderling.model import State
 from sanderling.presenting.arguments import pathname, positive
 from sanderling.presenting.plot import plot, require_png, save_png, table
-from sanderling.server import ranking
 from sanderling.server.distributor import TURNS, Cuts, cuts
-from sanderling.server.ranking import Snapshot
+from sanderling.server.orders import scores
+from sanderling.server.ranking import Snapshot, breadth_first
 from sanderling.server.reranker import FEWEST_PAGES, GROWTH
 from sanderling.server.snapshot import newcomers
-from sanderling.settings import Order
+from sanderling.settings import ORDERS
 
-ORDERS: tuple[Order, ...] = get_args(Order)
 AFTER = (10, 20, 30, 50)
 # Chance decides among equals, and a crawl's share at a point varies by about 0.02 with it.
 REPEATS = 3
@@ -47,7 +46,7 @@ Curves = dict[str, dict[str, Floats]]
 class PaperCrawl:
     """A crawl of a known graph: what the crawler knows at each moment, and nothing more."""
 
-    def __init__(self, web: webs.Web, order: Order, lists: bool, seed: int = 0) -> None:
+    def __init__(self, web: webs.Web, order: str, lists: bool, seed: int = 0) -> None:
         self._web, self._order, self._lists = web, order, lists
         count = len(web.graph.ids)
         # Ids are hashes: among equals the queue is in no particular order.
@@ -82,8 +81,8 @@ class PaperCrawl:
     def _admit(self, pages: NDArray[Any], depth: int) -> None:
         self._known[pages] = True
         self._depth[pages] = depth
-        rank = ranking.breadth_first(depth)
-        if self._newcomers and self._order != "breadth-first":
+        rank = breadth_first(depth)
+        if self._newcomers and ORDERS[self._order].scored:
             rank = self._newcomers[min(depth, len(self._newcomers) - 1)]
         heap = self._heaps[self._cuts.list_of(rank) - 1 if self._lists else 0]
         for page in pages.tolist():
@@ -100,7 +99,7 @@ class PaperCrawl:
             web.shape[known],
             self._visited[known],
         )
-        score = ranking.scores(self._order, snapshot)
+        score = scores(self._order, snapshot)
         self._newcomers = newcomers(snapshot, score)
         queued = np.flatnonzero(known)[snapshot.queued].tolist()
         ranks = score[snapshot.queued].tolist()

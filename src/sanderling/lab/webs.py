@@ -15,7 +15,7 @@ from sanderling.model import State
 from sanderling.processes import entry_points
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.server.ranking import shape
+from sanderling.server.orders.pvalue import shape
 from sanderling.urls import identity, origin
 
 Ids = NDArray[np.int64]

@@ -14,6 +14,7 @@ import msgspec
 
 from sanderling.files import write_whole
 from sanderling.processes.job import Job
+from sanderling.settings import ORDERS
 
 _RECORD = struct.Struct("<qd")
 
@@ -77,8 +78,8 @@ class Reranker:
     """Starts the job when it is due and hands out its result."""
 
     def __init__(self, order: str, command: list[str], result: Path) -> None:
-        """`command` is completed with the path of the result; `breadth-first` needs no job and starts none."""
-        self._idle = order == "breadth-first"
+        """`command` is completed with the path of the result; an order that needs no scores starts no job."""
+        self._idle = not ORDERS[order].scored
         self._job = Job(command, result)
         self._steps: Iterator[Step] | None = None
         self._newcomers: list[float] = []

@@ -5,27 +5,25 @@ by ending. The server takes its result in with `reranker`.
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
 from sanderling.graph import Places, pack, pagerank
-from sanderling.server import ranking
-from sanderling.server.ranking import Snapshot
+from sanderling.server.orders import SCORING, Column
+from sanderling.server.orders.pvalue import shape
+from sanderling.server.ranking import Ids, Snapshot
 from sanderling.server.reranker import RankResult, write
-from sanderling.settings import Order
 from sanderling.urls import identity
 
 _FACTS = np.dtype(
     [("id", "<i8"), ("host", "<i8"), ("depth", "<i4"), ("state", "i1"), ("rank", "<f8"), ("alias", "<i8")]
 )
 _RECORD = np.dtype([("id", "<i8"), ("value", "<f8")])
-_TIMES = np.dtype([("id", "<i8"), ("at", "<f8")])
-_SHAPES = np.dtype([("id", "<i8"), ("shape", "<i8")])
 
 Records = NDArray[np.void]
 
@@ -43,28 +41,37 @@ class RankingStore(Protocol):
     def importances(self) -> Iterable[tuple[int, float]]: ...
 
 
-def read(source: RankingStore, order: Order | None) -> tuple[Snapshot, Floats]:
-    """What is known, as far as an order asks for it, and the ranks that are in force."""
+def _shapes(source: RankingStore) -> Iterable[tuple[int, int]]:
+    return ((id, identity(shape(url))) for id, url in source.url_texts())
+
+
+# The type of each column that only some orders ask for, and how its values are read, by id.
+_COLUMNS: dict[Column, tuple[str, Callable[[RankingStore], Iterable[tuple[int, float]]]]] = {
+    "shape": ("<i8", _shapes),
+    "visited": ("<f8", lambda source: source.visit_times()),
+}
+
+
+def read(source: RankingStore, columns: Collection[Column] = ()) -> tuple[Snapshot, Floats]:
+    """What is known, with the columns that are asked for, and the ranks that are in force."""
     facts = np.fromiter(source.url_facts(), _FACTS)
     facts = facts[np.argsort(facts["id"])]  # a store may give them in the order they came in, which is faster to read
     ids = facts["id"].copy()
     graph = pack(ids, source.packed_links(), facts["alias"])
-    visited, shape = np.zeros(len(ids)), np.zeros(len(ids), np.int64)
-    if order == "opic":
-        times = np.fromiter(source.visit_times(), _TIMES)
-        _place(visited, ids, times["id"], times["at"])
-    if order == "pvalue":
-        rows = ((id, identity(ranking.shape(url))) for id, url in source.url_texts())
-        shapes = np.fromiter(rows, _SHAPES)
-        _place(shape, ids, shapes["id"], shapes["shape"])
-    snapshot = Snapshot(graph, facts["depth"].copy(), facts["state"].copy(), facts["host"].copy(), shape, visited)
+    found: dict[str, Any] = {}
+    for name, (kind, values) in _COLUMNS.items():
+        found[name] = np.zeros(len(ids), kind)  # takes no memory while nothing is written into it
+        if name in columns:
+            _place(found[name], ids, np.fromiter(values(source), np.dtype([("id", "<i8"), ("value", kind)])))
+    snapshot = Snapshot(graph, facts["depth"].copy(), facts["state"].copy(), facts["host"].copy(), **found)
     return snapshot, facts["rank"].copy()
 
 
-def rerank(source: RankingStore, order: Order | None, result: Path) -> None:
+def rerank(source: RankingStore, order: str | None, result: Path) -> None:
     """Scores every queued URL, unless there is no order, and every page; writes what changed."""
-    snapshot, before = read(source, order)
-    score = before if order is None else ranking.scores(order, snapshot)
+    scoring = SCORING[order] if order is not None else None
+    snapshot, before = read(source, scoring.reads if scoring else ())
+    score = scoring.score(snapshot) if scoring else before
     moved = snapshot.queued & _differ(score, before)
     ranks = np.empty(int(moved.sum()), _RECORD)
     ranks["id"], ranks["value"] = snapshot.graph.ids[moved], score[moved]
@@ -114,7 +121,7 @@ def newcomers(known: Snapshot, score: Floats) -> list[float]:
     return [float(value) for value in mean[filled]]
 
 
-def _place(into: Floats | ranking.Ids, ids: ranking.Ids, some: ranking.Ids, values: Floats | ranking.Ids) -> None:
+def _place(into: NDArray[Any], ids: Ids, some: Records) -> None:
     """Values of some URLs among all; what came in since the ids were read is left out."""
-    at = Places(ids).of(np.ascontiguousarray(some))
-    into[at[at >= 0]] = values[at >= 0]
+    at = Places(ids).of(np.ascontiguousarray(some["id"]))
+    into[at[at >= 0]] = some["value"][at >= 0]
