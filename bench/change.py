@@ -2,9 +2,9 @@
 
     python -m bench change [--pages FOLDER] [--pairs N]
 
-First, what change parameters add to a visit (`bench.parameters`). Then pairs of versions: FOLDER holds NAME.before.html
+First, what a fingerprint adds to a visit (`bench.fingerprints`). Then pairs of versions: FOLDER holds NAME.before.html
 and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit costs: parse the new version,
-compute its parameters, compare with the old ones. The rivals get what they need: lxml.html.diff and xmldiff both pages;
+take its fingerprint, compare with the old one. The rivals get what they need: lxml.html.diff and xmldiff both pages;
 changedetection.io's own functions, in the order in which it calls them for a page without filters, the text it stored of
 the old page; so does the least that could be done with the libraries it builds on, inscriptis and difflib. They live in
 an environment of their own, bench/.cache/change.
@@ -33,13 +33,13 @@ def ours(pairs: list[Pair]) -> tuple[list[float], list[float]]:
     """CPU seconds of every revisit, and what of it comes on top of parsing, which a crawler does for the links."""
     from turbohtml import parse
 
-    from sanderling.change import compare, parameters
+    from sanderling.change import compare, fingerprint
 
-    stored = [parameters(parse(before)) for before, _ in pairs]
+    stored = [fingerprint(parse(before)) for before, _ in pairs]
     parsing = [_timed(parse, after) for _, after in pairs]
 
     def revisit(at: int) -> None:
-        compare(stored[at], parameters(parse(pairs[at][1])))
+        compare(stored[at], fingerprint(parse(pairs[at][1])))
 
     whole = [_timed(revisit, at) for at in range(len(pairs))]
     return whole, [both - parse for both, parse in zip(whole, parsing, strict=True)]
@@ -185,12 +185,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     pairs = read_pairs(options.pages, options.pairs) if options.pages else generated_pairs(options.pairs)
-    from bench import parameters
+    from bench import fingerprints
 
-    if pages := parameters.documentation(DOCUMENTATION):
-        parameters.report(pages, "documentation pages")
+    if pages := fingerprints.documentation(DOCUMENTATION):
+        fingerprints.report(pages, "documentation pages")
     else:
-        parameters.report([after.encode("utf-8", "replace") for _, after in pairs], "pages")
+        fingerprints.report([after.encode("utf-8", "replace") for _, after in pairs], "pages")
     whole, on_top = ours(pairs)
     size = sum(len(after) for _, after in pairs) / len(pairs) / 1000
     print(f"{len(pairs)} pairs, mean page {size:.0f} KB; CPU milliseconds a pair, and how often ours goes into it")

@@ -4,14 +4,14 @@ import msgspec
 import pytest
 from turbohtml import parse
 
-from sanderling.change import Noise, PageFingerprint, compare, learn, learn_template, parameters
+from sanderling.change import Noise, PageFingerprint, compare, fingerprint, learn, learn_template
 from sanderling.change.judging import rejudge
 from sanderling.change.noise import MAX_PLACES
 from sanderling.model import ChangeKind
 
 
 def visit(counter: object, news: str = "old news", extra: str = "") -> PageFingerprint:
-    return parameters(parse(f"<h1>Site</h1><p>{news}</p><p>Visitors today:</p><p>{counter}</p><p>End</p>{extra}"))
+    return fingerprint(parse(f"<h1>Site</h1><p>{news}</p><p>Visitors today:</p><p>{counter}</p><p>End</p>{extra}"))
 
 
 def taught(pages: list[PageFingerprint]) -> Noise:
@@ -88,7 +88,7 @@ def dressed(turn: int, text: str = "some words", **kept: str) -> PageFingerprint
         "links": f'<a href="/{turn}">lucky</a>',
         "images": f'<img src="{turn}.png">',
     } | kept
-    return parameters(parse(f"<p>{text}</p>{''.join(parts.values())}"), links=parts["links"].encode())
+    return fingerprint(parse(f"<p>{text}</p>{''.join(parts.values())}"), links=parts["links"].encode())
 
 
 @pytest.mark.parametrize("what", ["look", "outline", "links", "images"])
@@ -110,7 +110,7 @@ def test_an_advertisement_with_a_link_and_a_picture_is_learned() -> None:
         shown = (
             f'<p>{news}</p><p>Advertisement</p><p><a href="/{turn}">Buy {turn}<img src="{turn}.png"></a></p><p>End</p>'
         )
-        return parameters(parse(shown), links=str(turn).encode())
+        return fingerprint(parse(shown), links=str(turn).encode())
 
     known = taught([page(turn) for turn in range(5)])
     assert not compare(page(4), page(5), known=known).news
@@ -121,7 +121,7 @@ def test_an_advertisement_with_a_link_and_a_picture_is_learned() -> None:
 def test_a_list_that_has_another_entry_at_every_visit_is_news_each_time(most: int) -> None:
     def page(turn: int) -> PageFingerprint:
         entries = "".join(f'<li><a href="/{each}">entry {each}</a>' for each in range(turn, max(-3, turn - most), -1))
-        return parameters(parse(f"<h1>Latest</h1><ul>{entries}</ul><p>End"), links=str(turn).encode())
+        return fingerprint(parse(f"<h1>Latest</h1><ul>{entries}</ul><p>End"), links=str(turn).encode())
 
     known = taught([page(turn) for turn in range(8)])
     assert compare(page(7), page(8), known=known).news

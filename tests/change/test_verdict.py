@@ -11,8 +11,8 @@ from sanderling.change import (
     PageFingerprint,
     compare,
     explain,
+    fingerprint,
     focus,
-    parameters,
     processing,
 )
 from sanderling.change.explain import hrefs
@@ -24,7 +24,7 @@ PAGE = """<!doctype html><title>Shop</title><h1>Blue kettle</h1>
 
 def of(html: str) -> PageFingerprint:
     document = parse(html)
-    return parameters(document, links=hrefs(document))
+    return fingerprint(document, links=hrefs(document))
 
 
 def kinds(before: str, after: str) -> list[str]:
@@ -208,10 +208,10 @@ def test_another_processing_is_not_comparable() -> None:
 
 
 @given(st.binary(max_size=2000))
-def test_any_bytes_have_parameters_and_a_verdict(body: bytes) -> None:
+def test_any_bytes_have_a_fingerprint_and_a_verdict(body: bytes) -> None:
     document = parse(body)
     assert not explain(document, document).changed
-    compare(parameters(document), of(PAGE))
+    compare(fingerprint(document), of(PAGE))
 
 
 @pytest.mark.timeout(120)
@@ -232,7 +232,7 @@ def test_any_bytes_have_parameters_and_a_verdict(body: bytes) -> None:
     ],
 )
 def test_monstrous_pages_are_judged_within_bounds(body: bytes) -> None:
-    old, new = parameters(parse(body)), parameters(parse(body + b"<p>new text"))
+    old, new = fingerprint(parse(body)), fingerprint(parse(body + b"<p>new text"))
     assert len(msgspec.msgpack.encode(new)) <= 600 + 12 * new.paragraphs
     assert new.paragraphs <= 4096
     assert compare(old, new).comparable
@@ -240,7 +240,7 @@ def test_monstrous_pages_are_judged_within_bounds(body: bytes) -> None:
 
 
 @given(paragraphs)
-def test_parameters_survive_the_wire_and_stay_small(blocks: list[str]) -> None:
+def test_fingerprints_survive_the_wire_and_stay_small(blocks: list[str]) -> None:
     found = of(page(blocks))
     packed = msgspec.msgpack.encode(found)
     assert msgspec.msgpack.decode(packed, type=PageFingerprint) == found
@@ -259,6 +259,6 @@ def test_sizes_weigh_characters() -> None:
 def test_rules_ignore_and_watch_parts_of_a_page() -> None:
     page = "<div id=ad>{}</div><div id=main><p>{}</p><p class=date>{}</p></div>"
     rules = ChangeRules(ignore=(".date",), watch=("#main",))
-    seen = [parameters(focus(parse(page.format(*texts)), rules)) for texts in ("abc", "xby", "abz", "aqc")]
+    seen = [fingerprint(focus(parse(page.format(*texts)), rules)) for texts in ("abc", "xby", "abz", "aqc")]
     assert [compare(seen[0], other).changed for other in seen[1:]] == [False, False, True]
     assert processing(rules) != processing(ChangeRules())

@@ -22,28 +22,28 @@ def test_a_sitemap_with_everything() -> None:
         + b"<urlset "
         + SPACE
         + b""">
-      <url><loc> http://e.org/a?x=1&amp;y=2 </loc><lastmod>2024-05-01</lastmod><priority>0.8</priority></url>
+      <url><loc> http://e.org/a?x=1&amp;y=2 </loc><lastmod>2024-05-01</lastmod></url>
       <url><loc>http://e.org/&#x65;?x=1&#38;y=&amp;#38;</loc></url>
       <url><lastmod>2024-05-01T12:00:00+02:00</lastmod><loc><![CDATA[http://e.org/b]]></loc></url>
       <!-- <sitemap></sitemap> -->
       <url><loc>http://e.org/c</loc><image:image><image:loc>http://e.org/c.png</image:loc></image:image>
-        <lastmod>last week</lastmod><priority>7</priority></url>
+        <lastmod>last week</lastmod></url>
       <url><loc>file:///etc/passwd</loc></url><url><loc>javascript:alert(1)</loc></url><url></url>
       <url><loc>HTTPS://E.org:443/%7ed#top</loc></url>
     </urlset>"""
     )
     assert list(read(body)) == [
-        SitemapEntry("http://e.org/a?x=1&y=2", Kind.PAGE, 1714521600.0, 0.8),
-        SitemapEntry("http://e.org/e?x=1&y=&", Kind.PAGE, 0.0, 0.0),
-        SitemapEntry("http://e.org/b", Kind.PAGE, 1714557600.0, 0.0),
-        SitemapEntry("http://e.org/c", Kind.PAGE, 0.0, 0.0),
-        SitemapEntry("https://e.org/~d", Kind.PAGE, 0.0, 0.0),
+        SitemapEntry("http://e.org/a?x=1&y=2", Kind.PAGE, 1714521600.0),
+        SitemapEntry("http://e.org/e?x=1&y=&", Kind.PAGE, 0.0),
+        SitemapEntry("http://e.org/b", Kind.PAGE, 1714557600.0),
+        SitemapEntry("http://e.org/c", Kind.PAGE, 0.0),
+        SitemapEntry("https://e.org/~d", Kind.PAGE, 0.0),
     ]
 
 
 def test_an_index_and_prefixes() -> None:
     body = b"<s:sitemapindex><s:sitemap><s:loc>http://e.org/1.xml.gz</s:loc></s:sitemap></s:sitemapindex>"
-    assert list(read(body)) == [SitemapEntry("http://e.org/1.xml.gz", Kind.SOURCE, 0.0, 0.0)]
+    assert list(read(body)) == [SitemapEntry("http://e.org/1.xml.gz", Kind.SOURCE, 0.0)]
 
 
 def test_text_gzip_and_other_encodings() -> None:

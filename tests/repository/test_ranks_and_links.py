@@ -71,7 +71,7 @@ def test_one_page_under_several_names(store: Store) -> None:
     store.seed(["http://e.org/"], [url("a"), url("b"), url("c")], [Host(7, "http://e.org")], Counts())
     a, b, c = (identity(f"http://e.org/{path}") for path in "abc")
     both = [visit("a", 0, simhash=-5, text_digest=b"t", canonical=b), visit("b", 1, simhash=-5, text_digest=b"t")]
-    store.commit(commit(1, both, aliases=[(a, b)], dated=[(c, 17.0, 0.5)]))
+    store.commit(commit(1, both, aliases=[(a, b)], dated=[(c, 17.0)]))
     assert store.claims([b, c]) == [(a, b)]
     facts = store.page_facts([a, c])
     assert facts[a] == (State.FETCHED, b, 200, b"t", -5)

@@ -127,10 +127,10 @@ def test_a_second_visit_counts_changes_that_are_news(store: Store) -> None:
     id = url("a").id
     text = Change(ChangeKind.TEXT, 0.4, "small", "1 of 3 paragraphs changed")
     noise = Change(ChangeKind.TEXT, 0.1, "small", "a counter", news=False)
-    store.commit(commit(1, [visit("a", 0, at=1.0, parameters=b"p1")]))
+    store.commit(commit(1, [visit("a", 0, at=1.0, fingerprint=b"p1")]))
     store.commit(commit(2, [visit("a", 0, outcome=Outcome.UNCHANGED, status=304, at=2.0, etag="e2")]))
     store.commit(commit(3, [visit("a", 0, outcome=Outcome.UNCHANGED, at=3.0)], noise={id: b"n"}))
-    store.commit(commit(4, [visit("a", 1, at=4.0, digest=b"e" * 16, parameters=b"p2")], changes={id: text}))
+    store.commit(commit(4, [visit("a", 1, at=4.0, digest=b"e" * 16, fingerprint=b"p2")], changes={id: text}))
     store.commit(commit(5, [visit("a", 2, at=5.0, digest=b"f" * 16)], changes={id: noise}, noise={id: b"m"}))
     (page,) = store.pages()
     assert (page.visits, page.changes, page.fetched_at, page.changed_at) == (5, 1, 5.0, 4.0)
@@ -151,13 +151,13 @@ def test_a_second_visit_counts_changes_that_are_news(store: Store) -> None:
 def test_a_page_that_left_keeps_its_copy(store: Store) -> None:
     store.seed([], [url("a")], [HOST], Counts())
     gone = Change(ChangeKind.GONE, 1.0, "", "gone (404)")
-    store.commit(commit(1, [visit("a", 0, at=1.0, parameters=b"p1")]))
+    store.commit(commit(1, [visit("a", 0, at=1.0, fingerprint=b"p1")]))
     left = commit(2, [visit("a", 1, outcome=Outcome.GONE, status=404, at=2.0, title="")], changes={url("a").id: gone})
     left.settled[0] = left.settled[0]._replace(state=State.GONE)
     store.commit(left)
     (page,) = store.pages()
     assert (page.status, page.state, page.title, page.visits) == (404, "gone", "T", 2)
-    assert store.before([url("a").id])[url("a").id].parameters == b"p1"
+    assert store.before([url("a").id])[url("a").id].fingerprint == b"p1"
     assert [row.kinds for row in store.versions(url("a").id)] == [ChangeKind.NEW, ChangeKind.GONE]
 
 

@@ -65,7 +65,7 @@ def test_one_page_with_its_versions_links_and_paragraphs(api: Served) -> None:
     page = some_page(api)
     path = f"{API}/pages/{page['id']}"
     read = api.http.get(path).json()
-    assert read["url"] == page["url"] and read["versions"] >= 2 and read["parameters"] and read["visits"] == 2
+    assert read["url"] == page["url"] and read["versions"] >= 2 and read["fingerprint"] and read["visits"] == 2
     never = parts(api, f"{API}/pages", state="excluded") + parts(api, f"{API}/pages", state="gone")
     for each in [some_page(api, changed=False), *never[:2]]:
         assert api.http.get(f"{API}/pages/{each['id']}").json()["url"] == each["url"]

@@ -1,4 +1,4 @@
-"""What changed, with both versions at hand: the same verdict as from the parameters, and what words and nodes say."""
+"""What changed, with both versions at hand: the same verdict as from the fingerprints, and what words and nodes say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sanderling.documents.visible import visible_text
 
 from . import facts, image, structure, text
 from .blocks import Alignment, align
-from .page import block, parameters
+from .page import block, fingerprint
 from .text import collapse
 from .verdict import AspectKind, Degree, TextEdit, Verdict, compare, degree, summary
 
@@ -28,9 +28,9 @@ _SHINGLE: Final = 4
 
 def explain(old: Document, new: Document) -> Verdict:
     """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted."""
-    verdict = compare(parameters(old, links=hrefs(old)), parameters(new, links=hrefs(new)))
+    verdict = compare(fingerprint(old, links=hrefs(old)), fingerprint(new, links=hrefs(new)))
     if AspectKind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
-        # The parameters hold the order of the tags, not their nesting: only here a moved closing tag is seen.
+        # Fingerprints hold the order of the tags, not their nesting: only here a moved closing tag is seen.
         verdict = msgspec.structs.replace(
             verdict,
             kinds=(AspectKind.STRUCTURE, *verdict.kinds),
@@ -69,7 +69,7 @@ def hrefs(document: Document) -> bytes:
 
 
 def paragraphs(document: Document) -> list[str]:
-    """The paragraphs that the parameters of a page count, title first, as text."""
+    """The paragraphs that the fingerprint of a page counts, title first, as text."""
     title = document.find("title")
     head = [collapse(title.text)] if title is not None else []
     return [*filter(None, head), *text.paragraphs(visible_text(document))]

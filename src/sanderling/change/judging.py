@@ -1,4 +1,4 @@
-"""Connects the change detector with the client, which takes a page's parameters, and with intake, which judges by them."""
+"""Connects the change detector with the client, which takes a page's fingerprint, and with intake, which judges by them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -13,12 +13,12 @@ from sanderling.change import (
     Verdict,
     compare,
     condense,
+    fingerprint,
     focus,
     learn,
     learn_template,
     look,
     markup,
-    parameters,
     processing,
     unlikeness,
 )
@@ -32,7 +32,7 @@ from sanderling.urls import join
 from sanderling.urls.patterns import pattern
 
 _encode = msgspec.msgpack.Encoder().encode
-_decode_parameters = msgspec.msgpack.Decoder(PageFingerprint).decode
+_decode_fingerprint = msgspec.msgpack.Decoder(PageFingerprint).decode
 _decode_noise = msgspec.msgpack.Decoder(Noise).decode
 _decode_look = msgspec.msgpack.Decoder(Look).decode
 
@@ -46,12 +46,12 @@ _KINDS = {
 # Two unchanged visits for each change make no noise, and more make it no less.
 _MOST_BETWEEN = 3
 
-# Parameters of an archived version, when none were kept or those that were kept were made in another way.
+# The fingerprint of an archived version, when none was kept or the one that was kept was made in another way.
 Anew = Callable[[Before], bytes]
 
 
-# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes encoded parameters of text and packed links.
-Fingerprint = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
+# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes an encoded fingerprint of text and packed links.
+Fingerprinter = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
 
 
 # From the bytes of an image to its encoded look; empty for one that cannot be decoded.
@@ -68,20 +68,20 @@ def portraitist(decoder: Decoder) -> Portray:
     return portray
 
 
-def fingerprinter(rules: Sequence[Rule]) -> Fingerprint:
-    """How pages are reduced to their parameters under the user's rules; the first rule whose pattern fits counts."""
+def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:
+    """How pages are reduced to their fingerprints under the user's rules; the first rule whose pattern fits counts."""
     chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
 
-    def fingerprint(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
+    def take(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
         for urls, selectors in chosen:
             if urls.search(url):
                 left = focus(document, selectors)
-                focused = parameters(left, links=_links(left, url), processing=processing(selectors))
+                focused = fingerprint(left, links=_links(left, url), processing=processing(selectors))
                 return lambda visible, links: _encode(focused)
         seen = markup(document)
         return lambda visible, links: _encode(condense(seen, visible, links=links))
 
-    return fingerprint
+    return take
 
 
 def _links(document: turbohtml.Document, url: str) -> bytes:
@@ -103,10 +103,10 @@ def _selectors(rule: Rule) -> ChangeRules:
     return ChangeRules(rule.ignore, rule.watch)
 
 
-def known_parameters(packed: bytes) -> PageFingerprint | None:
-    """The kept parameters of a page, for people to look at; None where there are none that can be read."""
+def known_fingerprint(packed: bytes) -> PageFingerprint | None:
+    """The kept fingerprint of a page, for people to look at; None where there is none that can be read."""
     try:
-        return _decode_parameters(packed) if packed else None
+        return _decode_fingerprint(packed) if packed else None
     except msgspec.MsgspecError:  # of an older version of this program
         return None
 
@@ -120,19 +120,19 @@ def known_noise(packed: bytes) -> Noise:
 
 
 def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tuple[list[Change | None], bytes, bytes]:
-    """Judges the whole history of a page anew: each version by its kinds so far and its parameters.
+    """Judges the whole history of a page anew: each version by its kinds so far and its fingerprint.
 
     So many visits found the page unchanged, nobody knows when: they are taken to lie evenly between its versions.
     Without them all that ever changed would seem to change on every visit, and be no news.
 
-    Returns what each version is now (None: as it was), and the parameters and the noise that are known after the last.
+    Returns what each version is now (None: as it was), and the fingerprint and the noise that are known after the last.
     """
     changes: list[Change | None] = []
     between = min(unchanged // max(1, len(versions) - 1), _MOST_BETWEEN)
     noise = Noise()
     last: PageFingerprint | None = None
     for kinds, packed in versions:
-        new = _decode_parameters(packed) if packed else None
+        new = _decode_fingerprint(packed) if packed else None
         if last is None or new is None or kinds & (ChangeKind.NEW | ChangeKind.GONE):
             changes.append(None)
         else:
@@ -155,33 +155,33 @@ class Judgement(NamedTuple):
 def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
     """`template` is what is known about the noise of the pages of the same site.
 
-    It learns only from pages that changed before: of the others the unchanged visits do not count, as no parameters
+    It learns only from pages that changed before: of the others the unchanged visits do not count, as no fingerprints
     of them are kept, and every place would seem to change each time.
     """
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return Judgement(_left(visit, before), before.noise, template)
-    if visit.outcome is Outcome.UNCHANGED and before.noise and before.parameters:
-        same = _decode_parameters(before.parameters)
+    if visit.outcome is Outcome.UNCHANGED and before.noise and before.fingerprint:
+        same = _decode_fingerprint(before.fingerprint)
         learned = learn_template(template, same, same) if template.places else template
         return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
     if visit.outcome is not Outcome.PAGE:
         return Judgement(None, before.noise, template)
     if not before.there:
         return Judgement(Change(ChangeKind.NEW, 1.0, "", "back" if before.ever else "new"), before.noise, template)
-    kept = before.parameters or anew(before)
+    kept = before.fingerprint or anew(before)
     if visit.mime.startswith("image/"):
-        return Judgement(_redrawn(kept, visit.parameters), b"", template)
-    if not visit.parameters or not kept:
+        return Judgement(_redrawn(kept, visit.fingerprint), b"", template)
+    if not visit.fingerprint or not kept:
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
     try:
-        old, new = _decode_parameters(kept), _decode_parameters(visit.parameters)
+        old, new = _decode_fingerprint(kept), _decode_fingerprint(visit.fingerprint)
     except msgspec.MsgspecError:  # it was an image
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), b"", template)
     if old.processing != new.processing and (made := anew(before)):
-        old = _decode_parameters(made)
+        old = _decode_fingerprint(made)
     noise = _decode_noise(before.noise) if before.noise else Noise()
     verdict = compare(old, new, known=noise, template=template)
-    learned = learn_template(template, old, new) if before.parameters else template
+    learned = learn_template(template, old, new) if before.fingerprint else template
     return Judgement(_change(verdict), _encode(learn(noise, old, new)), learned)
 
 

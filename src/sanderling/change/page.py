@@ -7,7 +7,6 @@ parser's C core, and hashed at once: kept until later, their many small strings 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import filterfalse
 from typing import Any, Final, NamedTuple, cast
 
@@ -24,12 +23,11 @@ from . import image, presentation, text, weight
 from .facts import prices
 from .text import Codes
 
-# Raise the number when anything here counts differently: parameters of another processing are not comparable. The
+# Raise the number when anything here counts differently: fingerprints of another processing are not comparable. The
 # parser belongs to it, because a new release may render the same page to other lines.
 PROCESSING: Final = xxh32_intdigest(f"5 turbohtml/{turbohtml.__version__}".encode())
 # State stays bounded: what follows on a longer page is its last paragraph.
 MAX_PARAGRAPHS: Final = 4096
-MAX_LOOKS: Final = 8
 _MANY: Final = 32
 
 _REMARKABLE: Final = (
@@ -45,7 +43,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 
 
 class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The change parameters of one version of a page.
+    """What one version of a page is compared by.
 
     The four hashes decide whether something changed, and of which kind; codes, counts and paragraphs say what, where
     and how much. The hash of the structure is over the order of the tags: a closing tag that moved and left that order
@@ -69,8 +67,6 @@ class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     lengths: bytes
     weights: bytes
     prices: tuple[str, ...] = ()
-    # Perceptual codes of the page's images, where the crawl fetches images.
-    looks: tuple[image.Look, ...] = ()
 
     @property
     def paragraphs(self) -> int:
@@ -97,11 +93,9 @@ class Markup(NamedTuple):
     sized: list[tuple[bytes, int]]
 
 
-def parameters(
-    document: Document, *, links: bytes = b"", looks: Sequence[image.Look] = (), processing: int = PROCESSING
-) -> PageFingerprint:
-    """The change parameters of a parsed page; its tree is left as it was."""
-    return condense(markup(document), visible_text(document), links=links, looks=looks, processing=processing)
+def fingerprint(document: Document, *, links: bytes = b"", processing: int = PROCESSING) -> PageFingerprint:
+    """The fingerprint of a parsed page; its tree is left as it was."""
+    return condense(markup(document), visible_text(document), links=links, processing=processing)
 
 
 def condense(
@@ -109,14 +103,12 @@ def condense(
     visible: str,
     *,
     links: bytes = b"",
-    looks: Sequence[image.Look] = (),
     processing: int = PROCESSING,
 ) -> PageFingerprint:
-    """The change parameters of a page, from what its tree holds and its `visible_text`.
+    """The fingerprint of a page, from what its tree holds and its `visible_text`.
 
-    `links` are its link targets in any packed form, which a crawler has at hand; `looks` the perceptual codes of its
-    images, if the crawl fetched them; `processing` is another number than the default where rules of the user shaped the
-    document (`rules.processing`).
+    `links` are its link targets in any packed form, which a crawler has at hand; `processing` is another number than
+    the default where rules of the user shaped the document (`rules.processing`).
     """
     title, sized = markup.title, markup.sized
     rendered = f"{title}\n{visible}" if title else visible
@@ -140,7 +132,6 @@ def condense(
         _lengths(blocks),
         _weights(blocks, bool(title), sized),
         prices(words),
-        tuple(looks[:MAX_LOOKS]),
     )
 
 

@@ -1,4 +1,4 @@
-"""What changed between two visits, from their parameters alone: kinds, place, how much, and one line for a person.
+"""What changed between two visits, from their fingerprints alone: kinds, place, how much, and one line for a person.
 
 The strong hashes decide whether, in the order of the cascade: structure, presentation, text, image. Nothing is hidden
 by a percentage: one changed character of one paragraph is a change of the text. What changes on most visits (a

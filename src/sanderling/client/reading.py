@@ -35,18 +35,18 @@ _CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, Attr
 # A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
 Mark = Callable[[int], None]
 
-# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes change parameters of text and packed links.
+# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes a fingerprint of text and packed links.
 Condense = Callable[[str, bytes], bytes]
-Fingerprint = Callable[[turbohtml.Document, str], Condense]
+Fingerprinter = Callable[[turbohtml.Document, str], Condense]
 # From an image to its own.
 Portray = Callable[[bytes], bytes]
 
 
 class Detector(Protocol):
-    """What reduces pages and images to their change parameters."""
+    """What reduces pages and images to their fingerprints."""
 
     @property
-    def fingerprint(self) -> Fingerprint: ...
+    def fingerprint(self) -> Fingerprinter: ...
 
     @property
     def portray(self) -> Portray: ...
@@ -68,7 +68,7 @@ class Read(NamedTuple):
     noindex: bool = False
     reason: str = ""
     canonical: int = 0
-    parameters: bytes = b""
+    fingerprint: bytes = b""
     condense: Condense | None = None  # of a page that is visited again
 
 
@@ -179,7 +179,7 @@ class Reader:
             truncated=fetch.truncated,
             noindex=read.noindex,
             permanent=status in PERMANENT,
-            parameters=read.parameters,
+            fingerprint=read.fingerprint,
             links=read.links,
             found=list(read.found),
         )
@@ -190,7 +190,7 @@ class Reader:
     ) -> Read:
         """What a body says; `said` is whether the headers forbid to follow and to index it.
 
-        Change parameters are taken of pages that are visited `again`: most pages never change, and of those that do
+        Fingerprints are taken of pages that are visited `again`: most pages never change, and of those that do
         the first version is in the archive.
         """
         nofollow, noindex = said
@@ -200,17 +200,17 @@ class Reader:
                 return self._html(url, body, charset, said, again)
             if kind == "bytes":
                 drawn = self._detector.portray(body) if again and mime.startswith("image/") else b""
-                return Read(noindex=noindex, parameters=drawn)
+                return Read(noindex=noindex, fingerprint=drawn)
             if kind == "text":
                 words = decode(body, charset)
-                parameters = self._of_text(words, url) if again else b""
-                return Read(words=words, noindex=noindex, parameters=parameters)
+                fingerprint = self._of_text(words, url) if again else b""
+                return Read(words=words, noindex=noindex, fingerprint=fingerprint)
             text = READERS[kind](body, charset)
             links, new = self._links.resolve(url, [] if nofollow and not self._settings.ignore_robots else text.links)
             return Read(
                 title=text.title,
                 words=text.text,
-                parameters=self._of_text(text.text, url) if again else b"",
+                fingerprint=self._of_text(text.text, url) if again else b"",
                 links=links,
                 found=(dated(body, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
@@ -259,9 +259,9 @@ class Reader:
         elif 200 <= fetch.status < 300:
             outcome = Outcome.SOURCE
             try:
-                for url, kind, modified, priority in sitemaps.read(body):
+                for url, kind, modified in sitemaps.read(body):
                     self._links.meet(url)
-                    found.append(Found(identity(url), url, "", kind, modified, priority))
+                    found.append(Found(identity(url), url, "", kind, modified))
             except sitemaps.NotASitemap as error:
                 # What a host says when it has no such thing is worth knowing: it may say it of pages as well.
                 read = self._content(fetch.task.url, body, "text/html", None, (True, True), False)
@@ -309,16 +309,16 @@ class Reader:
 
 def _condensed(opened: ParsedVisit) -> bytes:
     if opened.condense is None or opened.words is None:
-        return opened.visit.parameters
+        return opened.visit.fingerprint
     try:
         return opened.condense(opened.words, opened.visit.links)
     except _CHOKED:
         return b""
 
 
-def _complete(opened: ParsedVisit, roughly: Sketch | None, parameters: bytes, stored: Stored | None) -> Visit:
+def _complete(opened: ParsedVisit, roughly: Sketch | None, fingerprint: bytes, stored: Stored | None) -> Visit:
     if roughly is None:
-        return replace(opened.visit, parameters=parameters, stored=stored) if stored else opened.visit
+        return replace(opened.visit, fingerprint=fingerprint, stored=stored) if stored else opened.visit
     digest, simhash, gist, core = roughly
     return replace(
         opened.visit,
@@ -326,7 +326,7 @@ def _complete(opened: ParsedVisit, roughly: Sketch | None, parameters: bytes, st
         simhash=simhash,
         gist=gist,
         core=core,
-        parameters=parameters,
+        fingerprint=fingerprint,
         stored=stored,
     )
 

@@ -20,7 +20,7 @@ from sanderling.urls import origin
 
 
 class Comparing:
-    """Judges by the parameters in the store and, where there are none, by the archive."""
+    """Judges by the fingerprints in the store and, where there are none, by the archive."""
 
     def __init__(self, store: Store, settings: Settings, warcs: Path) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class Comparing:
         for visit in visits:
             if visit.id in before:
                 site = origin(tasks[visit.id].url)
-                judged = judge(visit, before[visit.id], self._parameters_anew, self._templates.of(site))
+                judged = judge(visit, before[visit.id], self._fingerprint_anew, self._templates.of(site))
                 self._templates.learned(site, judged.template)
                 noise[visit.id] = judged.noise
                 if judged.change is not None:
@@ -57,18 +57,18 @@ class Comparing:
         for page, unchanged in self._store.with_history():
             versions = self._store.versions(page)
             silent = [v.kinds & ChangeKind.GONE or v.mime.startswith("image/") for v in versions]
-            texts = [b"" if no else self._parameters_at(v.stored) for no, v in zip(silent, versions, strict=True)]
-            changes, parameters, noise = rejudge([*zip([v.kinds for v in versions], texts, strict=True)], unchanged)
+            texts = [b"" if no else self._fingerprint_at(v.stored) for no, v in zip(silent, versions, strict=True)]
+            changes, fingerprint, noise = rejudge([*zip([v.kinds for v in versions], texts, strict=True)], unchanged)
             found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]
-            self._store.rejudge(page, found, parameters, noise)
+            self._store.rejudge(page, found, fingerprint, noise)
             count += 1
         return count
 
-    def _parameters_anew(self, before: Before) -> bytes:
-        """Parameters of a version that is in the archive, made the way they are made now."""
-        return b"" if before.stored is None else self._parameters_at(before.stored)
+    def _fingerprint_anew(self, before: Before) -> bytes:
+        """The fingerprint of a version that is in the archive, taken the way it is taken now."""
+        return b"" if before.stored is None else self._fingerprint_at(before.stored)
 
-    def _parameters_at(self, stored: Stored) -> bytes:
+    def _fingerprint_at(self, stored: Stored) -> bytes:
         archived = warc.read(self._warcs, stored)
         document = document_in(archived)
         if document is not None:

@@ -69,11 +69,7 @@ class Intake:
         aliases = lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
         # What a sitemap says about URLs that were found without it.
         new = set(unknown)
-        dated = [
-            (id, found.modified, found.priority)
-            for id, (found, _) in seen.items()
-            if (found.modified or found.priority) and id not in new
-        ]
+        dated = [(id, found.modified) for id, (found, _) in seen.items() if found.modified and id not in new]
         beliefs, trust = self._frontier.observer.observe(
             [v for v in visits if v.id not in excused], tasks, before, changes, new
         )

@@ -23,7 +23,7 @@ MOST_MEMBERS = 10_000
 
 _PIECE = 256 * 1024
 _TAG = re.compile(
-    rb"<(/?)(?:([\w.-]{1,40}):)?(urlset|sitemapindex|rss|feed|url|sitemap|item|entry|loc|link|guid|lastmod|pubDate|updated|date|priority)"
+    rb"<(/?)(?:([\w.-]{1,40}):)?(urlset|sitemapindex|rss|feed|url|sitemap|item|entry|loc|link|guid|lastmod|pubDate|updated|date)"
     rb"(\s[^<>]{0,4096})?>"
 )
 _HREF = re.compile(rb"""\bhref\s*=\s*["']([^"'<>]{1,8192})["']""")
@@ -40,7 +40,6 @@ class SitemapEntry(NamedTuple):
     url: str
     kind: Kind
     modified: float
-    priority: float
 
 
 class NotASitemap(ValueError):
@@ -115,14 +114,14 @@ def _lines(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
         for line in lines:
             url = _url(line)
             if url:
-                yield SitemapEntry(url, Kind.PAGE, 0.0, 0.0)
+                yield SitemapEntry(url, Kind.PAGE, 0.0)
         piece = next(pieces, None)
         if piece is None:
             break
         rest = rest[-LONGEST:] + piece
     url = _url(rest)
     if url:
-        yield SitemapEntry(url, Kind.PAGE, 0.0, 0.0)
+        yield SitemapEntry(url, Kind.PAGE, 0.0)
 
 
 def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
@@ -130,7 +129,7 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
     window = first
     # The entry that is being read: its kind, its namespace and what it says.
     kind: Kind | None = None
-    space, url, modified, priority = b"", "", 0.0, 0.0
+    space, url, modified = b"", "", 0.0
     last = False
     while not last:
         piece = next(pieces, None)
@@ -146,10 +145,10 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
             if name in _ENTRIES:
                 if closing:
                     if kind is not None and url and prefix == space:
-                        yield SitemapEntry(url, kind, modified, priority)
+                        yield SitemapEntry(url, kind, modified)
                     kind = None
                 else:
-                    kind, space, url, modified, priority = _ENTRIES[name], prefix, "", 0.0, 0.0
+                    kind, space, url, modified = _ENTRIES[name], prefix, "", 0.0
             elif kind is None or closing:
                 continue
             elif name == b"loc" and prefix == space:
@@ -163,8 +162,6 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
                 url = url or _url(_text(window, tag.end())) or ""
             elif name in _DATES:
                 modified = max(modified, _when(_text(window, tag.end(), 100)))
-            elif name == b"priority" and prefix == space:
-                priority = _share(_text(window, tag.end(), 100))
         window = window[max(done, safe) :] + (piece or b"")
 
 
@@ -215,8 +212,3 @@ def _when(text: bytes) -> float:
         return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError, OSError):
         return 0.0
-
-
-def _share(text: bytes) -> float:
-    match = re.fullmatch(rb"\s*([01](?:\.\d{0,10})?)\s*", text)
-    return min(1.0, float(match[1])) if match else 0.0

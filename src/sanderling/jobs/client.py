@@ -14,7 +14,7 @@ import msgspec
 
 from sanderling.client.crawler import Crawler, own_name
 from sanderling.client.line import ServerLine
-from sanderling.client.reading import Fingerprint, Portray, Reader
+from sanderling.client.reading import Fingerprinter, Portray, Reader
 from sanderling.model import PROTOCOL, Hello
 from sanderling.processes.crew import NO_ROOM
 from sanderling.processes.descriptors import room_for_connections
@@ -34,7 +34,7 @@ class LazyDetector:
         self._decoder: Decoder | None = None
 
     @cached_property
-    def fingerprint(self) -> Fingerprint:
+    def fingerprint(self) -> Fingerprinter:
         from sanderling.change.judging import fingerprinter
 
         return fingerprinter(self._rules)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from turbohtml import Document
 from xxhash import xxh3_64_intdigest
 
-from sanderling.change import AspectKind, compare, image, parameters, structure, text
+from sanderling.change import AspectKind, compare, fingerprint, image, structure, text
 from sanderling.change.explain import paragraphs
 
 Aspect = Literal["text", "structure", "presentation", "image"]
@@ -54,7 +54,7 @@ def _ours(aspect: Aspect) -> Method:
     return Method(
         "ours",
         aspect,
-        parameters,
+        fingerprint,
         lambda code: len(msgspec.msgpack.encode(code)),
         lambda one, other: kind in compare(one, other).kinds,  # type: ignore[arg-type]
     )
@@ -73,7 +73,7 @@ METHODS: Final = (
         lambda page: tuple(code.checksum for code in text.paragraph_codes(paragraphs(page))),
         _size,
     ),
-    Method("checksum, font-weighted", "text", lambda page: parameters(page).weighted, _size),
+    Method("checksum, font-weighted", "text", lambda page: fingerprint(page).weighted, _size),
     Method("root mean square, page", "text", lambda page: text.codes(_words(page)).root_mean_square, _size),
     Method(
         "root mean square, paragraphs",

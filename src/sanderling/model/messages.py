@@ -7,7 +7,7 @@ from msgspec import Struct
 from sanderling.model.states import Kind, Outcome
 
 # Raised whenever a message changes its meaning; both sides refuse a stranger.
-PROTOCOL = 3
+PROTOCOL = 4
 
 
 class Task(NamedTuple):
@@ -75,7 +75,6 @@ class Found(NamedTuple):
     anchor: str
     kind: int = Kind.PAGE
     modified: float = 0.0
-    priority: float = 0.0
 
 
 class Stored(NamedTuple):
@@ -127,7 +126,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     noindex: bool = False
     permanent: bool = False  # a redirect that will not change
     retry_after: float = 0.0
-    parameters: bytes = b""  # the change parameters, in the encoding of the change detector
+    fingerprint: bytes = b""  # in the encoding of the change detector
     links: bytes = b""  # packed 64-bit ids, each once
     found: list[Found] = []
     stored: Stored | None = None

@@ -25,7 +25,6 @@ class NewUrl(NamedTuple):
     reason: str
     kind: int = Kind.PAGE
     modified: float = 0.0
-    priority: float = 0.0
     alias: int = 0  # the URL that this one is only another name of
 
 
@@ -42,7 +41,7 @@ class Change(Struct, frozen=True, array_like=True):
 class Before(NamedTuple):
     """What is kept of a page's last version to compare the next one with."""
 
-    parameters: bytes
+    fingerprint: bytes
     noise: bytes
     state: int
     status: int
@@ -110,7 +109,7 @@ class Commit(Struct):
     changes: dict[int, Change] = {}  # of the visits that brought a new version
     noise: dict[int, bytes] = {}  # what is known about the noise of the pages visited again
     aliases: list[tuple[int, int]] = []  # URLs that turned out to be only other names, and of which
-    dated: list[tuple[int, float, float]] = []  # known URLs with the date and priority that a sitemap or feed gives
+    dated: list[tuple[int, float]] = []  # known URLs with the date that a sitemap or feed gives
     beliefs: list[Belief] = []  # of the pages that were visited again
     trust: list[tuple[int, bytes]] = []  # what the update module has learned about hosts, in its own encoding
 

@@ -29,7 +29,7 @@ TRUNCATED, NOINDEX, PERMANENT = 1, 2, 4
 PAGE_COLUMNS = (
     "id", "status", "fetched_at", "changed_at", "visits", "changes", "importance", "size", "digest", "text_digest",
     "mime", "charset", "language", "title", "etag", "modified", "flags", "redirect", "canonical", "simhash", "warc",
-    "offset", "length", "parameters", "noise",
+    "offset", "length", "fingerprint", "noise",
 )  # fmt: skip
 VERSION_COLUMNS = (
     "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length", "kinds",
@@ -51,7 +51,7 @@ RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WH
 # What a new version leaves of a page's row; `changes` of the new row says whether it is a change worth telling.
 RENEWED = (
     "status", "fetched_at", "size", "digest", "text_digest", "mime", "charset", "language", "title", "etag", "modified",
-    "flags", "redirect", "canonical", "simhash", "warc", "offset", "length", "parameters", "noise",
+    "flags", "redirect", "canonical", "simhash", "warc", "offset", "length", "fingerprint", "noise",
 )  # fmt: skip
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
@@ -82,7 +82,7 @@ def page_row(v: Visit, warcs: Mapping[str, int], commit: Commit) -> tuple[Any, .
     flags = v.truncated * TRUNCATED | v.noindex * NOINDEX | v.permanent * PERMANENT
     return (
         v.id, v.status, v.at, v.at, 1, int(changed), 0.0, v.size, v.digest, v.text_digest, v.mime, v.charset,
-        v.language, v.title, v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place, v.parameters,
+        v.language, v.title, v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place, v.fingerprint,
         commit.noise.get(v.id, b""),
     )  # fmt: skip
 
@@ -128,7 +128,7 @@ def version(r: tuple[Any, ...]) -> VersionRow:
 
 
 def before(r: tuple[Any, ...]) -> Before:
-    """From (parameters, noise, state, status, warc, offset, length, whether there are versions)."""
+    """From (fingerprint, noise, state, status, warc, offset, length, whether there are versions)."""
     return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], Stored(r[4], r[5], r[6]) if r[4] else None, bool(r[7]))
 
 

@@ -107,7 +107,7 @@ class Store(Protocol):
     def noted(self, key: str) -> str:
         """A text that was remembered, empty when none was."""
 
-    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], fingerprint: bytes, noise: bytes) -> None:
         """Writes anew what versions (by number) of a page changed, and what its next version is compared with."""
 
     # reading for the server

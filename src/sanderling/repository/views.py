@@ -19,7 +19,7 @@ _LISTED = """SELECT u.number, u.id, u.url, u.state, u.depth, u.reason, p.status,
     p.changes, p.fetched_at, p.changed_at"""
 _SHOWN = """SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, u.anchor, u.reason, p.status, p.title,
     p.mime, p.charset, p.language, p.size, p.visits, p.changes, p.importance, p.fetched_at, p.changed_at,
-    p.not_modified, p.same, p.flags, p.redirect, u.alias, p.parameters, p.noise"""
+    p.not_modified, p.same, p.flags, p.redirect, u.alias, p.fingerprint, p.noise"""
 _VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
 
 
@@ -72,7 +72,7 @@ class Shown(NamedTuple):
     noindex: bool
     redirect: str
     same_as: str
-    parameters: bytes
+    fingerprint: bytes
     noise: bytes
 
 

@@ -108,7 +108,7 @@ def admit(
 ) -> list[NewUrl]:
     """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with the reason."""
     rows = []
-    for id, url, anchor, kind, modified, priority in found:
+    for id, url, anchor, kind, modified in found:
         home = origin(url)
         reason = scope.objection(url, home)
         if not reason and max_depth is not None and depth > max_depth:
@@ -117,8 +117,6 @@ def admit(
             reason = f"more than {MAX_HOPS} redirects"
         state = State.EXCLUDED if reason else State.QUEUED
         rows.append(
-            NewUrl(
-                id, url, identity(home), depth, state, rank(depth), via, hops, anchor, reason, kind, modified, priority
-            )
+            NewUrl(id, url, identity(home), depth, state, rank(depth), via, hops, anchor, reason, kind, modified)
         )
     return rows

@@ -50,7 +50,7 @@ class PostgresServing(PostgresDatabase):
         return {row[0]: beliefs.seen(row) for row in self._session.read(query, ids)}
 
     def before(self, ids: list[int]) -> dict[int, Before]:
-        query = """SELECT p.id, p.parameters, p.noise, u.state, p.status, w.name, p."offset", p.length,
+        query = """SELECT p.id, p.fingerprint, p.noise, u.state, p.status, w.name, p."offset", p.length,
             EXISTS (SELECT 1 FROM versions v WHERE v.page = p.id) FROM pages p
             JOIN urls u ON u.id = p.id LEFT JOIN warcs w ON w.number = p.warc WHERE p.id = ANY(%b::int8[])"""
         return {row[0]: rows.before(row[1:]) for row in self._session.read(query, ids)}

@@ -16,11 +16,10 @@ from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
 from sanderling.repository.store import WhileAway
 
-_NEW_URLS = """COPY urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, priority, alias)
+_NEW_URLS = """COPY urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, alias)
     FROM STDIN (FORMAT BINARY)"""
 _NEW_URL_TYPES = (
-    "int8", "text", "int8", "int4", "int4", "float8", "int8", "int4", "text", "text", "int4", "float8", "float8",
-    "int8",
+    "int8", "text", "int8", "int4", "int4", "float8", "int8", "int4", "text", "text", "int4", "float8", "int8",
 )  # fmt: skip
 
 
@@ -37,8 +36,8 @@ _SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due
     FROM unnest(%b::int8[], %b::int4[], %b::int4[], %b::float8[], %b::text[]) AS v (id, state, attempts, due, reason)
     WHERE urls.id = v.id"""
 _ALIASES = "UPDATE urls SET alias = v.alias FROM unnest(%b::int8[], %b::int8[]) AS v (id, alias) WHERE urls.id = v.id"
-_DATED = """UPDATE urls SET modified = v.modified, priority = v.priority
-    FROM unnest(%b::int8[], %b::float8[], %b::float8[]) AS v (id, modified, priority) WHERE urls.id = v.id"""
+_DATED = """UPDATE urls SET modified = v.modified
+    FROM unnest(%b::int8[], %b::float8[]) AS v (id, modified) WHERE urls.id = v.id"""
 _REWORK = """UPDATE urls SET state = v.state, due = 0, attempts = 0, reason = v.reason, alias = v.alias
     FROM unnest(%b::int8[], %b::int4[], %b::text[], %b::int8[]) AS v (id, state, reason, alias) WHERE urls.id = v.id"""
 _NEW_PAGES = _insert(
@@ -161,7 +160,7 @@ class PostgresWriting(PostgresDatabase):
     def note(self, key: str, value: str) -> None:
         self._session.write(lambda db: db.execute(META, (key, value)))
 
-    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], fingerprint: bytes, noise: bytes) -> None:
         def work(db: Connection) -> None:
             for number, change in changes:
                 db.execute(
@@ -169,7 +168,7 @@ class PostgresWriting(PostgresDatabase):
                     WHERE number = %s""",
                     (*rows.judged(change), number),
                 )
-            db.execute("UPDATE pages SET parameters = %s, noise = %s WHERE id = %s", (parameters, noise, page))
+            db.execute("UPDATE pages SET fingerprint = %s, noise = %s WHERE id = %s", (fingerprint, noise, page))
 
         self._session.write(work)
 

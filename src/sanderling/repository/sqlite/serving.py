@@ -78,7 +78,7 @@ class SqliteServing(SqliteDatabase):
         return {row[0]: beliefs.seen(row) for row in self._by_ids(f"{query} IN", ids)}
 
     def before(self, ids: list[int]) -> dict[int, Before]:
-        query = """SELECT u.id, p.parameters, p.noise, u.state, p.status, w.name, p.offset, p.length,
+        query = """SELECT u.id, p.fingerprint, p.noise, u.state, p.status, w.name, p.offset, p.length,
             EXISTS (SELECT 1 FROM versions v WHERE v.page = p.number) FROM urls u
             JOIN pages p ON p.number = u.page LEFT JOIN warcs w ON w.number = p.warc WHERE u.number IN"""
         return {row[0]: rows.before(row[1:]) for row in self._by_ids(query, ids)}

@@ -61,14 +61,14 @@ class SqliteWriting(SqliteDatabase):
             self._identities.append(commit.urls)
             warcs = self._warc_numbers | {name: self._put_warc(name, size) for name, size in commit.warcs.items()}
             self._put_visits(commit, warcs)
-            numbers = self._identities.numbers({*(id for id, _ in commit.aliases), *(id for id, *_ in commit.dated)})
+            numbers = self._identities.numbers({*(id for id, _ in commit.aliases), *(id for id, _ in commit.dated)})
             db.executemany(
                 "UPDATE urls SET alias = ? WHERE number = ?",
                 [(alias, numbers[id]) for id, alias in commit.aliases if id in numbers],
             )
             db.executemany(
-                "UPDATE urls SET modified = ?, priority = ? WHERE number = ?",
-                [(*facts, numbers[id]) for id, *facts in commit.dated if id in numbers],
+                "UPDATE urls SET modified = ? WHERE number = ?",
+                [(modified, numbers[id]) for id, modified in commit.dated if id in numbers],
             )
             self._put_beliefs(commit)
             self._put_counts(commit.counts)
@@ -179,15 +179,15 @@ class SqliteWriting(SqliteDatabase):
         with self._transaction():
             self._set(key, value)
 
-    def rejudge(self, page: int, changes: list[tuple[int, Change]], parameters: bytes, noise: bytes) -> None:
+    def rejudge(self, page: int, changes: list[tuple[int, Change]], fingerprint: bytes, noise: bytes) -> None:
         with self._transaction():
             self._db.executemany(
                 "UPDATE versions SET kinds = ?, significance = ?, degree = ?, summary = ?, news = ? WHERE number = ?",
                 [(*rows.judged(change), number) for number, change in changes],
             )
             self._db.execute(
-                "UPDATE pages SET parameters = ?, noise = ? WHERE number = (SELECT page FROM urls WHERE number = ?)",
-                (parameters, noise, self.number(page)),
+                "UPDATE pages SET fingerprint = ?, noise = ? WHERE number = (SELECT page FROM urls WHERE number = ?)",
+                (fingerprint, noise, self.number(page)),
             )
 
     def _put_hosts(self, hosts: list[Host]) -> None:

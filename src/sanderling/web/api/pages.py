@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 from msgspec import Struct
 
 from sanderling.change.comparison import blame as origins
-from sanderling.change.judging import known_noise, known_parameters
+from sanderling.change.judging import known_fingerprint, known_noise
 from sanderling.model import ChangeKind, Kind, State
 from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
@@ -78,7 +78,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     redirect: str | None
     same_as: str | None
     versions: int
-    parameters: dict[str, Any] | None
+    fingerprint: dict[str, Any] | None
     noise: dict[str, Any] | None
 
 
@@ -142,19 +142,19 @@ def list_pages(
 
 @router.get("/crawls/{crawl}/pages/{page}", **gives(PageAnswer))
 def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
-    """One URL: its state, its last answer, its change parameters."""
+    """One URL: its state, its last answer, its fingerprint."""
     with shelf.reading(crawl) as (_, store):
         shown = page_named(store, page)
         count = views.version_count(store, shown.id)
         via = store.known([shown.via]).get(shown.via) if shown.via else None
     facts = shown._asdict()
-    kept = known_parameters(shown.parameters)
+    kept = known_fingerprint(shown.fingerprint)
     noise = known_noise(shown.noise) if kept else None
-    for name in ("host", "via", "parameters", "noise"):
+    for name in ("host", "via", "fingerprint", "noise"):
         del facts[name]
     facts |= {"id": page, "kind": Kind(shown.kind).name.lower(), "found_on": via[0] if via else None}
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
-    return said(PageAnswer(**facts, versions=count, parameters=_table(kept), noise=_table(noise)))
+    return said(PageAnswer(**facts, versions=count, fingerprint=_table(kept), noise=_table(noise)))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/versions", **gives(VersionList))
@@ -216,7 +216,7 @@ def _links(store: Store, ids: list[int]) -> list[LinkAnswer]:
 
 
 def _table(value: object) -> dict[str, Any] | None:
-    """Change parameters for people: bytes as hexadecimal digits."""
+    """A fingerprint or noise for people: bytes as hexadecimal digits."""
     if value is None:
         return None
     table: dict[str, Any] = msgspec.to_builtins(value, builtin_types=(bytes,))

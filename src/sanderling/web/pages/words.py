@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Mapping
 
-from sanderling.change.judging import known_noise, known_parameters
+from sanderling.change.judging import known_fingerprint, known_noise
 from sanderling.clock import DAY
 from sanderling.model import Kind
 from sanderling.presenting.screen import size
@@ -54,9 +54,9 @@ def why_unkept(page: Shown) -> str:
     }[page.state]
 
 
-def parameters(page: Shown) -> list[str]:
-    """The change parameters: what is kept of the last version to compare the next one with."""
-    known = known_parameters(page.parameters)
+def fingerprint(page: Shown) -> list[str]:
+    """What is kept of the last version to compare the next one with."""
+    known = known_fingerprint(page.fingerprint)
     if known is None:
         return []
     lines = [

@@ -1,6 +1,6 @@
-"""What the change parameters of pages add to a visit that parses them and takes their links and their text anyway.
+"""What the fingerprints of pages add to a visit that parses them and takes their links and their text anyway.
 
-Measured where it happens: the client's reader reads the same pages as first visits, for which it takes no parameters,
+Measured where it happens: the client's reader reads the same pages as first visits, for which it takes no fingerprint,
 and as later ones, for which it does. Both in turn, in groups as the crawler reads them; the fastest of several rounds
 counts for each group, since a busy machine only ever adds.
 """
@@ -65,15 +65,15 @@ def cost(pages: Sequence[bytes]) -> Cost:
                 run()
                 best[at] = min(best[at], time.thread_time() - began)
         totals = [total + least for total, least in zip(totals, best, strict=True)]
-        kept += [visit.parameters for visit in visits[: len(group)]]
+        kept += [visit.fingerprint for visit in visits[: len(group)]]
     parse, plain, full = (total / len(pages) for total in totals)
     return Cost(parse, plain, full - plain, *_sizes(kept))
 
 
 def _sizes(kept: list[bytes]) -> tuple[float, float]:
-    from sanderling.change.judging import known_parameters
+    from sanderling.change.judging import known_fingerprint
 
-    counts = [known.paragraphs if (known := known_parameters(each)) else 0 for each in kept]
+    counts = [known.paragraphs if (known := known_fingerprint(each)) else 0 for each in kept]
     whole = sum(map(len, kept)) / len(kept)
     paragraphs = sum(counts) / len(kept)
     return whole - 11 * paragraphs, paragraphs
@@ -114,6 +114,6 @@ def report(pages: list[bytes], what: str) -> None:
     print(f"{len(pages)} {what}, mean {size:.0f} KB; CPU microseconds a page")
     print(f"{'a parse':44}{1e6 * found.parse:8.0f}")
     print(f"{'a visit: parse, links, text, sketch':44}{1e6 * found.visit:8.0f}")
-    print(f"{'all change parameters, on top of a visit':44}{1e6 * found.added:8.0f}")
+    print(f"{'the fingerprint, on top of a visit':44}{1e6 * found.added:8.0f}")
     print(f"state: {found.state:.0f} bytes a page and 11 for each of {found.paragraphs:.0f} paragraphs")
     print()
