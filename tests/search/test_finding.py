@@ -128,8 +128,8 @@ def test_snippets_are_marked_and_harmless(library: Library) -> None:
     assert "&lt;script&gt;" in hit.snippet_html
     assert "<script" not in hit.snippet_html
     assert len(hit.snippet_text) < 300
-    for bent in ("sanderl*", "sandrelings~", "zeppelin OR sanderling"):
-        assert "<mark>Sanderlings</mark>" in library.find(bent).hits[0].snippet_html, bent
+    for modified in ("sanderl*", "sandrelings~", "zeppelin OR sanderling"):
+        assert "<mark>Sanderlings</mark>" in library.find(modified).hits[0].snippet_html, modified
     assert library.find("url:1").hits[0].snippet_text.startswith("filler filler")
 
 

@@ -21,7 +21,7 @@ from sanderling.model import ChangeKind
 from sanderling.processes import companion
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.search import indexing, place, writing
+from sanderling.search import indexing, location, writing
 from sanderling.search.searching import Query, open_search
 from sanderling.testing import SyntheticWeb
 from tests.search_library import NOW, Library
@@ -63,9 +63,9 @@ def test_one_writes_and_others_search(library: Library, sanderling: Run) -> None
     some(library, 0, 3)
     library.find()
     some(library, 3, 4)
-    where = place.current(library.folder.index)
+    where = location.current(library.folder.index)
     assert where is not None
-    with contextlib.closing(writing.Writer(place.open_index(where), writing.HEAP)), library.open() as search:
+    with contextlib.closing(writing.Writer(location.open_index(where), writing.HEAP)), library.open() as search:
         with pytest.raises(IndexInUse):
             search.catch_up()
         ran = sanderling("search", library.folder.path, "heron", "--json")
@@ -202,7 +202,7 @@ def test_the_index_of_another_crawl(library: Library, tmp_path: Path) -> None:
     shutil.copytree(library.folder.index, other.folder.index)
     with other.open() as search:
         for ask in (search.behind, search.catch_up, lambda: search.find(Query(text="heron"))):
-            with pytest.raises(BadIndex, match="not of this crawl"):
+            with pytest.raises(BadIndex, match="belongs to another crawl"):
                 ask()
     other.close()
 
@@ -210,9 +210,9 @@ def test_the_index_of_another_crawl(library: Library, tmp_path: Path) -> None:
 def test_an_index_of_another_format(library: Library) -> None:
     some(library, 0, 1)
     library.find()
-    where = place.current(library.folder.index)
+    where = location.current(library.folder.index)
     assert where is not None
-    with contextlib.closing(writing.Writer(place.open_index(where), writing.HEAP)) as writer:
+    with contextlib.closing(writing.Writer(location.open_index(where), writing.HEAP)) as writer:
         writer.commit(writing.IndexProgress(format=99))
     with library.open() as search, pytest.raises(BadIndex, match="another version of Sanderling"):
         search.find(Query(text="heron"))
@@ -222,7 +222,7 @@ def test_an_index_of_an_older_sanderling_is_made_anew(library: Library) -> None:
     some(library, 0, 2)
     library.find()
     root = library.folder.index
-    where = place.current(root)
+    where = location.current(root)
     assert where is not None
     where.rename(root / "v1-00000000")
     (root / "current").write_text("v1-00000000\n")
@@ -241,7 +241,7 @@ def test_a_deleted_index_loses_nothing(library: Library) -> None:
 
 def test_large_pages_are_unpacked_one_after_the_other(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     some(library, 0, 5)
-    monkeypatch.setattr(indexing, "UNPACKED", 1)
+    monkeypatch.setattr(indexing, "UNPACKED_BYTES", 1)
     assert len(library.urls("heron")) == 5
 
 
@@ -253,14 +253,14 @@ def test_damaged_pages_are_found_by_their_address(library: Library, caplog: pyte
     archive.write_bytes(data)
     assert library.urls("url:1") == ["1"]
     assert library.urls("heron") == ["0"]
-    assert "found by its address only" in caplog.text
+    assert "indexed by its address only" in caplog.text
 
 
 def test_an_archive_that_is_lost_is_one_complaint(library: Library, caplog: pytest.LogCaptureFixture) -> None:
     some(library, 0, 20)
     next(library.folder.warcs.iterdir()).unlink()
     assert library.urls("url:1") == ["1"]
-    assert caplog.text.count("found by its address only") == 1
+    assert caplog.text.count("indexed by its address only") == 1
 
 
 def test_a_full_disk_is_a_sentence(library: Library, sanderling: Run) -> None:
@@ -283,16 +283,16 @@ def test_a_full_disk_is_a_sentence(library: Library, sanderling: Run) -> None:
 
 
 def test_no_space_left_is_told_as_such() -> None:
-    with pytest.raises(DiskFull, match="no room left"), writing.sentences():
+    with pytest.raises(DiskFull, match="no room left"), writing.write_errors():
         raise ValueError("An IO error occurred: 'No space left on device (os error 28)'")
 
 
 def test_what_the_progress_note_says(library: Library) -> None:
     some(library, 0, 2)
     library.find()
-    where = place.current(library.folder.index)
+    where = location.current(library.folder.index)
     assert where is not None
-    progress = place.progress_of(place.open_index(where).searcher(), library.folder.index)
+    progress = location.progress_of(location.open_index(where).searcher(), library.folder.index)
     assert progress.number == 2
     assert json.loads(progress.rules) == []
 

@@ -79,7 +79,7 @@ def test_a_question_without_words_finds_nothing_and_says_so(
 ) -> None:
     code, out, err = search(birds, capsys, "--", typed)
     assert code == 0 and out.startswith("0 matching")
-    assert err == f"sanderling: there are no words to look for in {typed!r}: '*' finds all pages\n"
+    assert err == f"sanderling: there are no words to search for in {typed!r}: '*' finds all pages\n"
 
 
 def test_no_question_at_all_is_refused(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
@@ -121,7 +121,7 @@ def test_what_cannot_be_looked_for_is_not_found(birds: Library, capsys: pytest.C
         (["--limit", "0"], "argument --limit: '0' is not a whole number, 1 or more"),
         (["--limit", "5000"], "limit = 5000"),
         (["--page", "0"], "argument --page: '0' is not a whole number, 1 or more"),
-        (["--page", "99999"], "out of reach"),
+        (["--page", "99999"], "too far"),
         (["--at", "soon"], "no point in time"),
         (["--since", "yesterday"], "no point in time"),
     ],

@@ -10,7 +10,7 @@ import tantivy
 
 from sanderling.cli import main
 from sanderling.repository.opening import open_store
-from sanderling.search import place
+from sanderling.search import location
 from sanderling.search.searching import Query
 from sanderling.web.indexes import Indexes
 from tests.search_library import Library
@@ -34,13 +34,13 @@ def mapped(library: Library) -> bool:
 def test_it_is_opened_once(indexes: Indexes, library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
     opened: list[Path] = []
 
-    def open_index(folder: Path, open_index: Callable[[Path], tantivy.Index] = place.open_index) -> tantivy.Index:
+    def open_index(folder: Path, open_index: Callable[[Path], tantivy.Index] = location.open_index) -> tantivy.Index:
         opened.append(folder)
         return open_index(folder)
 
     library.page("http://a.org/1", "a heron", title="one")
     library.find()
-    monkeypatch.setattr(place, "open_index", open_index)
+    monkeypatch.setattr(location, "open_index", open_index)
     assert found(indexes, library) == found(indexes, library) == ["1"]
     assert len(opened) == 1
 

@@ -268,7 +268,7 @@ def test_search_finds_and_marks(server: Served, history: Path) -> None:
     check(found, "search")
     assert word in {each.text.lower() for each in found.find_all("mark")}
     assert "Nothing found" in tree(server, "/crawls/history/search?q=xyzzyplugh").text
-    assert "there are no words to look for in '('" in tree(server, "/crawls/history/search?q=(").text
+    assert "there are no words to search for in '('" in tree(server, "/crawls/history/search?q=(").text
     for odd in (
         "%22",
         "((((",

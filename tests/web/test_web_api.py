@@ -138,7 +138,7 @@ def test_search(api: Served) -> None:
     found = search()
     assert found["behind"] == 0 and title in {hit["title"] for hit in found["hits"]}
     wordless = api.http.get(f"{API}/search", params={"q": "("}).json()
-    assert wordless["total"] == 0 and "no words to look for" in wordless["notes"][0]
+    assert wordless["total"] == 0 and "no words to search for" in wordless["notes"][0]
     assert api.http.get(f"{API}/search", params={"q": '"' * 99 + "~*:("}).status_code in (200, 400)
 
 

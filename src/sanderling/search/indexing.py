@@ -1,7 +1,7 @@
-"""Brings the search index up to what is stored: from the archive, in the order of the versions.
+"""Adds stored versions to the search index, in the order of their numbers. Their text comes from the archive.
 
-How far the index is stands in the index itself, written in the same commit as the pages. Whatever ends this process, the
-next one goes on from there; what it had not committed is read again.
+The index itself records how far it is, in the same commit as the pages. If this process is killed, the next one
+continues from there and reads the versions again that were not committed.
 """
 
 import contextlib
@@ -20,85 +20,85 @@ from sanderling.network import names
 from sanderling.repository import searchable, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
-from sanderling.search import place
-from sanderling.search.writing import HEAP, IndexProgress, Said, Writer
+from sanderling.search import location
+from sanderling.search.writing import HEAP, IndexProgress, Writer
 from sanderling.settings import Settings, load
 
 _log = logging.getLogger("sanderling")
 
-# Versions that are read from the store at a time, and that are committed at a time: a commit is a part of the index of
-# its own, and parts are merged later, so that small ones cost twice.
-BATCH = 200
-# Of these, what is unpacked at a time: all are read, then all parsed, then all added. Page by page each of these steps
-# would find its code and its tables gone from the processor's caches, which costs a third of a page's time.
-UNPACKED = 8_000_000
+BATCH = 200  # versions that are read from the store at a time
+# Documents are unpacked up to this size, then all parsed, then all added. One page at a time takes a third longer,
+# because each step finds its code and tables gone from the processor's caches.
+UNPACKED_BYTES = 8_000_000
+# Versions or seconds between two commits. A commit makes a new segment, and small segments are merged again later.
 COMMIT_EVERY = 20_000
 COMMIT_AFTER = 20.0
-# Of a page that changed, what its last versions are said to be changes: the one before, or before it left.
+# A new version of a page changes the state of the version before it ("current" becomes "old" or "gone"). The last one
+# may be a version without content, so that two are written again.
 _REWRITTEN = 2
 
-# Called with how many versions are done and how many there are; it may take its time, and False ends the work.
+# Called with the number of versions that are done and of all versions. It may block. If it returns False, the work ends.
 OnProgress = Callable[[int, int], bool]
 Unpacked = tuple[Searchable, warc.Archived | None]
 
 
 def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True, heap: int = HEAP) -> int:
-    """Adds to the index what it does not have yet, all of it when there is none; returns how many versions.
+    """Adds the missing versions to the index and returns how many they were. Makes the index if there is none.
 
-    IndexInUse when another process is at it.
+    Raises IndexInUse if another process writes to the index.
     """
-    where = place.current(folder.index)
+    where = location.current(folder.index)
     if where is None:
-        with place.rebuilding(folder.index):
-            where = place.create(folder.index)
-            place.open_index(where, fresh=True)
-            place.install(folder.index, where)
-            place.clear(folder.index, where)
-    index = place.open_index(where)
+        with location.rebuilding(folder.index):
+            where = location.create(folder.index)
+            location.open_index(where, fresh=True)
+            location.install(folder.index, where)
+            location.clear(folder.index, where)
+    index = location.open_index(where)
     progress, rules = checked(index.searcher(), folder, store), _rules(store)
     if progress.number and progress.rules != rules:
-        return rebuild(folder, store, on_progress)  # every version was judged anew
+        return rebuild(folder, store, on_progress)  # with other rules, every version may have other kinds
     if store.newest_version() <= progress.number:
         return 0
     with _writing(index, heap) as writer:
         index.reload()
-        # Another process may have been at it until now.
+        # Another process may have written to it until now.
         progress = msgspec.structs.replace(checked(index.searcher(), folder, store), rules=rules)
 
         def go_on(done: int, all: int) -> bool:
-            return on_progress(done, all) and place.current(folder.index) == where
+            return on_progress(done, all) and location.current(folder.index) == where
 
         done = _fill(writer, folder, store, progress, go_on, between=True)
-    if place.current(folder.index) != where:
-        place.discard(where)  # a new one took over
+    if location.current(folder.index) != where:
+        location.discard(where)  # a new index replaced it
     return done
 
 
 def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True) -> int:
-    """Makes the index anew beside the old one, which serves until the new one takes over at once."""
-    with place.rebuilding(folder.index):
+    """Makes a new index. Searches use the old one until the new one is complete."""
+    with location.rebuilding(folder.index):
         with contextlib.suppress(BadIndex):
-            place.clear(folder.index, place.current(folder.index))
-        where = place.create(folder.index)
+            location.clear(folder.index, location.current(folder.index))
+        where = location.create(folder.index)
         with contextlib.ExitStack() as failed:
-            failed.callback(place.discard, where)
-            with _writing(place.open_index(where, fresh=True), HEAP) as writer:
+            failed.callback(location.discard, where)
+            with _writing(location.open_index(where, fresh=True), HEAP) as writer:
                 done = _fill(writer, folder, store, IndexProgress(rules=_rules(store)), on_progress, between=False)
-            place.install(folder.index, where)
+            location.install(folder.index, where)
             failed.pop_all()
-        place.clear(folder.index, where)
+        location.clear(folder.index, where)
     return done
 
 
 def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> IndexProgress:
-    """How far the index is; BadIndex when it is not the index of this crawl."""
-    progress = place.progress_of(searcher, folder.index)
+    """Returns how far the index is. Raises BadIndex if it is not the index of this crawl."""
+    progress = location.progress_of(searcher, folder.index)
     if progress.number:
         there = searchable.after(store, progress.number - 1, 1)
         if not there or there[0].number != progress.number or _place(there[0]) != progress.place:
             raise BadIndex(
-                f"the index in {folder.index} is not of this crawl, or of a later state of it: "
-                f"`sanderling reindex {folder.path}` makes it anew from the archive"
+                f"the index in {folder.index} belongs to another crawl or to a later state of this one: "
+                f"`sanderling reindex {folder.path}` makes a new one from the archive"
             )
     return progress
 
@@ -115,13 +115,16 @@ def _writing(index: tantivy.Index, heap: int) -> Iterator[Writer]:
 def _fill(
     writer: Writer, folder: Folder, store: Store, progress: IndexProgress, on_progress: OnProgress, between: bool
 ) -> int:
-    """Adds versions until there are no more, or nobody wants them; commits now and then in `between`."""
+    """Adds versions until there are no more, or `on_progress` returns False.
+
+    With `between`, it also commits now and then before the end.
+    """
     newest = store.newest_version()
     settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
     called = names(settings)
     done, since_commit, committed_at, going = 0, 0, time.monotonic(), True
     while going and (rows := searchable.after(store, progress.number, BATCH)):
-        for part in _unpacked(folder.warcs, (*_outdated(store, rows, progress.number), *rows)):
+        for part in _unpacked(folder.warcs, (*_last_indexed(store, rows, progress.number), *rows)):
             texts = [_text(version, archived, called) for version, archived in part]
             for (version, _), text in zip(part, texts, strict=True):
                 _put(writer, version, text, progress.number, settings.ignore_robots)
@@ -137,38 +140,40 @@ def _fill(
     return done
 
 
-def _outdated(store: Store, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
-    """Versions in the index that are the last ones of their pages no longer."""
+def _last_indexed(store: Store, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
+    """The last indexed versions of pages that have new versions in `rows`."""
     for page in {row.page: None for row in rows if row.version > 1}:
         yield from searchable.before(store, page, indexed, _REWRITTEN)
 
 
 def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpacked]]:
-    """Versions that say something, with their documents, as many at a time as memory is meant to hold."""
+    """Yields versions with their archived documents, in parts that fit in memory."""
     part: list[Unpacked] = []
     size = 0
     lost: set[str] = set()
     with contextlib.closing(warc.WarcReader(warcs)) as archive:
         for version in versions:
             if version.kinds & ChangeKind.GONE:
-                continue  # the page's last words say that it is gone
+                continue  # it has no content; the version before it is marked as gone
             archived = None if version.noindex else _archived(archive, version, lost)
             part.append((version, archived))
             size += len(archived.body) if archived else 0
-            if size >= UNPACKED:
+            if size >= UNPACKED_BYTES:
                 yield part
                 part, size = [], 0
     yield part
 
 
 def _archived(archive: warc.WarcReader, version: Searchable, lost: set[str]) -> warc.Archived | None:
-    """Complains of a file once, however many pages are lost with it."""
+    """Reads a document. If a WARC file is damaged, it logs one warning for the file, not one for each page."""
     try:
         return archive.read(version.stored)
     except (Damaged, OSError) as error:
         if version.stored.warc not in lost:
             lost.add(version.stored.warc)
-            _log.warning("%s is found by its address only, as may be others of that file: %s", version.url, error)
+            _log.warning(
+                "%s is indexed by its address only, and so may be other pages of the same file: %s", version.url, error
+            )
         return None
 
 
@@ -184,7 +189,7 @@ def _put(writer: Writer, version: Searchable, text: FullText, indexed: int, show
         if again:
             writer.remove(version.number)
         return
-    writer.put(version, Said(text.title, text.headings, text.text, text.language), again)
+    writer.put(version, text, again)
 
 
 def _rules(store: Store) -> str:

@@ -1,4 +1,4 @@
-"""From a question to a query of the index."""
+"""Turns a parsed query into a query of tantivy."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -8,58 +8,58 @@ from tantivy import FieldType, Occur
 from tantivy import Query as Matching
 
 from sanderling.model import ChangeKind
-from sanderling.search.asking import Query
-from sanderling.search.forms import forms
 from sanderling.search.parsing import AllOf, AnyOf, Node, Not, Phrase, Word
+from sanderling.search.query import Query
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
+from sanderling.search.word_forms import forms
 
-# How much of what a word is worth in other fields adds to what it is worth in its best one.
+# The score of a word is its score in its best field, plus this share of its scores in the other fields.
 _TIE = 0.3
-# Another form of the word counts a little less than the word.
+# Another form of the word counts a little less than the word itself.
 _OTHER_FORM = 0.8
-# Words that begin with less than this, or are bent though shorter than that, would match half of the index.
+# Shorter prefixes and shorter fuzzy words would match half of the index.
 SHORTEST_PREFIX = 2
 SHORTEST_FUZZY = 3
 SHORTEST_FUZZY_TWICE = 5
-# Of the words that begin alike, the most frequent are marked.
+# Words with a prefix that are marked in snippets, the most frequent first.
 MOST_MARKED = 200
 _RAW = {"host": "host", "lang": "language"}
 
 
 class Highlights(NamedTuple):
-    """What to mark in a text: words of the index, and words with how many letters they may be off."""
+    """What to mark in a text: exact words, and fuzzy words with their greatest edit distance."""
 
     words: set[str]
     fuzzy: set[tuple[str, int]]
 
 
 class Matcher:
-    """Turns one question into a query; what it could not use is in its notes."""
+    """Translates one query. `notes` says which parts of it could not be used."""
 
     def __init__(self, searcher: tantivy.Searcher, languages: Iterable[str]) -> None:
-        """`languages` are those that words may be forms of."""
+        """`languages` are those whose word forms are searched."""
         self._searcher = searcher
         self._languages = list(languages)
-        self.wanted = Highlights(set(), set())
+        self.highlights = Highlights(set(), set())
         self.notes: list[str] = []
 
     def query(self, tree: AllOf, asked: Query) -> Matching:
-        """Everything that fits the words and the filters; only the words count for the score."""
+        """Matches the words and the filters. Only the words count for the score."""
         words = self._all(tree.parts)
         if not words and not self.notes and asked.text.strip() and "*" not in asked.text:
-            self.notes.append(f"there are no words to look for in {asked.text.strip()[:40]!r}: '*' finds all pages")
-        if not words and self.notes:  # nothing that was asked for can be looked for
+            self.notes.append(f"there are no words to search for in {asked.text.strip()[:40]!r}: '*' finds all pages")
+        if not words and self.notes:  # no part of the query can be searched for
             words = [Matching.empty_query()]
         return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *words)])
 
     def _all(self, parts: Iterable[Node]) -> list[Matching]:
         wanted = [query for part in parts if not isinstance(part, Not) and (query := self._node(part)) is not None]
-        marked = (set(self.wanted.words), set(self.wanted.fuzzy))
+        marked = (set(self.highlights.words), set(self.highlights.fuzzy))
         unwanted = [query for part in parts if isinstance(part, Not) and (query := self._node(part.part)) is not None]
-        self.wanted = Highlights(*marked)  # what is excluded is not there to be marked
+        self.highlights = Highlights(*marked)  # excluded words are not marked
         if unwanted:
             rest = [(Occur.MustNot, query) for query in unwanted]
-            wanted.append(Matching.boolean_query([(Occur.Must, _silent(Matching.all_query())), *rest]))
+            wanted.append(Matching.boolean_query([(Occur.Must, _unscored(Matching.all_query())), *rest]))
         return wanted
 
     def _node(self, node: Node) -> Matching | None:
@@ -85,15 +85,15 @@ class Matcher:
             if len(token) >= SHORTEST_PREFIX:
                 for name in ("text", "signs"):
                     begun = self._searcher.terms_with_prefix(name, token, limit=MOST_MARKED)
-                    self.wanted.words.update(each for each, _ in begun)
+                    self.highlights.words.update(each for each, _ in begun)
                 return _best(Matching.regex_query(SCHEMA, name, f"{token}.*") for name in fields)
-            self.notes.append(f"{word.text}* is too short to stand for all that begins with it: it was read as a word")
+            self.notes.append(f"{word.text}* is too short for a prefix search: it was read as a word")
         elif word.distance and len(token) >= SHORTEST_FUZZY:
             distance = word.distance if len(token) >= SHORTEST_FUZZY_TWICE else 1
-            self.wanted.fuzzy.add((token, distance))
+            self.highlights.fuzzy.add((token, distance))
             return _best(Matching.fuzzy_term_query(SCHEMA, name, token, distance) for name in fields)
         found = forms(self._searcher, token, self._languages)
-        self.wanted.words.update(found)
+        self.highlights.words.update(found)
         return _best(
             Matching.boost_query(
                 Matching.term_query(SCHEMA, name, form), WEIGHTS[name] * (1 if form == token else _OTHER_FORM)
@@ -108,11 +108,11 @@ class Matcher:
         tokens = SIGNS.analyze(phrase.text)
         if not tokens:
             if any(map(str.isalnum, phrase.text)):
-                self.notes.append(f"words of more than {LONGEST_WORD} letters are not looked for")
+                self.notes.append(f"words of more than {LONGEST_WORD} letters are not searched for")
             elif phrase.text.strip("*"):
-                self.notes.append(f"{phrase.text[:40]!r} has no letters or digits to look for")
+                self.notes.append(f"{phrase.text[:40]!r} has no letters or digits to search for")
             return None
-        self.wanted.words.update(tokens)
+        self.highlights.words.update(tokens)
         fields = [phrase.field] if phrase.field else list(WEIGHTS)
         if len(tokens) == 1:
             found = [(name, Matching.term_query(SCHEMA, name, tokens[0])) for name in fields]
@@ -122,7 +122,7 @@ class Matcher:
 
 
 def _filters(asked: Query) -> list[Matching]:
-    """What a document has to be, whatever it says."""
+    """The conditions on a document that do not depend on its words."""
     found = []
     if asked.at:
         found += [_from("until", asked.at, above=True), _until("at", asked.at)]
@@ -151,20 +151,20 @@ def _best(queries: Iterable[Matching]) -> Matching:
 
 
 def _any(queries: Iterable[Matching]) -> Matching:
-    return _silent(Matching.boolean_query([(Occur.Should, each) for each in queries]))
+    return _unscored(Matching.boolean_query([(Occur.Should, each) for each in queries]))
 
 
 def _term(field: str, value: str) -> Matching:
-    return _silent(Matching.term_query(SCHEMA, field, value, "basic"))
+    return _unscored(Matching.term_query(SCHEMA, field, value, "basic"))
 
 
 def _from(field: str, at: float, above: bool = False) -> Matching:
-    return _silent(Matching.range_query(SCHEMA, field, FieldType.Float, lower_bound=at, include_lower=not above))
+    return _unscored(Matching.range_query(SCHEMA, field, FieldType.Float, lower_bound=at, include_lower=not above))
 
 
 def _until(field: str, at: float) -> Matching:
-    return _silent(Matching.range_query(SCHEMA, field, FieldType.Float, upper_bound=at))
+    return _unscored(Matching.range_query(SCHEMA, field, FieldType.Float, upper_bound=at))
 
 
-def _silent(query: Matching) -> Matching:
+def _unscored(query: Matching) -> Matching:
     return Matching.const_score_query(query, 0.0)

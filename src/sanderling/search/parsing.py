@@ -1,7 +1,7 @@
 """The query language: words, "phrases", field:word, -word, word*, word~, OR and parentheses.
 
-Every text has a meaning: what is not closed ends at the end, what is not understood is read as words, and a note says
-so. OR joins its two neighbours: `fast bird OR wave` are pages with fast, and with bird or wave.
+Every text is a valid query. What is not closed ends at the end of the text. What is not understood is read as words,
+and a note says so. OR joins the two parts beside it: `fast bird OR wave` finds pages with fast, and with bird or wave.
 """
 
 import re
@@ -22,7 +22,7 @@ _TOKEN = re.compile(
     | (?P<close>\)) | (?P<stray>\S) )""",
     re.VERBOSE,
 )
-_BENT = re.compile(r"(?P<stem>.+?)(?:(?P<prefix>\*+)|~(?P<fuzzy>\d?))$")
+_MODIFIED = re.compile(r"(?P<stem>.+?)(?:(?P<prefix>\*+)|~(?P<fuzzy>\d?))$")
 
 
 class Word(NamedTuple):
@@ -54,7 +54,7 @@ Node = Word | Phrase | AllOf | AnyOf | Not
 
 
 class _Open(NamedTuple):
-    """A parenthesis that is not closed yet, or the whole question."""
+    """A parenthesis that is not closed yet, or the whole query."""
 
     parts: list[Node]
     minus: bool
@@ -62,14 +62,14 @@ class _Open(NamedTuple):
 
 
 def parse(text: str) -> tuple[AllOf, list[str]]:
-    """What a question means, and notes on how it was bent to mean something."""
+    """Parses a query. The notes say which parts were read in another way than written."""
     notes: list[str] = []
     if len(text) > LONGEST:
         text = text[:LONGEST]
         notes.append(f"only the first {LONGEST:,} characters of the query count")
     levels = [_Open([], False, "")]
     words = 0
-    joins = False  # an OR stands before what comes next
+    joins = False  # whether there is an OR before the next part
     for token in _TOKEN.finditer(text):
         if token["close"]:
             if len(levels) > 1:
@@ -99,7 +99,7 @@ def parse(text: str) -> tuple[AllOf, list[str]]:
         node: Node
         if token["phrase"] is not None:
             if token["phrase"].strip() and token[0].count('"') == 1:
-                notes.append("a quotation mark is not closed: all that follows it is looked for as one phrase")
+                notes.append("a quotation mark is not closed: all words after it are searched for as one phrase")
             node = Phrase(as_text + token["phrase"], field, int(token["slop"] or 0))
         else:
             node = _word(as_text + word, field)
@@ -112,7 +112,7 @@ def parse(text: str) -> tuple[AllOf, list[str]]:
     return AllOf(_joined(levels[0].parts)), notes
 
 
-_JOIN = AnyOf(())  # stands between two parts of which one is enough, until they are joined
+_JOIN = AnyOf(())  # marks an OR between two parts, until `_joined` replaces the three with one part
 
 
 def _close(levels: list[_Open]) -> None:
@@ -122,7 +122,7 @@ def _close(levels: list[_Open]) -> None:
 
 
 def _joined(parts: list[Node]) -> tuple[Node, ...]:
-    """The parts with those around an OR made one."""
+    """Replaces the parts around each OR with one part."""
     done: list[Node] = []
     joining = False
     for part in parts:
@@ -139,21 +139,21 @@ def _joined(parts: list[Node]) -> tuple[Node, ...]:
 
 
 def _field(name: str, notes: list[str]) -> tuple[str, str]:
-    """The field that a name means; one that is none is part of the text."""
+    """Returns the field of this name. If there is none, returns the name as text to search for."""
     if not name:
         return "", ""
     known = _OTHER_NAMES.get(name.lower(), name.lower())
     if known in FIELDS:
         return known, ""
-    notes.append(f"there is no field {name!r} (there are {', '.join(FIELDS)}): it was looked for in the text")
+    notes.append(f"there is no field {name!r} (the fields are {', '.join(FIELDS)}): it was searched for in the text")
     return "", f"{name}:"
 
 
 def _word(text: str, field: str) -> Word:
-    bent = _BENT.fullmatch(text)
-    if bent is None:
+    modified = _MODIFIED.fullmatch(text)
+    if modified is None:
         return Word(text, field)
-    if bent["prefix"]:
-        return Word(bent["stem"], field, prefix=True)
-    distance = min(int(bent["fuzzy"] or 1), LONGEST_DISTANCE)
-    return Word(bent["stem"], field, distance=distance)
+    if modified["prefix"]:
+        return Word(modified["stem"], field, prefix=True)
+    distance = min(int(modified["fuzzy"] or 1), LONGEST_DISTANCE)
+    return Word(modified["stem"], field, distance=distance)

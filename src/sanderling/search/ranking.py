@@ -1,12 +1,12 @@
-"""The order of hits: how well the words fit, times how important the page is; and what says the same is folded.
+"""Ranks hits by their words and the importance of the page, and folds hits with the same text.
 
-The score of a document is BM25 over its fields (`schema.WEIGHTS`). The best few hundred are weighed again:
+The first score of a document is BM25 over its fields (`schema.WEIGHTS`). The best few hundred get a final score:
 
     score = BM25 * (1 + sqrt(importance))
 
-with an importance from 0 (not known) to 1, so that the most important page counts as much as an unknown one that fits
-twice as well. Importance is a share of the highest PageRank, which few pages come near: the root lets others count, too.
-It is read from the store when somebody asks, not from the index: it is never stale.
+Importance goes from 0 (not known) to 1. So the most important page gets the score of an unknown page whose BM25 is
+twice as high. Importance is PageRank divided by the highest PageRank. Most pages are far below 1; the square root makes
+the differences between them count. A search reads importance from the store, not from the index, so it is never stale.
 """
 
 import math
@@ -21,7 +21,7 @@ Facts = Callable[[list[int]], Mapping[int, HitFacts]]
 
 
 class Candidate(NamedTuple):
-    """A document among the best."""
+    """One of the best documents."""
 
     score: float
     place: tantivy.DocAddress
@@ -34,7 +34,7 @@ class Candidate(NamedTuple):
 
 
 class Folded(NamedTuple):
-    """A hit, and the others that say the same."""
+    """A hit and its near-duplicates."""
 
     best: Candidate
     others: list[Candidate]
@@ -44,25 +44,25 @@ def blended(bm25: float, importance: float) -> float:
     return bm25 * (1.0 + math.sqrt(min(max(importance, 0.0), 1.0)))
 
 
-def weigh(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress]], facts: Facts) -> list[Candidate]:
-    """The best documents in their final order, without those that ask not to be shown."""
+def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress]], facts: Facts) -> list[Candidate]:
+    """Puts the best documents in their final order. Drops those that ask not to be shown (noindex)."""
     places = [place for _, place in found]
     columns = [searcher.fast_field_values(name, places) for name in ("page", "number", "digest", "simhash", "name")]
     known = facts([int(page or 0) for page in columns[0]])
     nothing = HitFacts(0.0, 0.0, False, False)
-    weighed = [
+    scored = [
         Candidate(blended(score, about.importance), place, page, number, digest, simhash, name, about)
         for (score, place), page, number, digest, simhash, name in zip(found, *columns, strict=True)
         for about in [known.get(page, nothing)]
         if not about.noindex
     ]
-    # Of equals, what is only another name of a page comes after the page itself, then what was found first, and of one
-    # page the newer version.
-    return sorted(weighed, key=lambda each: (-each.score, each.facts.alias, each.page, -each.number))
+    # With equal scores, aliases come after the page itself, then the page that was found first comes first, and the
+    # newer version of a page comes before older ones.
+    return sorted(scored, key=lambda each: (-each.score, each.facts.alias, each.page, -each.number))
 
 
 def fold(candidates: list[Candidate]) -> list[Folded]:
-    """Hits with the same text, or the same title and nearly the same text, as one in the place of the best of them."""
+    """Folds near-duplicates into the best of them: hits with the same text, or with the same title and a similar text."""
     hits: list[Folded] = []
     by_digest: dict[int, Folded] = {}
     by_name: dict[int, list[Folded]] = {}

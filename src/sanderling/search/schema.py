@@ -1,8 +1,8 @@
-"""The fields of the index, and how text becomes words.
+"""The fields of the index, and how text is split into words.
 
-Words are indexed as they are, in small letters and without accents; a question is widened to their forms instead
-(`forms`), by the language it is asked in. That is a third cheaper than stemming every page, one index serves all
-languages, and quoted words are exact. Scripts that do not separate words go to a field of their own, by the sign.
+Words are indexed in lower case and without accents, but not stemmed. A query is widened to other forms of its words
+instead (`word_forms`). That is a third cheaper than stemming every page, one index serves all languages, and quoted
+words match exactly. Text in scripts without spaces goes to the field `signs`, which indexes single characters.
 """
 
 import re
@@ -10,21 +10,21 @@ import re
 import tantivy
 from tantivy import Filter, Tokenizer
 
-# Raised whenever the fields or their meaning change; an index of another format is made anew.
+# Increase it whenever the fields or their meaning change. An index of another format is replaced by a new one.
 FORMAT = 2
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
-# The same for Python, by the blocks of Unicode.
+# The same scripts for Python's `re`, as Unicode blocks.
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )
 
-# Longer ones are no words.
+# Longer words are not indexed.
 LONGEST_WORD = 64
 
-# Where a word is looked for, and what it counts there.
+# The fields that are searched for a word, and what a match in each counts.
 WEIGHTS = {"title": 3.0, "headings": 1.5, "text": 1.0, "signs": 1.0, "url": 1.0}
-NEVER = 1e15  # the end of what has not ended
+NEVER = 1e15  # `until` of a version that is still current
 
 
 def _analyzer(tokenizer: Tokenizer) -> tantivy.TextAnalyzer:
@@ -35,8 +35,8 @@ def _analyzer(tokenizer: Tokenizer) -> tantivy.TextAnalyzer:
 
 
 WORDS = _analyzer(Tokenizer.simple())
-# The same words where there are spaces: a question is read by it, whatever it is put to. It takes four times as long, so
-# that a text gets it only where it needs it.
+# Splits text with spaces into the same words as WORDS, and text without spaces into characters. Queries always use it.
+# It takes four times as long, so texts use it only if they need it.
 SIGNS = _analyzer(Tokenizer.regex(rf"[{_UNSPACED}]|[[\p{{Alphabetic}}\p{{N}}]--[{_UNSPACED}]]+"))
 ANALYZERS = {"words": WORDS, "signs": SIGNS}
 
@@ -54,12 +54,12 @@ def build() -> tantivy.Schema:
         schema.add_unsigned_field(name, stored=True)
     for name in ("digest", "simhash", "name"):
         schema.add_unsigned_field(name, fast=True)
-    # Not unsigned: of those, tantivy 0.27 does not find the documents to delete.
+    # Not unsigned: tantivy 0.27 cannot delete documents by an unsigned field.
     schema.add_integer_field("number", indexed=True, fast=True)
     schema.add_integer_field("page", fast=True)
     for name in ("at", "until", "changed_at"):
         schema.add_float_field(name, stored=name != "changed_at", fast=True)
-    # One document that is no page: how far the index is. It is replaced in the same commit as the pages are added.
+    # One document is not a page: it records how far the index is. Each commit replaces it.
     schema.add_text_field("progress", stored=True, tokenizer_name="raw", index_option="basic")
     schema.add_text_field("cursor", stored=True, tokenizer_name="raw", index_option="basic")
     return schema.build()

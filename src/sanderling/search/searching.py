@@ -1,9 +1,9 @@
-"""Searches a crawl folder, which may be crawled into at the same time.
+"""Searches a crawl folder, also while a crawl is running in it.
 
 with open_search(Folder(path)) as search:
     results = search.find(Query(text="sandpiper -gull", limit=20))
 
-`find` answers from what is indexed and says how many versions are `behind`; `catch_up` indexes them.
+`find` searches the versions that are indexed, and says how many are not (`behind`). `catch_up` indexes those.
 """
 
 import threading
@@ -20,11 +20,11 @@ from sanderling.repository import searchable
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import Store
-from sanderling.search import indexing, place
-from sanderling.search.asking import Hit, Query, Results
+from sanderling.search import indexing, location
 from sanderling.search.matching import Matcher
 from sanderling.search.parsing import parse
-from sanderling.search.ranking import Candidate, Folded, fold, weigh
+from sanderling.search.query import Hit, Query, Results
+from sanderling.search.ranking import Candidate, Folded, fold, rank
 from sanderling.search.schema import NEVER
 from sanderling.search.snippets import Snipper
 from sanderling.search.writing import IndexProgress, clean, hosts
@@ -34,26 +34,26 @@ __all__ = ["Hit", "KeptIndex", "OnProgress", "Query", "Results", "Searcher", "op
 
 OnProgress = indexing.OnProgress
 
-# So many of the best documents are weighed anew by importance; more only for a page of hits far down.
-WEIGHED = 300
+# This many of the best documents get a final score with importance. Later pages of hits need more.
+RERANKED = 300
 DEEPEST = 10_000
 MOST_A_PAGE = 1000
-# Words are taken to be of the languages that most pages are in.
+# Word forms are searched in the most frequent languages of the index.
 MOST_LANGUAGES = 6
 MOST_NAMED = 5
 
 
 def open_search(folder: Folder) -> "Searcher":
-    """A crawl folder for searching; BadFolder when it is none."""
+    """Opens a crawl folder for searching. Raises BadFolder if it is not one."""
     folder.require()
     return Searcher(folder, open_store(folder, readonly=True))
 
 
 class Searcher:
-    """Answers questions from several threads; `close` it, or use it in a `with` statement."""
+    """Answers queries, from several threads. `close` it, or use it in a `with` statement."""
 
     def __init__(self, folder: Folder, store: Store, index: "KeptIndex | None" = None) -> None:
-        """`index` is one that is kept open longer than this."""
+        """`index` is an open index that outlives this object."""
         self._folder = folder
         self._store = store
         self._index = index or KeptIndex(folder)
@@ -69,16 +69,16 @@ class Searcher:
         self._store.close()
 
     def behind(self) -> int:
-        """How many versions are stored and not indexed yet."""
+        """How many versions are stored but not indexed yet."""
         opened = self._index.now(self._store)
         return self._behind(opened.progress if opened else IndexProgress())
 
     def catch_up(self, on_progress: OnProgress = lambda done, all: True) -> int:
-        """Indexes what is missing; IndexInUse when another process does so already."""
+        """Indexes the missing versions. Raises IndexInUse if another process does so already."""
         return indexing.catch_up(self._folder, self._store, on_progress)
 
     def find(self, asked: Query) -> Results:
-        """The hits on one page of an answer. BadIndex when the index cannot be used."""
+        """Returns one page of hits. Raises BadIndex if the index cannot be used."""
         started = time.perf_counter()
         check(asked)
         opened = self._index.now(self._store)
@@ -86,7 +86,7 @@ class Searcher:
             behind = self._behind(IndexProgress())
             notes = ["there is no index yet"] if behind else []
             return Results(total=0, hits=[], more=False, took_ms=0.0, documents=0, behind=behind, notes=notes)
-        with place.legible(self._folder.index):
+        with location.read_errors(self._folder.index):
             return self._find(opened, asked, started)
 
     def _find(self, opened: "OpenIndex", asked: Query, started: float) -> Results:
@@ -96,7 +96,7 @@ class Searcher:
         query = matcher.query(tree, asked)
         first, last = (asked.page - 1) * asked.limit, asked.page * asked.limit
         total, folded = self._ranked(opened.searcher, query, last + 1)
-        snipper = Snipper(opened.searcher, matcher.wanted)
+        snipper = Snipper(opened.searcher, matcher.highlights)
         return Results(
             total=total,
             hits=[self._hit(opened.searcher, each, snipper) for each in folded[first:last]],
@@ -108,12 +108,12 @@ class Searcher:
         )
 
     def _ranked(self, searcher: tantivy.Searcher, query: tantivy.Query, wanted: int) -> tuple[int, list[Folded]]:
-        """How many documents match, and the best of them until there are enough that differ."""
-        looked_at = max(WEIGHED, wanted * 2)
+        """Returns how many documents match, and at least `wanted` folded hits if there are as many."""
+        looked_at = max(RERANKED, wanted * 2)
         while True:
             found = searcher.search(query, looked_at)
             total = int(found.count)  # type: ignore[attr-defined]  # the stub forgot it
-            folded = fold(weigh(searcher, found.hits, self._facts))
+            folded = fold(rank(searcher, found.hits, self._facts))
             if len(folded) >= wanted or looked_at >= min(total, DEEPEST * 4):
                 return total, folded
             looked_at *= 4
@@ -149,7 +149,7 @@ class Searcher:
 
 
 class OpenIndex(NamedTuple):
-    """An index as it was at one moment."""
+    """An open index, as it was when it was last read."""
 
     where: Path
     stamp: tuple[int, int]
@@ -160,9 +160,9 @@ class OpenIndex(NamedTuple):
 
 
 class KeptIndex:
-    """The index of a crawl, open from one question to the next; for many threads.
+    """The index of a crawl, kept open between queries. Threads may share it.
 
-    It is read anew when it was written to, and opened anew when another one took its place.
+    It is read again after something was written to it, and opened again after another index replaced it.
     """
 
     def __init__(self, folder: Folder) -> None:
@@ -171,10 +171,10 @@ class KeptIndex:
         self._opened: OpenIndex | None = None
 
     def now(self, store: Store) -> OpenIndex | None:
-        """The index as it is now; None when there is none."""
+        """The index as it is now, or None if there is none."""
         with self._lock:
             for _ in range(3):
-                where = place.current(self._folder.index)
+                where = location.current(self._folder.index)
                 if where is None:
                     self._opened = None
                     return None
@@ -182,18 +182,18 @@ class KeptIndex:
                     self._opened = self._look(where, store)
                 except BadIndex:
                     self._opened = None
-                    if place.current(self._folder.index) == where:
+                    if location.current(self._folder.index) == where:
                         raise
-                    continue  # another one took over in between
+                    continue  # another index replaced it in between
                 return self._opened
-        raise IndexInUse(f"{self._folder.index} is made anew again and again")
+        raise IndexInUse(f"{self._folder.index} is being replaced again and again")
 
     def _look(self, where: Path, store: Store) -> OpenIndex:
         stamp, kept = _stamp(where), self._opened
         if kept is not None and kept.where == where and kept.stamp == stamp:
             return kept
-        with place.legible(self._folder.index):
-            index = kept.held if kept is not None and kept.where == where else place.open_index(where)
+        with location.read_errors(self._folder.index):
+            index = kept.held if kept is not None and kept.where == where else location.open_index(where)
             index.reload()
             searcher = index.searcher()
             languages = [each for each, _ in searcher.terms_with_prefix("language", "", limit=MOST_LANGUAGES)]
@@ -209,8 +209,8 @@ def _stamp(where: Path) -> tuple[int, int]:
 
 
 def check(asked: Query) -> None:
-    """Refuses what no index can answer."""
+    """Raises UsageError for a query that no index can answer."""
     if asked.limit < 1 or asked.limit > MOST_A_PAGE:
         raise UsageError(f"limit = {asked.limit} is not between 1 and {MOST_A_PAGE:,}")
     if asked.page < 1 or asked.page * asked.limit > DEEPEST:
-        raise UsageError(f"page = {asked.page} is out of reach: the first {DEEPEST:,} hits can be shown")
+        raise UsageError(f"page = {asked.page} is too far: only the first {DEEPEST:,} hits can be shown")

@@ -1,4 +1,4 @@
-"""The part of a page in which the words are, with the words marked."""
+"""Cuts the part of a page that contains the words of a query, and marks the words."""
 
 import re
 from html import escape
@@ -30,7 +30,7 @@ class Snippet(NamedTuple):
 
 
 class Snipper:
-    """Cuts snippets for one question."""
+    """Cuts snippets for one query."""
 
     def __init__(self, searcher: tantivy.Searcher, wanted: Highlights) -> None:
         self._searcher = searcher
@@ -45,7 +45,7 @@ class Snipper:
         return Snippet()
 
     def _cut(self, document: tantivy.Document, field: str, text: str) -> Snippet:
-        words = frozenset(self._wanted.words | self._met(text) if self._wanted.fuzzy else self._wanted.words)
+        words = frozenset(self._wanted.words | self._fuzzy_matches(text) if self._wanted.fuzzy else self._wanted.words)
         if words:
             found = self._generator(field, words).snippet_from_doc(document)
             fragment = found.fragment()
@@ -59,8 +59,8 @@ class Snipper:
         start = text[:LENGTH]
         return tidy(start if len(text) <= LENGTH else start.rpartition(" ")[0] or start, [])
 
-    def _met(self, text: str) -> set[str]:
-        """The words of a text that nearly read as the question says."""
+    def _fuzzy_matches(self, text: str) -> set[str]:
+        """The words of a text that match a fuzzy word of the query."""
         words = set(WORDS.analyze(text))
         return {word for other, distance in self._wanted.fuzzy for word in words if near(word, other, distance)}
 
@@ -75,7 +75,7 @@ class Snipper:
 
 
 def tidy(text: str, marks: list[tuple[int, int]]) -> Snippet:
-    """A text with every run of white space made one space, and its marks moved along."""
+    """Replaces every run of white space with one space, and moves the marks accordingly."""
     parts: list[str] = []
     moved: list[tuple[int, int]] = []
     length = 0
@@ -96,7 +96,7 @@ def tidy(text: str, marks: list[tuple[int, int]]) -> Snippet:
 
 
 def near(one: str, two: str, most: int) -> bool:
-    """Whether two words differ in at most so many letters added, left out, changed or swapped with the next."""
+    """Whether at most `most` edits make one word the other. An edit adds, drops, changes or swaps letters."""
     if abs(len(one) - len(two)) > most or len(set(one) ^ set(two)) > 2 * most:
         return False
     before: list[int] = []

@@ -1,7 +1,7 @@
-"""The forms of a word: the words of the index that have the same stem in a language.
+"""Finds the other forms of a word: words of the index that have the same stem in a language.
 
-"crawlers" is looked for as crawler, crawlers and crawling where these occur. Two words are forms of one when the stemmer
-of the language says so and they begin alike.
+A search for "crawlers" also finds crawler and crawling. Two words count as forms of one word if they begin with the
+same letters and the stemmer of the language gives them the same stem.
 """
 
 from collections.abc import Iterable
@@ -17,8 +17,7 @@ STEMMERS = {
     "tr": "turkish",
 }  # fmt: skip
 
-# Of the words that begin alike as many are looked at, the most frequent ones, and as many forms are looked for.
-MOST_LOOKED_AT = 2000
+MOST_CANDIDATES = 2000  # words with the same beginning that are stemmed, the most frequent first
 MOST_FORMS = 12
 _SHORTEST = 3
 
@@ -29,7 +28,7 @@ def _stemmer(name: str) -> tantivy.TextAnalyzer:
 
 
 def forms(searcher: tantivy.Searcher, word: str, languages: Iterable[str]) -> list[str]:
-    """The word itself, then its other forms."""
+    """Returns the word itself, then its other forms."""
     found = {word: None}
     if len(word) >= _SHORTEST and not any(map(str.isdigit, word)):
         for name in dict.fromkeys(STEMMERS[each] for each in languages if each in STEMMERS):
@@ -41,11 +40,11 @@ def _forms(searcher: tantivy.Searcher, word: str, stemmer: tantivy.TextAnalyzer)
     stem = "".join(stemmer.analyze(word))
     if not stem:
         return []
-    alike = max(2, min(len(stem), len(word)) - 1)  # a letter less: stud|y, stud|ies
+    alike = max(2, min(len(stem), len(word)) - 1)  # one letter less, because the last one may differ: stud|y, stud|ies
     candidates: dict[str, int] = {}
     for start in {word[:alike], stem[:alike]}:
         for field in ("text", "title"):
-            candidates |= dict(searcher.terms_with_prefix(field, start, limit=MOST_LOOKED_AT))
+            candidates |= dict(searcher.terms_with_prefix(field, start, limit=MOST_CANDIDATES))
     terms = list(candidates)
     stems = stemmer.analyze(" ".join(terms))
     if len(stems) != len(terms):
