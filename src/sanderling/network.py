@@ -57,8 +57,12 @@ def agent(settings: Settings) -> str:
 
 
 def names(settings: Settings) -> frozenset[str]:
-    """By which robots meta tags and headers address the crawler: the products in its user agent, in small letters."""
-    words = settings.user_agent.lower()
+    """By which robots rules address the crawler: the products in its user agent, in small letters."""
+    return products(settings.user_agent)
+
+
+def products(user_agent: str) -> frozenset[str]:
+    words = user_agent.lower()
     return frozenset([*re.findall(r"^[^/\s]+", words), *re.findall(r"(?<=[\s(;])[a-z][\w-]*(?=/\d)", words)])
 
 

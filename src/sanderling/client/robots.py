@@ -1,11 +1,9 @@
 """Robots rules by RFC 9309: 4xx allows all, 5xx and silence forbid all for now, else the text decides."""
 
-from functools import lru_cache
-
-from protego import Protego
-
 from sanderling.clock import DAY
+from sanderling.documents.robots import group_for
 from sanderling.model import Robots
+from sanderling.network import products
 
 # RFC 9309 wants at least this much of a robots.txt to be read; the rest is ignored.
 LARGEST = 500 * 1024
@@ -33,10 +31,8 @@ class RobotsRules:
 
     def __init__(self, robots: Robots, agent: str) -> None:
         self._robots = robots
-        self._agent = agent
-        self._rules = _parsed(robots.text) if robots.allowed is None else None
-        delay = self._rules.crawl_delay(agent) if self._rules else None
-        self.crawl_delay = min(float(delay or 0.0), LONGEST_DELAY)
+        self._rules = group_for(robots.text, products(agent)) if robots.allowed is None else None
+        self.crawl_delay = min(self._rules.crawl_delay, LONGEST_DELAY) if self._rules else 0.0
 
     @property
     def unreachable(self) -> bool:
@@ -50,9 +46,4 @@ class RobotsRules:
     def allows(self, url: str) -> bool:
         if self._rules is None:
             return bool(self._robots.allowed)
-        return bool(self._rules.can_fetch(url, self._agent))
-
-
-@lru_cache(256)
-def _parsed(text: str) -> Protego:
-    return Protego.parse(text)
+        return self._rules.allows(url)

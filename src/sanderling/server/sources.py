@@ -1,7 +1,8 @@
 """Where a host lists its URLs itself: the sitemaps that its robots.txt names, or else `/sitemap.xml`."""
 
-import re
+from itertools import islice
 
+from sanderling.documents import robots
 from sanderling.model import Found, Host, Kind, NewUrl, State, Task
 from sanderling.urls import WEB, canonical, identity, origin
 
@@ -13,8 +14,6 @@ RANK = 1e6
 # Addresses that nobody named: where a sitemap would be, and one that no host has.
 GUESS = "/sitemap.xml"
 NONSENSE = "-does-not-exist"
-
-_NAMED = re.compile(r"^[ \t]*sitemap[ \t]*:[ \t]*(\S{1,8192})", re.IGNORECASE | re.MULTILINE)
 
 
 class Sources:
@@ -30,8 +29,8 @@ class Sources:
         if not self.wanted or host.id in self._asked or not host.origin.startswith(WEB):
             return []
         self._asked.add(host.id)
-        named = _NAMED.findall(host.robots.text) if host.robots else []
-        urls = [url for text in named[:MOST_A_HOST] if (url := canonical(text))]
+        named = robots.sitemaps(host.robots.text) if host.robots else iter(())
+        urls = [url for text in islice(named, MOST_A_HOST) if (url := canonical(text))]
         return [source(url) for url in dict.fromkeys(urls or [host.origin + GUESS])]
 
     def row(self, found: Found, via: int, task: Task | None, in_scope: bool) -> NewUrl:

@@ -49,13 +49,18 @@ def as_written(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
 def unified(url: str) -> str:
     """The canonical form of a URL that is in WHATWG form already."""
     if "%" in url:
-        url = _ESCAPE.sub(_one_way, url)
+        url = one_way(url)
     if "?" in url or ";" in url or "(" in url:
         url = without_noise(url)
     return url
 
 
-def _one_way(escape: re.Match[str]) -> str:
+def one_way(text: str) -> str:
+    """Text with its escapes written one way."""
+    return _ESCAPE.sub(_written, text)
+
+
+def _written(escape: re.Match[str]) -> str:
     upper = escape[0].upper()
     return _DECODED.get(upper, upper)
 
