@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import AbstractContextManager
@@ -19,6 +18,8 @@ from conftest import FAST, started, stored_urls
 
 from sanderling.crawling import remote
 from sanderling.crawling.run_folder import LINK
+from sanderling.processes import entry_points
+from sanderling.processes.crew import new_name
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.servers import PageServer, links
@@ -158,5 +159,6 @@ def test_a_client_that_comes_too_late_leaves_without_a_word(tmp_path: Path, left
     if left != "nothing":
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as once:
             once.bind(str(place))
-    ran = subprocess.run([sys.executable, "-m", "sanderling.jobs.client", str(place)], capture_output=True, text=True)
+    client = entry_points.command("client", new_name(), place, tmp_path, tmp_path / "marker")
+    ran = subprocess.run(client, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -1,6 +1,7 @@
 """Client processes that end are replaced, unless it is no use; those that have nothing to finish are not waited for."""
 
 import socket
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from sanderling.errors import RunFailed
 from sanderling.processes import crew as room
 from sanderling.processes.crew import HOPELESS, Crew
+from sanderling.processes.entry_points import command
 
 
 class Doomed(Crew):
@@ -19,13 +21,18 @@ class Doomed(Crew):
 
     def bury_all(self) -> None:
         self.fill()
-        for pid in list(self._members):
-            self.bury(pid)
+        for name in list(self._members):
+            self.bury(name)
+
+
+def lonely(place: Path) -> Callable[[str], list[str]]:
+    """How clients of a server at `place` are started; it may never answer."""
+    return lambda name: command("client", name, place, place.parent, place.parent / name)
 
 
 def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
     with (
-        closing(Doomed(HOPELESS, tmp_path / "socket")) as crew,
+        closing(Doomed(HOPELESS, lonely(tmp_path / "socket"))) as crew,
         pytest.raises(RunFailed, match="in a row ended at once"),
     ):
         crew.bury_all()
@@ -34,7 +41,7 @@ def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
 def test_many_clients_that_hang_together_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after Ctrl-Z: none of them has said anything for a while."""
     monkeypatch.setattr(room, "AT_ONCE", 0.0)
-    with closing(Doomed(HOPELESS, tmp_path / "socket")) as crew:
+    with closing(Doomed(HOPELESS, lonely(tmp_path / "socket"))) as crew:
         crew.bury_all()
         assert crew.replaced == HOPELESS
 
@@ -43,7 +50,7 @@ def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> N
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
         listening.listen()  # and nobody answers it
-        crew = Crew(2, tmp_path / "s")
+        crew = Crew(2, lonely(tmp_path / "s"))
         crew.fill()
         members = list(crew._members.values())
         crew.disband(patience=3600.0, at_work=set())

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _client(state: ClientState) -> str:
     failing = f", {state.failing:.0%} unanswered" if state.failing >= 0.01 else ""
-    return f"{state.pid}: {state.visits_per_second:,.1f}/s, {size(state.bytes_per_second)}/s, {state.leased:,} leased{failing}"
+    return f"{state.name}: {state.visits_per_second:,.1f}/s, {size(state.bytes_per_second)}/s, {state.leased:,} leased{failing}"
 
 
 def _said(live: Live) -> str:

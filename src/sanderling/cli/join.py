@@ -5,7 +5,9 @@ import argparse
 from sanderling.cli.folders import add_folder
 from sanderling.crawling.run_folder import LINK
 from sanderling.errors import UsageError
-from sanderling.jobs.client import client
+from sanderling.jobs.client import local_client
+from sanderling.processes.crew import new_name
+from sanderling.processes.marker import marker_path
 from sanderling.repository.folder import Folder, in_use
 
 
@@ -23,5 +25,6 @@ def run(options: argparse.Namespace) -> int:
     folder.require()
     if not in_use(folder):
         raise UsageError(f"no crawl is running in {options.dir}: start one with `sanderling crawl -d {options.dir}`")
-    client(str((options.dir / LINK).resolve()))
+    name, socket = new_name(), (options.dir / LINK).resolve()
+    local_client(name, socket, folder.warcs.absolute(), marker_path(socket.parent, name))
     return 0

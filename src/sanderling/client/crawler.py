@@ -4,7 +4,6 @@ Pauses go by a clock that never jumps; only what is told to others is in the tim
 """
 
 import math
-import os
 import time
 from collections import deque
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ from heapq import heappop, heappush
 from typing import Protocol
 
 from sanderling.client import robots
+from sanderling.client.archive import Archive
 from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.site import Pause, Pauses, PoliteHost
 from sanderling.client.transport import SWEEP_EVERY, Fetch, Transport
@@ -39,14 +39,6 @@ class Server(Protocol):
         """What has arrived; None when it is time to leave."""
 
     def tell(self, report: Report) -> None: ...
-
-
-class Archive(Protocol):
-    """Where bodies go."""
-
-    def flush(self) -> dict[str, int]: ...
-
-    def close(self) -> None: ...
 
 
 class Crawler:
@@ -326,7 +318,3 @@ class Crawler:
         """How many tasks would keep us busy; what waits for a pausing host does not count."""
         stock = sum(len(site.queue) for site in self._sites.values() if site.pause.next_at <= now + 1)
         return max(0, self._settings.connections - stock)
-
-
-def own_name() -> str:
-    return f"{os.getpid()}-{os.urandom(4).hex()}"

@@ -9,6 +9,7 @@ import turbohtml
 from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
+from sanderling.client.archive import Archive
 from sanderling.client.transport import Fetch, conditions_of, skipped_types
 from sanderling.documents import sitemaps
 from sanderling.documents.formats import decode, kind_of
@@ -50,10 +51,6 @@ class Detector(Protocol):
 
     @property
     def portray(self) -> Portray: ...
-
-
-class Archive(Protocol):
-    def add(self, exchange: Exchange) -> Stored: ...
 
 
 class Read(NamedTuple):

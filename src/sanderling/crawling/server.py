@@ -42,7 +42,7 @@ from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.crew import Crew
 from sanderling.processes.descriptors import make_room_for_clients
-from sanderling.processes.marker import Marker
+from sanderling.processes.marker import marked, marker_path
 from sanderling.refreshing.logbook import RefreshLog
 from sanderling.refreshing.refresher import Refreshing, refreshing
 from sanderling.refreshing.terms import Terms
@@ -123,7 +123,7 @@ class CrawlServer:
             self._run_folder = undo.enter_context(run_folder(folder.path))
             self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
             failed.pop_all()
-            self._crew = Crew(crew_size, self._run_folder / "socket")
+            self._crew = Crew(crew_size, self._client_command)
             self._refresh_log = RefreshLog(self._store)
             self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
             if retry:
@@ -143,7 +143,6 @@ class CrawlServer:
             self.repaired += self._intake.notices
             self._messenger = Messenger(folder, settings, self._store.newest_version())
             undo.callback(self._messenger.close)
-            self._markers: dict[str, Marker] = {}
             self._blamed: Counter[int] = Counter()
             self._wants: dict[ClientLine, int] = {}
             self.set_aside: list[int] = []
@@ -266,7 +265,7 @@ class CrawlServer:
     def _state_of(self, line: ClientLine, held: int, now: float) -> ClientState:
         pace = self._frontier.allocator.paces[line.client]
         return ClientState(
-            line.client, line.pid, held, line.visits, now - line.heard, pace.visits_per_second, pace.bytes_per_second,
+            line.client, self._crew.pid(line.client), held, line.visits, now - line.heard, pace.visits_per_second, pace.bytes_per_second,
             pace.failing, pace.late, pace.share,
         )  # fmt: skip
 
@@ -280,10 +279,10 @@ class CrawlServer:
         for line in list(self._switchboard.lines):
             if line.client and max(line.heard, self._back_since) < time.monotonic() - LONGEST_SILENCE:
                 self._lose(line)
-        known = {line.pid for line in self._switchboard.lines}
-        for pid in self._crew.died_silently():
-            if pid not in known:
-                self._crew.bury(pid)
+        known = {line.client for line in self._switchboard.lines}
+        for name in self._crew.died_silently():
+            if name not in known:
+                self._crew.bury(name)
         self._crew.fill()
         if self._back_since < time.monotonic() - LONGEST_SILENCE:
             overdue = self._frontier.allocator.expired(time.monotonic())
@@ -305,7 +304,7 @@ class CrawlServer:
         self._indexer.dismiss()
         for line in self._switchboard.lines:
             self._switchboard.send(line, Stop())
-        at_work = {line.pid for line in self._wants}
+        at_work = {line.client for line in self._wants}
         deadline = time.monotonic() + LAST_WORDS
         try:
             while self._sound and self._wants and time.monotonic() < deadline:
@@ -351,18 +350,22 @@ class CrawlServer:
         if visits and self.on_visits is not None:
             self.on_visits(visits)
 
+    def _client_command(self, name: str) -> list[str]:
+        """How a client on this machine is started: what is local to it is told here and not by message."""
+        socket, marker = self._run_folder / "socket", marker_path(self._run_folder, name)
+        return entry_points.command("client", name, socket, self._folder.warcs.absolute(), marker)
+
     def _welcome(self, line: ClientLine, hello: Hello) -> None:
         if hello.protocol != PROTOCOL or self._stopping:
             self._switchboard.drop(line)
             return
-        line.client, line.pid = hello.client, hello.pid
+        line.client = hello.client
         self._frontier.allocator.join(hello.client)
-        marker = self._markers[hello.client] = Marker.create(self._run_folder / f"marker-{hello.client}")
         self._wants[line] = 0
         settings = msgspec.json.encode(
             msgspec.structs.replace(self._control.settings, store="", webhook=())
         )  # no business of clients
-        self._switchboard.send(line, Welcome(settings, str(self._folder.warcs.absolute()), str(marker.path)))
+        self._switchboard.send(line, Welcome(settings))
 
     def _feed(self, line: ClientLine, want: int) -> None:
         if want <= 0 or self._stopping or self._control.paused:
@@ -384,9 +387,9 @@ class CrawlServer:
             return
         if self._stopping:
             return
-        self._crew.bury(line.pid)
+        self._crew.bury(line.client)
         warc.repair(self._folder.warcs, self._store.warcs(), line.client)
-        suspect = self._markers.pop(line.client).read()
+        suspect = marked(marker_path(self._run_folder, line.client))
         doomed = 0
         if suspect and (task := self._frontier.allocator.held(line.client, suspect)):
             self._blamed[suspect] += 1

@@ -1,4 +1,4 @@
-"""The life of a client process: `python -m sanderling.jobs.client SOCKET`."""
+"""The life of a client process: `python -m sanderling.jobs.client NAME SOCKET WARCS MARKER`."""
 
 import contextlib
 import errno
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sanderling.client.crawler import Crawler, own_name
+from sanderling.client.archive import Archive
+from sanderling.client.crawler import Crawler
 from sanderling.client.line import ServerLine
-from sanderling.client.reading import Fingerprinter, Portray, Reader
-from sanderling.model import PROTOCOL, Hello
+from sanderling.client.reading import Fingerprinter, Mark, Portray, Reader
+from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM
 from sanderling.processes.descriptors import room_for_connections
 from sanderling.processes.marker import Marker
@@ -52,27 +53,28 @@ class LazyDetector:
             self._decoder.close()
 
 
-def client(path: str) -> None:
-    """Connects, is welcomed, crawls and leaves."""
+def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
+    """A client on the machine of its server: it writes into the crawl's own folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for some costs 5 % of the time
-    name = own_name()
     with contextlib.suppress(ConnectionError):  # the server is gone: so are we
-        line = ServerLine(path)
-        welcome = line.introduce(Hello(PROTOCOL, name, os.getpid()))
-        if welcome is None:
-            return
-        told = msgspec.json.decode(welcome.settings, type=Settings)
-        settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
-        archive = warc.WarcWriter(Path(welcome.warc_folder), name)
-        mark = Marker.open(Path(welcome.marker)).write
-        with contextlib.closing(LazyDetector(settings)) as detector:
-            Crawler(name, settings, line, Reader(settings, archive, mark, detector), archive).run()
+        line = ServerLine(str(socket))
+        welcome = line.introduce(Hello(PROTOCOL, name))
+        if welcome is not None:
+            crawl(name, welcome, line, warc.WarcWriter(warcs, name), Marker(marker).write)
+
+
+def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark: Mark) -> None:
+    """Crawls until the server says stop or is gone."""
+    told = msgspec.json.decode(welcome.settings, type=Settings)
+    settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
+    with contextlib.closing(LazyDetector(settings)) as detector:
+        Crawler(name, settings, line, Reader(settings, archive, mark, detector), archive).run()
 
 
 if __name__ == "__main__":
     try:
-        client(sys.argv[1])
+        local_client(sys.argv[1], *map(Path, sys.argv[2:]))
     except OSError as error:
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise

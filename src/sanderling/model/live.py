@@ -41,7 +41,7 @@ class ClientState(Struct, frozen=True):
     """A client process of a running crawl."""
 
     name: str
-    pid: int
+    pid: int  # 0 for one that the crawl did not start itself
     leased: int
     visits: int
     silent: float  # seconds since it was heard of

@@ -1,13 +1,16 @@
 """What server and clients say to each other, leases one way and reports the other, and what anybody may ask of a server."""
 
-from typing import Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from sanderling.model.states import Kind, Outcome
 
 # Raised whenever a message changes its meaning; both sides refuse a stranger.
-PROTOCOL = 4
+PROTOCOL = 5
+
+# It becomes part of file names, so it must not be anything else than a name.
+ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
 
 
 class Task(NamedTuple):
@@ -60,11 +63,9 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Welcome(Struct, frozen=True, tag=True):
-    """Server to client, once: the settings of this crawl as JSON and where bodies go."""
+    """Server to client, once: the settings of this crawl as JSON."""
 
     settings: bytes
-    warc_folder: str
-    marker: str
 
 
 class Found(NamedTuple):
@@ -146,8 +147,7 @@ class Hello(Struct, frozen=True, tag=True):
     """Client to server, first of all."""
 
     protocol: int
-    client: str
-    pid: int
+    client: ClientName
 
 
 class Report(Struct, frozen=True, tag=True):

@@ -1,4 +1,4 @@
-"""Eight bytes shared with a client: the page it is parsing right now, readable after its death."""
+"""The page that a client is parsing right now: eight bytes in a file that can be read after the client's death."""
 
 import mmap
 import struct
@@ -7,24 +7,27 @@ from pathlib import Path
 _ID = struct.Struct("<q")
 
 
+def marker_path(folder: Path, client: str) -> Path:
+    """Where a client on this machine keeps its marker; `folder` is that of the running crawl."""
+    return folder / f"marker-{client}"
+
+
 class Marker:
-    def __init__(self, path: Path, memory: mmap.mmap) -> None:
-        self.path = path
-        self._memory = memory
+    """The client's side."""
 
-    @classmethod
-    def create(cls, path: Path) -> "Marker":
-        path.write_bytes(bytes(8))
-        return cls.open(path)
-
-    @classmethod
-    def open(cls, path: Path) -> "Marker":
+    def __init__(self, path: Path) -> None:
+        path.write_bytes(bytes(_ID.size))
         with path.open("r+b") as file:
-            return cls(path, mmap.mmap(file.fileno(), 8))
+            self._memory = mmap.mmap(file.fileno(), _ID.size)
 
     def write(self, id: int) -> None:
         _ID.pack_into(self._memory, 0, id)
 
-    def read(self) -> int:
-        found: int = _ID.unpack_from(self._memory, 0)[0]
-        return found
+
+def marked(path: Path) -> int:
+    """The page that a client was parsing when it died; 0 when there was none or the client kept no marker."""
+    try:
+        found: int = _ID.unpack(path.read_bytes())[0]
+    except FileNotFoundError:
+        return 0
+    return found

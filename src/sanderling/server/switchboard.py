@@ -17,7 +17,6 @@ class ClientLine:
     def __init__(self, sock: socket.socket) -> None:
         self.sock = sock
         self.client = ""
-        self.pid = 0
         self.heard = 0.0
         self.visits = 0
         self._incoming = Incoming()
