@@ -11,6 +11,7 @@ from conftest import FAST, Run
 from PIL import Image
 from warcio.archiveiterator import ArchiveIterator
 
+from sanderling.crawling.ledger import Ledger
 from sanderling.model import Before, Counts, Outcome, State, Task, Visit
 from sanderling.server import settling
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
@@ -339,7 +340,8 @@ def test_a_page_that_leaves_the_collection_while_it_is_visited_is_counted_once_a
     before = Before(b"", b"", State.EXCLUDED, 200, None, True)
     same = Visit(id=1, outcome=Outcome.UNCHANGED, at=1.0, status=200)
     assert before.there
-    counts = Counts(known=1, excluded=1)
+    ledger = Ledger(Counts(known=1, excluded=1))
     settled = settling.settle(same, Task(1, "http://e.org/", 0, 0, 0), 0, 0.0, before)
-    settling.count(counts, [], [settled], [same], {1: before})
+    ledger.visited([same], [settled], {1: before}, {}, 0)
+    counts = ledger.counts
     assert (counts.fetched, counts.gone, counts.excluded) == (1, 0, 0)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sanderling import clock
 from sanderling.crawling.collection import LEFT, PageCollection, Swap
+from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.outage import Network
 from sanderling.crawling.rescope import Rescoping
 from sanderling.model import Found, Host, HostLease, Kind, NewUrl, Outcome, Reworked, Settled, State, Task, Visit
@@ -13,7 +14,6 @@ from sanderling.processes import entry_points
 from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.store import Store
-from sanderling.server import settling
 from sanderling.server.allocator import Allocator
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
 from sanderling.server.distributor import Distributor
@@ -33,14 +33,14 @@ class Frontier:
 
     def __init__(
         self, store: Store, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool,
-        refresher: Refresher | None, crew: int,
+        refresher: Refresher | None, crew: int, ledger: Ledger,
     ) -> None:  # fmt: skip
         self._store = store
         self._settings = settings
         self._again = again
         self._refresher = refresher
         self.observer = Observer(store)
-        self.counts = store.counts()
+        self.ledger = ledger
         self._seeds = list(dict.fromkeys([*store.seeds(), *map(canonical_seed, seeds)]))
         self.homes = store.homes()
         named = {origin(seed) for seed in self._seeds}
@@ -90,7 +90,7 @@ class Frontier:
 
     @property
     def _unvisited(self) -> int:
-        return max(0, self.counts.queued - self.allocator.leased)
+        return max(0, self.ledger.counts.queued - self.allocator.leased)
 
     def list_lengths(self) -> list[int] | None:
         """About how long the three lists are; None when pages are visited in the order of their depth."""
@@ -118,15 +118,15 @@ class Frontier:
         if self._refresher is not None:
             for host, count in Counter(self._refresher.step(now, self.network.away)).items():
                 self._add_work(host, count)
-        self._write(self.reranker.step(self.counts.fetched))
-        self.queue(self.rescoping.step(self.counts, not self.allocator.leased), {})
-        if self.collection is not None and (swaps := self.collection.step(self.counts)):
+        self._write(self.reranker.step(self.ledger.counts.fetched))
+        self.queue(self.rescoping.step(self.ledger, not self.allocator.leased), {})
+        if self.collection is not None and (swaps := self.collection.step(self.ledger.counts)):
             self._swap(self.collection, swaps)
 
     def close(self) -> None:
         """Keeps what hosts taught since they were kept last."""
         if hosts := self.gate.last_words():
-            self._store.rework([], [], hosts, self.counts)
+            self._store.rework([], [], hosts, self.ledger.counts)
 
     def exhausted(self) -> bool:
         """Whether nothing is left to visit, or the limits allow no more."""
@@ -139,7 +139,7 @@ class Frontier:
         idle = self.allocator.nothing_left() and not waiting and not self.network.away
         if self._refresher is not None:
             return self._refresher.over(idle, clock.now())
-        if self.collection is not None and self._stored_left() > 0 and self.collection.busy(self.counts):
+        if self.collection is not None and self._stored_left() > 0 and self.collection.busy(self.ledger.counts):
             return False
         if self.room() <= 0:
             return True
@@ -192,15 +192,15 @@ class Frontier:
     def bytes_are_used_up(self) -> bool:
         """Whether as much was downloaded as the limit allows."""
         limit = self._settings.max_bytes
-        return limit is not None and self.counts.bytes >= limit
+        return limit is not None and self.ledger.counts.bytes >= limit
 
     def _stored_left(self) -> int:
         limit = self._settings.max_pages
-        return 1 << 30 if limit is None else limit - self.counts.pages
+        return 1 << 30 if limit is None else limit - self.ledger.counts.pages
 
     def _pages_left(self) -> int:
         left, collection = self._stored_left(), self.collection
-        return left if collection is None else min(left, collection.most - collection.inside(self.counts))
+        return left if collection is None else min(left, collection.most - collection.inside(self.ledger.counts))
 
     def _swap(self, collection: PageCollection, swaps: list[Swap]) -> None:
         """Lets pages leave the collection, and others take their places, unless something came between."""
@@ -216,10 +216,9 @@ class Frontier:
         returning = [swap.newcomer for swap in swaps if swap.returns]
         reworked = [Reworked(id, State.EXCLUDED, LEFT) for id in leavers]
         reworked += [Reworked(id, State.QUEUED, "") for id in returning]
-        self.counts.fetched -= len(leavers)
-        self.counts.excluded += len(leavers) - len(returning)
-        self.counts.queued += len(returning)
-        self._store.rework(reworked, [], [], self.counts)
+        self.ledger.moved([(State.FETCHED, State.EXCLUDED)] * len(leavers))
+        self.ledger.moved([(State.EXCLUDED, State.QUEUED)] * len(returning))
+        self._store.rework(reworked, [], [], self.ledger.counts)
         for host, count in Counter(swap.host for swap in swaps if swap.newcomer).items():
             self._add_work(host, count)
 
@@ -266,13 +265,12 @@ class Frontier:
             urls = list({row.id: row for _, rows in stopped.values() for row in rows}.values())
             depths = Counter(task.depth for task in tasks if task.id in stopped)
             self.allocator.add_depths({depth: -count for depth, count in depths.items()})
-            self.counts.queued -= len(stopped)
-            held = sum(change.state is State.KNOWN for change, _ in stopped.values())
-            self.counts.held += held
-            self.counts.excluded += len(stopped) - held
-            settling.count(self.counts, urls, [], [])
+            self.ledger.moved((State.QUEUED, change.state) for change, _ in stopped.values())
+            self.ledger.admitted(urls)
             fresh = self.hosts_of(urls)
-            self._store.rework([change for change, _ in stopped.values()], urls, list(fresh.values()), self.counts)
+            self._store.rework(
+                [change for change, _ in stopped.values()], urls, list(fresh.values()), self.ledger.counts
+            )
             self._passed += urls
             tasks = self._store.take(host, count - len(passed), {*leased, *(task.id for task in passed)})
         return passed
@@ -312,8 +310,8 @@ class Frontier:
     def let_go(self, released: list[Released]) -> bool:
         """Queues what is held back no longer; False when there is nothing."""
         if released:
-            self.count_released(released)
-            self._store.rework([Reworked(each.id, State.QUEUED, "") for each in released], [], [], self.counts)
+            self.ledger.moved((each.was, State.QUEUED) for each in released)
+            self._store.rework([Reworked(each.id, State.QUEUED, "") for each in released], [], [], self.ledger.counts)
             self.add_released(released)
         return bool(released)
 
@@ -321,12 +319,6 @@ class Frontier:
         self.allocator.add_depths(Counter(each.depth for each in released))
         for id, count in Counter(each.host for each in released).items():
             self._add_work(id, count)
-
-    def count_released(self, released: list[Released]) -> None:
-        self.counts.queued += len(released)
-        held = sum(each.was is State.KNOWN for each in released)
-        self.counts.held -= held
-        self.counts.excluded -= len(released) - held
 
     def follow_seeds(
         self, redirects: list[Visit], seen: dict[int, tuple[Found, Visit]]
@@ -345,8 +337,6 @@ class Frontier:
             changed = True
             if known and known[1] == State.EXCLUDED:
                 again.append(Settled(id, State.QUEUED, 0, 0.0, ""))
-                self.counts.excluded -= 1
-                self.counts.queued += 1
         return (self.homes if changed else None), again
 
     def hosts_of(self, urls: list[NewUrl]) -> dict[int, Host]:
@@ -374,9 +364,9 @@ class Frontier:
         known = self._store.known([identity(url) for url in self._seeds])
         failed = [Reworked(id, State.QUEUED, "") for id, (_, state) in known.items() if state == State.FAILED]
         if failed:
-            self.counts.failed -= len(failed)
-            self.counts.queued += len(failed)
-            self._store.rework(failed, [], [], self.counts)
+            kinds = {task.id: task.kind for task in self._store.tasks([each.id for each in failed])}
+            self.ledger.moved((State.FAILED, State.QUEUED) for each in failed if kinds[each.id] == Kind.PAGE)
+            self._store.rework(failed, [], [], self.ledger.counts)
 
     def _load_queue(self) -> None:
         for host, queued in self._store.waiting():
@@ -404,8 +394,8 @@ class Frontier:
         found = [Found(id, url, "") for id, url in ids.items() if id not in known]
         urls = admit(found, 0, 0, 0, self.scope, None, self.reranker.rank)
         fresh = self.hosts_of(urls)
-        settling.count(self.counts, urls, [], [])
-        self._store.seed(self._seeds, urls, list(fresh.values()), self.counts)
+        self.ledger.admitted(urls)
+        self._store.seed(self._seeds, urls, list(fresh.values()), self.ledger.counts)
         self.queue(urls, fresh)
 
 

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 class Intake:
     """Where reports become commits."""
 
-    def __init__(self, store: Store, settings: Settings, frontier: Frontier, warcs: Path) -> None:
+    def __init__(self, store: Store, settings: Settings, frontier: Frontier, warcs: Path, retry: bool) -> None:
         self._store = store
         self._settings = settings
         self._frontier = frontier
         self._warcs = warcs
+        # A page that left the collection, or failed, may be in the queue again with versions of its own.
+        self._returns = retry or settings.collection is not None
         self._comparer: Comparing | None = None
         self.notices: list[str] = []
         self._apply_rules()
@@ -42,8 +44,9 @@ class Intake:
         hosts = [host for note in report.hosts if (host := self._frontier.allocator.note(note)) is not None]
         if not visits and not hosts:
             return []
-        settings, counts = self._settings, self._frontier.counts
-        before = self._store.before([id for id, task in tasks.items() if task.digest])
+        settings, ledger = self._settings, self._frontier.ledger
+        known = self._store.before([id for id, task in tasks.items() if task.digest or self._returns])
+        before = {id: each for id, each in known.items() if each.state != State.QUEUED}
         visits = [self._frontier.gate.unmasked(v, tasks[v.id]) for v in visits]
         excused = self._frontier.hear(visits)
         settled = [
@@ -75,16 +78,21 @@ class Intake:
         )
         self._frontier.settle(settled)
         pages = [v for v in visits if tasks[v.id].kind == Kind.PAGE]
-        settling.count(
-            counts, urls, [s for s in settled if tasks[s.id].kind == Kind.PAGE], pages, before, changes
-        )  # fmt: skip
-        counts.bytes += sum(v.size for v in visits if tasks[v.id].kind == Kind.SOURCE)
-        self._frontier.count_released(lessons.released)
-        counts.leased = self._frontier.allocator.leased
+        ledger.admitted(urls)
+        ledger.visited(
+            pages,
+            [s for s in settled if tasks[s.id].kind == Kind.PAGE],
+            known,
+            changes,
+            self._frontier.allocator.leased,
+        )
+        ledger.sitemaps_read(v for v in visits if tasks[v.id].kind == Kind.SOURCE)
+        requeued = {each.id: State.EXCLUDED for each in again} | {each.id: each.was for each in lessons.released}
+        ledger.moved((was, State.QUEUED) for was in requeued.values())
         self._store.commit(
             Commit(
                 report.client, report.number, urls, settled + again, visits,
-                [*hosts, *lessons.hosts, *fresh.values()], report.warcs, counts, homes, changes, noise,
+                [*hosts, *lessons.hosts, *fresh.values()], report.warcs, ledger.counts, homes, changes, noise,
                 aliases=aliases, dated=dated, beliefs=beliefs, trust=trust,
             )
         )  # fmt: skip

@@ -9,10 +9,10 @@ at once; and a crawl that ends before begins again when it goes on.
 import hashlib
 import json
 import time
-from collections import Counter
 from collections.abc import Callable
 
-from sanderling.model import Counts, Host, Kind, NewUrl, Reworked, State, Task
+from sanderling.crawling.ledger import Ledger
+from sanderling.model import Host, Kind, NewUrl, Reworked, State, Task
 from sanderling.repository.store import ScopedUrl, Store
 from sanderling.server.dispatcher import OUT_OF_SCOPE, Scope
 from sanderling.settings import Settings
@@ -50,12 +50,12 @@ class Rescoping:
             named = {identity(home) for home in homes}
             self._pass = Pass(self._store, scope, named, self._leased, settings.max_depth, in_order)
 
-    def step(self, counts: Counts, idle: bool) -> list[NewUrl]:
+    def step(self, ledger: Ledger, idle: bool) -> list[NewUrl]:
         """Goes on, for longer when nothing else is to be done; returns URLs that are queued now and were not."""
         came: list[ScopedUrl] = []
         until = time.monotonic() + (IDLE_SECONDS if idle else 0.0)
         while self._pass is not None:
-            came += self._pass.step(counts)
+            came += self._pass.step(ledger)
             if self._pass.done:
                 self._pass = None
                 self._remember(self._becoming)
@@ -95,7 +95,7 @@ class Pass:
     def done(self) -> bool:
         return self._next > self._last
 
-    def step(self, counts: Counts) -> list[ScopedUrl]:
+    def step(self, ledger: Ledger) -> list[ScopedUrl]:
         """Looks at a few URLs and writes what has changed; returns those that are queued now and were not."""
         rows = [row for row in self._store.judged(self._next, self._next + STEP) if not self._leased(row.id)]
         self._next += STEP
@@ -106,14 +106,12 @@ class Pass:
         ]
         coming = [row for row in rows if row.state == State.EXCLUDED and self._may_come(row)]
         if leaving or coming:
-            was = Counter(row.state for row, _ in leaving)
-            counts.queued += len(coming) - was[State.QUEUED]
-            counts.held -= was[State.KNOWN]
-            counts.excluded += len(leaving) - len(coming)
+            ledger.moved((row.state, State.EXCLUDED) for row, _ in leaving)
+            ledger.moved((row.state, State.QUEUED) for row in coming)
             self._store.rework(
                 [Reworked(row.id, State.EXCLUDED, why) for row, why in leaving]
                 + [Reworked(row.id, State.QUEUED, "") for row in coming],
-                [], self._new_hosts(coming), counts,
+                [], self._new_hosts(coming), ledger.counts,
             )  # fmt: skip
         if self._in_order:
             queued = [row for row in rows if row.state == State.QUEUED]

@@ -17,6 +17,7 @@ from sanderling.crawling.control import Control
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.intake import Intake
+from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.run_folder import run_folder
 from sanderling.errors import DiskFull, StoreAway
 from sanderling.files import write_whole
@@ -126,10 +127,12 @@ class CrawlServer:
             self._crew = Crew(crew_size, self._client_command)
             self._refresh_log = RefreshLog(self._store)
             self._refresher = refreshing(folder.path, self._run_folder, terms) if terms is not None else None
+            ledger = Ledger(self._store.counts())
             if retry:
-                self._store.retry_failed(self._store.counts())
+                ledger.failed_retried()
+                self._store.retry_failed(ledger.counts)
             self._frontier = Frontier(
-                self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher, crew_size
+                self._store, settings, seeds, folder.path, self._run_folder, again, self._refresher, crew_size, ledger
             )
             self._final_ranking = FinalRanking(self._store, folder.path, self._run_folder / "weights")
             undo.callback(self._final_ranking.close)
@@ -139,7 +142,7 @@ class CrawlServer:
             self._looked_at = 0.0
             indexer = entry_points.command("index", folder.path)
             self._indexer = Companion(indexer, wanted=settings.index)
-            self._intake = Intake(self._store, settings, self._frontier, folder.warcs)
+            self._intake = Intake(self._store, settings, self._frontier, folder.warcs, retry)
             self.repaired += self._intake.notices
             self._messenger = Messenger(folder, settings, self._store.newest_version())
             undo.callback(self._messenger.close)
@@ -170,7 +173,7 @@ class CrawlServer:
                     self._refresh_log.see(progress.refresh, clock.now())
                     on_progress(progress)
             if not self.stopped:
-                self._final_ranking.begin(self._frontier.counts)
+                self._final_ranking.begin(self._frontier.ledger.counts)
         except Exception:
             self._sound = False
             raise
@@ -210,7 +213,7 @@ class CrawlServer:
         return self._control.paused or not self._frontier.exhausted()
 
     def progress(self) -> CrawlProgress:
-        counts, limits = self._frontier.counts, self._control.settings
+        counts, limits = self._frontier.ledger.counts, self._control.settings
         return CrawlProgress(
             counts, self._frontier.allocator.leased, self._frontier.allocator.hosts, len(self._wants), self._crew.replaced,
             self._control.seconds,
@@ -270,7 +273,7 @@ class CrawlServer:
         )  # fmt: skip
 
     def _tick(self) -> None:
-        self._throughput.sample(self._frontier.counts, time.monotonic())
+        self._throughput.sample(self._frontier.ledger.counts, time.monotonic())
         self._frontier.tick(clock.now())
         if complaint := self._indexer.step():
             self.on_notice(f"the search index is not kept up: {complaint}")
@@ -396,9 +399,10 @@ class CrawlServer:
             if self._blamed[suspect] >= 2:
                 doomed = suspect
                 if task.kind == Kind.PAGE:
-                    self._frontier.counts.queued -= not task.digest
-                    self._frontier.counts.fetched -= bool(task.digest)
-                    self._frontier.counts.failed += 1
-                self._store.set_aside(doomed, "set aside: it ended a client process twice", self._frontier.counts)
+                    state = State(self._store.known([doomed])[doomed][1])
+                    self._frontier.ledger.set_aside(state, self._store.before([doomed]).get(doomed))
+                self._store.set_aside(
+                    doomed, "set aside: it ended a client process twice", self._frontier.ledger.counts
+                )
                 self.set_aside.append(doomed)
         self._frontier.allocator.leave(line.client, doomed)

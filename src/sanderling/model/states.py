@@ -11,7 +11,6 @@ class State(IntEnum):
 
     KNOWN = 0
     QUEUED = 1
-    LEASED = 2
     FETCHED = 3
     FAILED = 4
     GONE = 5

@@ -87,7 +87,7 @@ class Store(Protocol):
         """Queues the URLs whose pause after a failed try is over; returns (host, how many)."""
 
     def retry_failed(self, counts: Counts) -> None:
-        """Queues every page that failed, as if it had never been tried, and counts them so."""
+        """Queues every page that failed, as if it had never been tried."""
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         """Gives queued URLs (by id) another rank; what is no longer queued stays as it is."""

@@ -137,14 +137,11 @@ class PostgresWriting(PostgresDatabase):
         return self._session.write(lambda db: [(host, count) for host, count in db.execute(query, (now,))])
 
     def retry_failed(self, counts: Counts) -> None:
-        def work(db: Connection) -> int:
-            count = db.execute(rows.RETRY_FAILED).rowcount
-            fewer = msgspec.structs.replace(counts, failed=counts.failed - count, queued=counts.queued + count)
-            _put_counts(db, fewer)
-            return count
+        def work(db: Connection) -> None:
+            db.execute(rows.RETRY_FAILED)
+            _put_counts(db, counts)
 
-        count = self._session.write(work)
-        counts.failed, counts.queued = counts.failed - count, counts.queued + count
+        self._session.write(work)
 
     def revisit_all(self, now: float, sitemaps: bool) -> None:
         query = """UPDATE urls SET due = %s, attempts = 0

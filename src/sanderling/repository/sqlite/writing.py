@@ -143,8 +143,7 @@ class SqliteWriting(SqliteDatabase):
 
     def retry_failed(self, counts: Counts) -> None:
         with self._transaction():
-            count = self._db.execute(rows.RETRY_FAILED).rowcount
-            counts.failed, counts.queued = counts.failed - count, counts.queued + count
+            self._db.execute(rows.RETRY_FAILED)
             self._put_counts(counts)
 
     def revisit_all(self, now: float, sitemaps: bool) -> None:
