@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from sanderling.errors import BadFolder, Damaged
@@ -335,3 +336,16 @@ def test_a_damaged_or_newer_database_is_refused(tmp_path: Path) -> None:
         SqliteStore(path)
     with pytest.raises(BadFolder, match="does not exist"):
         SqliteStore(tmp_path / "none.db", readonly=True)
+
+
+def test_what_a_client_says_of_relevance_is_kept_and_shown_where_it_was_said(store: Store) -> None:
+    said, unsaid = url("said", 1)._replace(relevance=0.75), url("unsaid", 1)
+    store.seed([], [url("page"), url("plain")], [HOST], Counts())
+    store.commit(commit(1, [visit("page", relevance=0.5), visit("plain", 1)], [said, unsaid]))
+    assert dict(store.relevances()) == {said.id: 0.75, url("page").id: 0.5}
+    shown = [msgspec.to_builtins(page) for page in (*store.pages(), *store.unanswered(State.QUEUED))]
+    assert {row["url"][13:]: row["relevance"] for row in shown if "relevance" in row} == {"page": 0.5, "said": 0.75}
+    store.commit(commit(2, [visit("page", 2, relevance=0.25), visit("said", 3, relevance=1.0)]))
+    assert dict(store.relevances()) == {said.id: 1.0, url("page").id: 0.25}
+    store.commit(commit(3, [visit("page", status=304, outcome=Outcome.UNCHANGED)]))
+    assert dict(store.relevances())[url("page").id] == 0.25

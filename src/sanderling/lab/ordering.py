@@ -98,6 +98,7 @@ class PaperCrawl:
             web.host[known],
             web.shape[known],
             self._visited[known],
+            np.zeros(int(known.sum())),
         )
         score = scores(self._order, snapshot)
         self._newcomers = newcomers(snapshot, score)

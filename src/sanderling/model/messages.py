@@ -69,13 +69,17 @@ class Welcome(Struct, frozen=True, tag=True):
 
 
 class Found(NamedTuple):
-    """A URL met for the first time by this client, with what a sitemap or feed says about it."""
+    """A URL met for the first time by this client, with what a sitemap or feed says about it.
+
+    `relevance` is how well the link fits what the crawl is after, from 0 to 1; 0 when nobody says.
+    """
 
     id: int
     url: str
     anchor: str
     kind: int = Kind.PAGE
     modified: float = 0.0
+    relevance: float = 0.0
 
 
 class Stored(NamedTuple):
@@ -131,6 +135,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     links: bytes = b""  # packed 64-bit ids, each once
     found: list[Found] = []
     stored: Stored | None = None
+    relevance: float = 0.0  # how well the page fits what the crawl is after, from 0 to 1; 0 when nobody says
 
 
 class HostNote(Struct, frozen=True, array_like=True):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from sanderling.model.live import Counts
 from sanderling.model.messages import Robots, Stored, Visit
@@ -26,6 +26,7 @@ class NewUrl(NamedTuple):
     kind: int = Kind.PAGE
     modified: float = 0.0
     alias: int = 0  # the URL that this one is only another name of
+    relevance: float = 0.0  # of the link that led to it
 
 
 class Change(Struct, frozen=True, array_like=True):
@@ -126,6 +127,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     visits: int = 0
     changes: int = 0
     importance: float = 0.0
+    relevance: float | UnsetType = UNSET  # of the page, or else of the link to it; not printed when nobody said it
     digest: str = ""
     title: str = ""
     mime: str = ""

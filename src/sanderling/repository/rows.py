@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from sanderling.model import (
     Before,
@@ -29,7 +30,7 @@ TRUNCATED, NOINDEX, PERMANENT = 1, 2, 4
 PAGE_COLUMNS = (
     "id", "status", "fetched_at", "changed_at", "visits", "changes", "importance", "size", "digest", "text_digest",
     "mime", "charset", "language", "title", "etag", "modified", "flags", "redirect", "canonical", "simhash", "warc",
-    "offset", "length", "fingerprint", "noise",
+    "offset", "length", "fingerprint", "noise", "relevance",
 )  # fmt: skip
 VERSION_COLUMNS = (
     "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length", "kinds",
@@ -38,10 +39,13 @@ VERSION_COLUMNS = (
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
 HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 
+# How relevant a URL is: what was said of the page, or else of the link to it; for both dialects.
+RELEVANCE = "coalesce(nullif(p.relevance, 0), u.relevance)"
+
 # What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both dialects.
-PAGE_FIELDS = """u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
+PAGE_FIELDS = f"""u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
     p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, u.reason, w.name, p."offset", p.length,
-    p.simhash"""
+    p.simhash, {RELEVANCE}"""
 # What `version` turns into a `VersionRow`.
 VERSION_FIELDS = """v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
     v.size, v.mime, w.name, v."offset", v.length, p.title"""
@@ -52,6 +56,7 @@ RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WH
 RENEWED = (
     "status", "fetched_at", "size", "digest", "text_digest", "mime", "charset", "language", "title", "etag", "modified",
     "flags", "redirect", "canonical", "simhash", "warc", "offset", "length", "fingerprint", "noise",
+    "relevance",
 )  # fmt: skip
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
@@ -83,7 +88,7 @@ def page_row(v: Visit, warcs: Mapping[str, int], commit: Commit) -> tuple[Any, .
     return (
         v.id, v.status, v.at, v.at, 1, int(changed), 0.0, v.size, v.digest, v.text_digest, v.mime, v.charset,
         v.language, v.title, v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place, v.fingerprint,
-        commit.noise.get(v.id, b""),
+        commit.noise.get(v.id, b""), v.relevance,
     )  # fmt: skip
 
 
@@ -148,5 +153,11 @@ def page(r: tuple[Any, ...]) -> PageRow:
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
         language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX),
         permanent=bool(r[15] & PERMANENT), reason=r[16], warc=r[17], offset=r[18], length=r[19],
-        simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", redirect=r[21], same_as=r[22],
+        simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET, redirect=r[22],
+        same_as=r[23],
     )  # fmt: skip
+
+
+def unanswered(state: State, r: tuple[Any, ...]) -> PageRow:
+    """From (url, depth, reason, relevance) of a URL that never answered."""
+    return PageRow(url=r[0], state=state.name.lower(), depth=r[1], reason=r[2], relevance=r[3] or UNSET)

@@ -107,6 +107,9 @@ class SharedQueries(ABC):
     def url_facts(self) -> Iterator[UrlFacts]:
         yield from map(UrlFacts._make, self._each("SELECT id, host, depth, state, rank, alias FROM urls"))
 
+    def relevances(self) -> Iterator[tuple[int, float]]:
+        yield from self._each(f"SELECT u.id, {rows.RELEVANCE} FROM {self.joins.urls} WHERE {rows.RELEVANCE} <> 0")
+
     def url_texts(self) -> Iterator[tuple[int, str]]:
         yield from self._each("SELECT id, url FROM urls")
 

@@ -192,6 +192,9 @@ class Store(Protocol):
     def url_texts(self) -> Iterator[tuple[int, str]]:
         """Every URL's id and text, in whatever order is read fastest."""
 
+    def relevances(self) -> Iterator[tuple[int, float]]:
+        """Every URL of which a client said how relevant it is, in whatever order is read fastest."""
+
     def visit_times(self) -> Iterator[tuple[int, float]]:
         """Every page that answered and when it last did, in whatever order is read fastest."""
 

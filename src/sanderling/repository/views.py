@@ -17,9 +17,10 @@ _FIRST, _LAST = 0, 1 << 62
 
 _LISTED = """SELECT u.number, u.id, u.url, u.state, u.depth, u.reason, p.status, p.title, p.mime, p.size, p.visits,
     p.changes, p.fetched_at, p.changed_at"""
-_SHOWN = """SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, u.anchor, u.reason, p.status, p.title,
+_SHOWN = f"""SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via, u.anchor, u.reason, p.status, p.title,
     p.mime, p.charset, p.language, p.size, p.visits, p.changes, p.importance, p.fetched_at, p.changed_at,
-    p.not_modified, p.same, p.flags, p.redirect, u.alias, p.fingerprint, p.noise"""
+    p.not_modified, p.same, p.flags, p.redirect, u.alias, p.fingerprint, p.noise,
+    {rows.RELEVANCE}"""
 _VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
 
 
@@ -74,6 +75,7 @@ class Shown(NamedTuple):
     same_as: str
     fingerprint: bytes
     noise: bytes
+    relevance: float
 
 
 class ListPart(NamedTuple):
@@ -118,7 +120,7 @@ def url(store: Store, id: int) -> Shown | None:
     others = store.known([other for other in row[24:26] if other])
     names = [others[other][0] if other in others else "" for other in row[24:26]]
     marks = [bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX), *names]
-    return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b"")])
+    return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b""), row[28]])
 
 
 def evidence(store: Store, id: int) -> bytes:

@@ -108,7 +108,7 @@ def admit(
 ) -> list[NewUrl]:
     """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with the reason."""
     rows = []
-    for id, url, anchor, kind, modified in found:
+    for id, url, anchor, kind, modified, relevance in found:
         home = origin(url)
         reason = scope.objection(url, home)
         if not reason and max_depth is not None and depth > max_depth:
@@ -116,7 +116,6 @@ def admit(
         if not reason and hops > MAX_HOPS:
             reason = f"more than {MAX_HOPS} redirects"
         state = State.EXCLUDED if reason else State.QUEUED
-        rows.append(
-            NewUrl(id, url, identity(home), depth, state, rank(depth), via, hops, anchor, reason, kind, modified)
-        )
+        host, worth = identity(home), rank(depth)
+        rows.append(NewUrl(id, url, host, depth, state, worth, via, hops, anchor, reason, kind, modified, 0, relevance))
     return rows

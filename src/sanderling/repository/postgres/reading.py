@@ -35,10 +35,10 @@ class PostgresReading(PostgresDatabase):
         yield from map(rows.page, self._session.stream(_PAGES))
 
     def unanswered(self, state: State) -> Iterator[PageRow]:
-        query = """SELECT url, depth, reason FROM urls u
+        query = """SELECT url, depth, reason, relevance FROM urls u
             WHERE state = %s AND kind = 0 AND NOT EXISTS (SELECT 1 FROM pages WHERE id = u.id)"""
         for row in self._session.stream(query, int(state)):
-            yield PageRow(url=row[0], state=state.name.lower(), depth=row[1], reason=row[2])
+            yield rows.unanswered(state, row)
 
     def with_history(self) -> Iterator[tuple[int, int]]:
         query = """SELECT p.id, p.not_modified + p.same FROM pages p

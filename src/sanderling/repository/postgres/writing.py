@@ -16,10 +16,12 @@ from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
 from sanderling.repository.store import WhileAway
 
-_NEW_URLS = """COPY urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, alias)
+_NEW_URLS = """COPY urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, alias,
+    relevance)
     FROM STDIN (FORMAT BINARY)"""
 _NEW_URL_TYPES = (
     "int8", "text", "int8", "int4", "int4", "float8", "int8", "int4", "text", "text", "int4", "float8", "int8",
+    "float8",
 )  # fmt: skip
 
 
@@ -44,7 +46,7 @@ _NEW_PAGES = _insert(
     "pages AS p",
     rows.PAGE_COLUMNS,
     "int8 int4 float8 float8 int4 int4 float8 int8 bytea bytea text text text text text text int4 int8 int8 int8 int4 "
-    "int8 int8 bytea bytea",
+    "int8 int8 bytea bytea float8",
 )
 _PAGES = f"""{_NEW_PAGES}
     ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, changes = p.changes + excluded.changes,

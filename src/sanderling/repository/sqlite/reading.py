@@ -41,9 +41,9 @@ class SqliteReading(SqliteDatabase):
                 yield rows.page((*facts, texts.get(redirect, (None,))[0], texts.get(alias, (None,))[0]))
 
     def unanswered(self, state: State) -> Iterator[PageRow]:
-        query = "SELECT url, depth, reason FROM urls WHERE state = ? AND kind = 0 AND page = 0"
-        for url, depth, reason in self._db.execute(query, (state,)):
-            yield PageRow(url=url, state=state.name.lower(), depth=depth, reason=reason)
+        query = "SELECT url, depth, reason, relevance FROM urls WHERE state = ? AND kind = 0 AND page = 0"
+        for row in self._db.execute(query, (state,)):
+            yield rows.unanswered(state, row)
 
     def with_history(self) -> Iterator[tuple[int, int]]:
         found = self._db.execute(

@@ -10,7 +10,7 @@ from sanderling.arrays import Floats
 from sanderling.server.orders import direct, opic, pvalue
 from sanderling.server.ranking import Snapshot
 
-Column = Literal["shape", "visited"]
+Column = Literal["shape", "visited", "relevance"]
 
 
 class Scoring(NamedTuple):

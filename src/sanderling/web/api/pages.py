@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import msgspec
 from fastapi import APIRouter, Query, Request, Response
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 
 from sanderling.change.comparison import blame as origins
 from sanderling.change.judging import known_fingerprint, known_noise
@@ -71,6 +71,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     not_modified: int
     same: int
     importance: float
+    relevance: float | UnsetType = UNSET  # only when a client said it
     fetched_at: float
     changed_at: float
     truncated: bool
@@ -154,6 +155,7 @@ def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
         del facts[name]
     facts |= {"id": page, "kind": Kind(shown.kind).name.lower(), "found_on": via[0] if via else None}
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
+    facts["relevance"] = shown.relevance or UNSET
     return said(PageAnswer(**facts, versions=count, fingerprint=_table(kept), noise=_table(noise)))
 
 

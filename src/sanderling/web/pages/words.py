@@ -24,6 +24,7 @@ def facts(page: Shown) -> list[tuple[str, str]]:
         ("Last visit", f"{ago(page.fetched_at)}, {when(page.fetched_at)}" if page.fetched_at else ""),
         ("Last change", f"{ago(page.changed_at)}, {when(page.changed_at)}" if page.changes else ""),
         ("Importance", f"{page.importance:.3g}" if page.importance else ""),
+        ("Relevance", f"{page.relevance:.3g}" if page.relevance else ""),
         ("Found by the words", page.anchor),
         ("Not to be indexed", "the page asks for it" if page.noindex else ""),
     ]
