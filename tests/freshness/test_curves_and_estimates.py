@@ -7,6 +7,7 @@ from sanderling.freshness import belief
 from sanderling.freshness.curves import even_freshness, gain, inverse_gain
 from sanderling.freshness.worth import Objective, wait, worth
 from sanderling.lab.estimators import Interval, bayesian, bias_reduced, from_last_modified, most_likely, naive
+from sanderling.lab.simulation.exact_evidence import no_evidence, observed
 
 
 def test_even_freshness() -> None:
@@ -79,9 +80,9 @@ def test_bayesian_classes() -> None:
 
 def test_evidence_equals_bayes_when_nothing_fades() -> None:
     visits = [Interval(3.0, True), Interval(9.0, False), Interval(5.0, True)]
-    evidence = belief.no_evidence(1)[0]
+    evidence = no_evidence(1)[0]
     for length, changed in visits:
-        evidence = belief.weigh(evidence, length, length, changed, memory=1e12)
+        evidence = observed(evidence, length, length, changed, memory=1e12)
     expected = bayesian(visits, belief.RATES, belief.COMMON)
     assert np.allclose(belief.posterior(belief.COMMON, evidence), expected, atol=1e-9)
 

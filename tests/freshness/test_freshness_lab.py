@@ -67,8 +67,8 @@ def test_a_budget_of_nothing_keeps_nothing_fresh(history: Path, capsys: pytest.C
         ("a,changed,5,1,1\n", "line 2: a is changed before it was created"),
         ("a,created,5,1,1\na,renamed,6,1,1\n", "line 3: event is 'renamed'"),
         ("a,created,5,1,1\na,changed,6,yes,1\n", "line 3: text_changed is 'yes'"),
-        ("a,created,5\n", "line 2: 3 fields where the header has 5"),
-        ("a,created,5,1,1\n", "no page ever changes"),
+        ("a,created,5\n", "line 2: it has 3 fields, but the header has 5"),
+        ("a,created,5,1,1\n", "no page has a change"),
     ],
 )
 def test_a_history_with_errors_names_the_line(tmp_path: Path, lines: str, complaint: str) -> None:

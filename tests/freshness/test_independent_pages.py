@@ -1,4 +1,4 @@
-"""URL patterns, importance, signals and tides: each on cases small enough to know the answer."""
+"""URL patterns, importance, signals and seasons, on cases small enough to know the answer."""
 
 import numpy as np
 import pytest
@@ -94,7 +94,7 @@ def test_dates_that_lie(date: str) -> None:
     assert host.dates_are_true == (date == "true")
 
 
-def test_a_tide_lifts_and_lowers_neighbours() -> None:
+def test_a_season_raises_and_lowers_the_exposure_of_neighbours() -> None:
     tide = Season(2, start=0.0, width=1.0)
     since = np.array([0.0, 0.0])
     assert tide.exposure(np.array([0, 1]), since, 10.0) == pytest.approx([10.0, 10.0])

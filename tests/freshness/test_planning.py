@@ -11,9 +11,10 @@ import pytest
 
 from sanderling.freshness import belief, evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
-from sanderling.freshness.outlook import buys, doubts, paces
+from sanderling.freshness.outlook import budget_values, doubts, paces
 from sanderling.freshness.signals import SignalRecord, Validators
 from sanderling.freshness.worth import Objective, worth
+from sanderling.lab.simulation.exact_evidence import observed
 from sanderling.model import PLANNED_VISIT, Outcome, PlannedVisit, Visit
 from sanderling.refreshing import refresher
 from sanderling.refreshing.planner import Collection, plan
@@ -33,14 +34,14 @@ def visits(pattern: list[bool], interval: float = 3.0) -> bytes:
 
 def said(packed: bytes) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
     """How likely each class of rates is by what was kept of a page's visits."""
-    return belief.likelihood(numbers_of(collection(1, evidence=packed))[:, 0])[0]
+    return belief.log_likelihood(numbers_of(collection(1, evidence=packed))[:, 0])[0]
 
 
 @pytest.mark.parametrize("pattern", [[True, False, False, True], [False] * 20, [True] * 7])
 def test_four_numbers_say_what_the_whole_history_says(pattern: list[bool]) -> None:
     exact = np.zeros(belief.CLASSES)
     for changed in pattern:
-        exact = belief.weigh(exact, 3.0, 3.0, changed)
+        exact = observed(exact, 3.0, 3.0, changed)
     assert said(visits(pattern)) == pytest.approx(exact, abs=2e-3)
 
 
@@ -50,7 +51,7 @@ def test_intervals_that_differ_are_summed_up_well() -> None:
         exact, packed = np.zeros(belief.CLASSES), evidence.NONE
         for interval in rng.uniform(1, 9, 60):
             changed = bool(rng.random() < -np.expm1(-rate * interval))
-            exact = belief.weigh(exact, interval, interval, changed)
+            exact = observed(exact, interval, interval, changed)
             packed = evidence.observe(packed, float(interval), [changed] * 4)
         believed = belief.posterior(belief.COMMON, said(packed))
         assert belief.expected_rate(believed) == pytest.approx(
@@ -208,7 +209,7 @@ def test_what_a_budget_buys_grows_and_the_optimum_is_never_worse() -> None:
     rows = collection(400, at=90.0)
     rows["evidence"] = [visits(list(rng.random(8) < rng.choice([0.02, 0.5, 0.95]))) for _ in range(400)]
     known = believe(rows, {}, 100.0)
-    curve = buys(known)
+    curve = budget_values(known)
     assert all(a.optimal < b.optimal for a, b in pairwise(curve))
     assert all(bought.optimal >= bought.uniform - 1e-3 for bought in curve)
     assert sum(count for _, count in paces(known)) == 400

@@ -6,7 +6,7 @@ import pytest
 from sanderling.freshness.budget import expected_freshness, plan_known
 from sanderling.lab.simulation.memory import Memory
 from sanderling.lab.simulation.replay import replay
-from sanderling.lab.simulation.synthetic import TEMPERS, by_folder, commits, poisson, releases
+from sanderling.lab.simulation.synthetic import SITES, by_folder, commits, poisson, releases
 
 
 @pytest.mark.parametrize("spread", [1.0, 1.5])
@@ -41,7 +41,7 @@ FLOORS = [
 
 @pytest.mark.parametrize(("temper", "budget", "floor"), FLOORS)
 def test_ours_beats_the_others_whatever_the_temper(temper: str, budget: float, floor: float) -> None:
-    pages = TEMPERS[temper](1)
+    pages = SITES[temper](1)
     ours = replay(pages, "optimal", budget).freshness
     assert ours >= floor
     for rival in ("uniform", "nutch", "proportional", "top-levels"):

@@ -15,10 +15,10 @@ ALIKE = {"unchanging": 0.0, "rate_spread": 0.0}
 NEARLY = {"unchanging": 0.0, "rate_spread": 0.5}
 # What optimal may stay below the best of the others: nothing, but where all pages change alike there is nothing to
 # learn, and what is believed to be learned costs a little.
-TEMPERS = [({}, 0.0), (NEARLY, 0.001)]
+SITES = [({}, 0.0), (NEARLY, 0.001)]
 
 
-@pytest.mark.parametrize(("temper", "behind"), TEMPERS, ids=["as on the web", "all alike"])
+@pytest.mark.parametrize(("temper", "behind"), SITES, ids=["as on the web", "all alike"])
 def test_every_policy_is_as_fresh_as_it_believes(temper: dict[str, float], behind: float) -> None:
     """On the mean of two sites. Twenty pages below each, so that the upper levels say something about the others."""
     kept: dict[str, list[ReplayResult]] = {policy: [] for policy in POLICIES}

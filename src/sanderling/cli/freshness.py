@@ -10,7 +10,7 @@ from sanderling.cli.folders import add_folder
 from sanderling.clock import DAY
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
-from sanderling.freshness.outlook import BudgetValue, SignalDoubt, buys, doubts, fading, paces, rates_by_kind
+from sanderling.freshness.outlook import BudgetValue, SignalDoubt, budget_values, doubts, fading, paces, rates_by_kind
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.plot import plot, save_png, save_svg, table
 from sanderling.presenting.screen import harmless
@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         origins = _origins(store, collection)
         earlier = past(store)
     known = believe(collection.pages, collection.hosts, now)
-    curve = buys(known)
+    curve = budget_values(known)
     doubted = doubts(collection.hosts, float(known.rate.mean()) if len(known.rate) else 0.0)
     if options.plot:
         _save(options.plot, curve)

@@ -1,13 +1,13 @@
-"""When to come back: the update module, as arithmetic without a network, a store or a clock.
+"""Decides when to visit pages again. This room only computes: it uses no network, no store and no clock.
 
-A page's life here: every visit is one observation, "changed" or "unchanged since the visit before". `evidence` keeps what
-visits said in a few numbers a page, `trust` and `signals` how far its host can be believed. `collection` turns both into
-what is believed of every page of a crawl, beginning from what is known of pages like it (`pattern`, then host, then
-the whole crawl; `belief`) and from what its neighbours did lately (`tides`). `worth` says what a visit is worth then,
-`budget` sets the one threshold that makes all visits together cost the budget, `planning` chooses pages or makes a
-schedule, and `importance` says what a page counts. `outlook` tells people about it. `memory` and `tide` do the same
-visit by visit, for the simulation. `estimate` has the published estimators, which beliefs are tested against.
+Every visit to a known page is one observation: "changed" or "unchanged since the last visit". `evidence` sums up the
+observations of a page in a few numbers. `trust` and `signals` record how reliable its host's hints are. `collection`
+turns both into beliefs about the change rate of every page. A belief starts from similar pages (`url_groups`: the
+folder, the URL pattern, the host, then the whole crawl; see `belief`) and from what the neighbours of a page did
+recently (`seasons`). `worth` computes the value of a visit, and `importance` the weight of a page. `budget` finds the
+threshold at which all visits together cost the budget. `planning` chooses pages or makes a schedule, and `outlook`
+summarises the beliefs for people.
 
-Times are in days, rates in changes a day. A caller may use any other unit, as long as it is the same everywhere;
-only `belief.RATES`, the range of rates that are thought possible, is bound to days.
+Times are in days and rates in changes a day. A caller may use another unit if it does so everywhere. Only
+`belief.RATES`, the range of possible rates, is fixed to days.
 """

@@ -1,13 +1,13 @@
-"""Intervals that adapt: shorter after a visit that found something, longer after one that did not.
+"""Adaptive intervals: shorter after a visit that found a change, longer after one that did not.
 
-For pages this is Nutch's schedule, kept to be measured against. Sitemaps are read by it too: what they bring is not
-their own freshness but news of others, so their worth has no curve.
+For pages this is the schedule of Apache Nutch; it is here for comparison. Sitemaps use adaptive intervals too. The
+optimal schedule does not apply to them, because a sitemap is read for news of other pages, not to be fresh itself.
 """
 
 # Nutch's factors and limits, in days.
 _SHORTER, _LONGER = 0.8, 1.2
 NUTCH_FIRST, NUTCH_SHORTEST, NUTCH_LONGEST = 30.0, 0.1, 365.0
-# A sitemap costs one visit and speaks for all pages in it.
+# Shorter than for pages: one visit to a sitemap informs about all pages in it.
 SITEMAP_FIRST, SITEMAP_SHORTEST, SITEMAP_LONGEST = 1.0, 1 / 24, 30.0
 
 

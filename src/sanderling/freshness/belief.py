@@ -1,12 +1,13 @@
-"""What is believed about a page's change rate: evidence of its own, and a prior learned from pages like it.
+"""Beliefs about the change rate of a page: a prior from similar pages, updated with the evidence of its own visits.
 
-A page's evidence is one small vector, the log-likelihood of each class of rates, and a visit updates it in constant
-time. Its prior is a distribution over the same classes, averaged from the pages of its folder, which backs off to
-its URL pattern, its host and the crawl by the weight of the evidence each of them has (empirical Bayes with a
-Dirichlet at every level). Priors move with the whole crawl, so they are learned now and then, not at every visit.
+A belief is a distribution over classes of rates. The evidence of a page is the log-likelihood of each class. Its prior
+is learned from the pages of its folder. With little evidence there, it backs off to the URL pattern, the host and the
+whole crawl (empirical Bayes with a Dirichlet prior at every level). Every visit anywhere can change a prior, so priors
+are learned now and then, not at every visit.
 
-Rates drift: pages are busy when young and are left alone later. Evidence fades accordingly, and a page not seen for
-long is less and less certain. Without this a page once thought hopeless would never be looked at again.
+Rates drift: many pages change often when they are new and rarely later. So evidence fades, and beliefs about a page
+that was not visited for long become uncertain. Otherwise a page that once changed too fast to keep fresh would
+never be visited again.
 """
 
 from collections.abc import Sequence
@@ -15,74 +16,59 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
-from sanderling.freshness.evidence import MEMORY
 
-# From one change in eleven years to one an hour; neighbours differ by 2.15.
+# From one change in eleven years to one an hour. Each class is 2.15 times the one before.
 RATES: Floats = np.geomspace(1 / 4000, 24.0, 16)
 LOG_RATES: Floats = np.log(RATES)
 CLASSES = len(RATES)
 
-# What is believed before anything was seen. Rates so high that every visit finds a change cannot be told apart by
-# visits, so only the prior keeps a busy page from being taken for a hopeless one.
+# The belief before any visit. Visits cannot distinguish rates that are so high that every visit finds a change. Only the
+# prior then keeps a busy page from being given up as impossible to keep fresh.
 _SPREAD, _CENTRE = 2.2, np.log(0.01)
 COMMON: Floats = np.exp(-((LOG_RATES - _CENTRE) ** 2) / (2 * _SPREAD**2))
 COMMON /= COMMON.sum()
 
-# A rate at which most visits find a change is believed in only as far as visits come often enough to tell: what is taken
-# for hopeless is starved. `common` takes from rates the more, the more changes they put between two visits. Without it a
-# site that is visited seldom stayed up to 0.009 below uniform, with it above (means of three synthetic sites of each of
+# A page that seems to change much faster than it is visited gets no visits. Rare visits cannot prove such a rate, so
+# `common` lowers the probability of a rate by the changes it implies between two visits. Without this, freshness on
+# rarely visited sites was up to 0.009 below uniform; with it, it is above (means of three synthetic sites of each of
 # eleven kinds).
 _TELLING = 2.0
 
 
 def common(period: float = 0.0) -> Floats:
-    """What is believed before anything was seen, when a page is visited once in `period`."""
+    """The belief before any evidence, for a page that is visited once in `period` days."""
     likely: Floats = COMMON / (1 + RATES * period / _TELLING)
     return np.asarray(likely / likely.sum())
 
 
-# Pages' worth of belief that a level of the prior takes from the level above it. 10 kept more fresh than 3 on real and
-# synthetic histories: 0.005 on one of 30 pages, 0.004 on one of 3,000 pages with 16 visits each; elsewhere they were alike.
+# The level above counts as this many pages in the prior of a level. With 10, freshness was higher than with 3 on real
+# and synthetic histories: by 0.005 on one of 30 pages, by 0.004 on one of 3,000 pages with 16 visits each. On all
+# others it was the same.
 CONCENTRATION = 10.0
 
-# Of a mixture of rates and of beliefs in turn, over some of the pages.
+# `usual` fits a mixture of rates in this many steps, on a sample of the pages.
 _FIRST_SWEEPS = 30
 _SAMPLE = 20_000
-# How the rates of a crawl may be distributed, from pages that are nearly alike to pages of all kinds: normally in the
-# logarithm, around each of many centres.
+# The possible distributions of rates in a crawl: log-normal around each of many centres, from narrow (pages that are
+# nearly alike) to wide (pages of all kinds).
 _CENTRES = np.linspace(LOG_RATES[0], LOG_RATES[-1], 4 * CLASSES)
 _WIDTHS = (0.25, 0.5, 1.0, 1.5, _SPREAD)
 _SHAPES: Floats = np.vstack([np.exp(-((LOG_RATES - c) ** 2) / (2 * width**2)) for width in _WIDTHS for c in _CENTRES])
 _SHAPES /= _SHAPES.sum(axis=1, keepdims=True)
-# The logarithm of how likely a fitted mixture is beside them: it explains chance, too. From 4 to 9 it is the same; with 0
-# pages that are alike stayed 0.0025 below uniform, and without a mixture pages of two kinds lost 0.005.
+# The log prior probability of the fitted mixture beside these. It is low because a fit also explains chance. Values from
+# -4 to -9 give the same results. With 0, freshness of pages that are alike was 0.0025 below uniform; without a
+# mixture, freshness of pages of two kinds was 0.005 lower.
 _FITTED = -6.0
 
 
-def no_evidence(pages: int) -> Floats:
-    return np.zeros((pages, CLASSES))
-
-
-def weigh(evidence: Floats, elapsed: float, exposure: float, changed: bool, memory: float = MEMORY) -> Floats:
-    """Evidence after one more visit.
-
-    `elapsed` is the time since the visit before; `exposure` the same as the page felt it (see `tide`): the same
-    number unless more or less than usual was going on.
-    """
-    x = RATES * max(exposure, 1e-9)
-    said = np.log(np.maximum(-np.expm1(-x), 1e-12)) if changed else -x
-    updated: Floats = evidence * np.exp(-elapsed / memory) + said
-    return np.asarray(updated - updated.max())
-
-
-def likelihood(numbers: Floats) -> Floats:
-    """The logarithm of the likelihood of each class of rates, from `evidence` of one kind of change: (pages, numbers)."""
+def log_likelihood(numbers: Floats) -> Floats:
+    """The log-likelihood of each class of rates, from the evidence of one kind of change: (pages, numbers)."""
     quiet, changes, logs, dated = numbers.T
     interval = np.exp(logs / np.maximum(changes, 1e-9))
     with np.errstate(over="ignore"):
         x = RATES * np.minimum(interval, 1e6)[:, None]
-    said = np.log(np.maximum(-np.expm1(-x), 1e-12))
-    found: Floats = changes[:, None] * said + dated[:, None] * LOG_RATES - RATES * quiet[:, None]
+    log_changed = np.log(np.maximum(-np.expm1(-x), 1e-12))
+    found: Floats = changes[:, None] * log_changed + dated[:, None] * LOG_RATES - RATES * quiet[:, None]
     return np.asarray(found - found.max(axis=1, keepdims=True))
 
 
@@ -93,10 +79,11 @@ def posterior(prior: Floats, evidence: Floats) -> Floats:
 
 
 def learn_prior(believed: Floats, trust: Floats, levels: Sequence[NDArray[np.intp]], first: Floats = COMMON) -> Floats:
-    """A prior for every page from all others: `levels` are group numbers from the coarsest to the finest.
+    """Learns a prior for every page from all other pages.
 
-    `first` is what was believed of a page of any group. `trust` in 0..1 says how much a page's belief counts: nothing before its first visit, less when it is old.
-    A page is left out of its own prior, or its evidence would count twice.
+    `levels` are group numbers, from the coarsest level to the finest. `first` is the prior of the whole crawl. `trust`
+    (0 to 1) says how much the belief about a page counts: 0 before its first visit, and less with age. A page
+    does not count in its own prior, because its evidence would then count twice.
     """
     counted = believed * trust[:, None]
     whole = counted.sum(axis=0)
@@ -110,15 +97,15 @@ def learn_prior(believed: Floats, trust: Floats, levels: Sequence[NDArray[np.int
     return prior
 
 
-def usual(said: Floats, trust: Floats, first: Floats) -> Floats:
-    """What a page of this crawl does, as far as the evidence of its pages says; beginning from `first`.
+def usual(evidence: Floats, trust: Floats, first: Floats) -> Floats:
+    """The distribution of rates in this crawl, learned from the `evidence` of its pages. `first` is its prior.
 
-    Few visits a page cannot tell pages that differ from pages that are alike: a wide distribution of rates explains both,
-    and whoever acts on it takes chance for difference. So narrow and wide ones compete, and are mixed by how well each
-    explains what was seen. Among them is one of any form that is fitted to it.
+    With few visits a page, one cannot see whether pages differ or are alike. A wide distribution explains both, but a
+    policy that uses it takes chance for differences. So narrow and wide distributions compete, together with one
+    that is fitted to the evidence. The result mixes them by how well each explains the evidence.
     """
-    some = slice(None, None, -(-len(said) // _SAMPLE))
-    likely, trust = np.exp(said[some]), trust[some]
+    some = slice(None, None, -(-len(evidence) // _SAMPLE))
+    likely, trust = np.exp(evidence[some]), trust[some]
     fitted = first
     for _ in range(_FIRST_SWEEPS):
         weight = likely * fitted
@@ -134,12 +121,12 @@ def usual(said: Floats, trust: Floats, first: Floats) -> Floats:
 
 
 def mean_and_spread(believed: Floats) -> tuple[Floats, Floats]:
-    """A belief in two numbers, mean and standard deviation of the logarithm of the rate, as the scheduler keeps it."""
+    """A belief as two numbers: mean and standard deviation of the logarithm of the rate."""
     mean = believed @ LOG_RATES
     variance = believed @ LOG_RATES**2 - mean**2
     return mean, np.sqrt(np.maximum(variance, 0.0))
 
 
 def expected_rate(believed: Floats) -> Floats:
-    """Between the mean rate, which rare wild guesses dominate, and the harmonic mean, which slow ones do."""
+    """The middle between the arithmetic mean, which high rates dominate, and the harmonic mean, which low ones do."""
     return np.asarray(0.5 * (believed @ RATES) + 0.5 / (believed @ (1 / RATES)))

@@ -1,8 +1,8 @@
-"""One threshold for all pages, so that their visits together cost exactly the budget.
+"""Finds the threshold at which the visits to all pages together cost exactly the budget.
 
-The cost of a schedule falls as the threshold `mu` rises, nearly on a straight line between their logarithms, so a few
-steps find it. Where politeness allows a host fewer visits than that would give it, the host gets a threshold of its
-own and the others share what it cannot use.
+A page is visited when the worth of a visit reaches the threshold `mu`. The higher `mu`, the lower the cost. On
+logarithmic scales this is nearly a straight line, so a few steps find it. If politeness allows a host fewer visits,
+the host gets a higher threshold of its own, and the other hosts share the rest of the budget.
 """
 
 from collections.abc import Callable
@@ -22,13 +22,13 @@ Visits = Callable[[Floats, Part], Floats]
 
 LONGEST = 3650.0
 _SAMPLE = 20_000
-_ROUNDS = 6  # of capping hosts and sharing out what they leave
+_ROUNDS = 6  # in which hosts are capped and the others share the rest
 _STEPS = 6
 _NOT_MODIFIED = 300.0  # bytes of an answer without a body
 
 
 class BudgetPlan(NamedTuple):
-    """The solution: visits a day for every page, and the threshold, which differs where a host is capped."""
+    """Visits a day for every page, and its threshold. Pages of a capped host have another threshold."""
 
     visits: Floats
     threshold: Floats
@@ -41,7 +41,7 @@ def plan_known(
     costs: ArrayLike = 1.0,
     objective: Objective = Objective.FRESHNESS,
 ) -> BudgetPlan:
-    """The optimum for rates that are known exactly; some pages may get no visit at all."""
+    """The optimum for exactly known rates. Some pages may get no visits."""
     lam = np.asarray(rates, np.float64)
     weight, cost = np.broadcast_to(weights, lam.shape), np.broadcast_to(costs, lam.shape)
 
@@ -63,7 +63,7 @@ def plan_believed(
     objective: Objective = Objective.FRESHNESS,
     longest: float = LONGEST,
 ) -> BudgetPlan:
-    """The optimum for rates that are believed. `caps` are the most visits a day that each host's manners allow."""
+    """The optimum for believed rates. `caps` are the most visits a day that politeness allows for each host."""
     weight, cost = np.broadcast_to(weights, log_rate.shape), np.broadcast_to(costs, log_rate.shape)
 
     def visits(threshold: Floats, part: Part, rounds: int = COARSE if len(log_rate) > _SAMPLE else ROUNDS) -> Floats:
@@ -74,7 +74,7 @@ def plan_believed(
     found = _plan(visits, cost, budget, hosts, caps)
     if len(log_rate) <= _SAMPLE or not found.visits.any():
         return found
-    # The thresholds were found by rough ages; the visits under them are exact.
+    # The thresholds were found with approximate ages. The visits are now computed exactly.
     exact = np.where(found.visits > 0, visits(found.threshold, slice(None), ROUNDS), 0.0)
     return found._replace(
         visits=exact if hosts is None else exact * _scale(exact, hosts, _per_host(hosts, caps))[hosts]
@@ -86,7 +86,7 @@ def _per_host(hosts: Groups, caps: ArrayLike) -> Floats:
 
 
 def _scale(visits: Floats, hosts: Groups, caps: Floats) -> Floats:
-    """What the steps left over a host's cap, as a factor of at most 1."""
+    """For each host, the factor (at most 1) that brings its visits down to its cap."""
     load = np.bincount(hosts, visits, minlength=len(caps))
     return np.minimum(np.divide(caps, load, out=np.ones(len(caps)), where=load > 0), 1.0)
 
@@ -102,7 +102,7 @@ def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, cap
     if hosts is None:
         hosts, caps = np.zeros(pages, np.intp), np.inf
     caps = _per_host(hosts, caps)
-    # A sample of the pages fixes mu to within a percent, at a fraction of the price.
+    # A sample of the pages gives mu to within a percent, at a fraction of the cost.
     some: Part = np.random.default_rng(0).choice(pages, _SAMPLE, replace=False) if pages > _SAMPLE else slice(None)
     within = 1e-3 if pages > _SAMPLE else 1e-9
     mu = _bisect(visits, cost[some], budget * len(cost[some]) / pages, some, within)
@@ -110,14 +110,14 @@ def _plan(visits: Visits, cost: Floats, budget: float, hosts: Groups | None, cap
     free, left = np.ones(len(caps), bool), budget
     for _ in range(_ROUNDS):
         part = slice(None) if free.all() else np.flatnonzero(free[hosts])
-        mu, planned[part] = _spend(visits, cost[part], left, part, mu)
+        mu, planned[part] = _meet_budget(visits, cost[part], left, part, mu)
         threshold[part] = mu
         load = np.asarray(np.bincount(hosts, planned, minlength=len(caps)), np.float64)
         over = free & (load > caps)
         if not over.any():
             break
         part = np.flatnonzero(over[hosts])
-        threshold[part], planned[part] = _hold(visits, part, threshold[part], hosts[part], load, caps)
+        threshold[part], planned[part] = _cap_hosts(visits, part, threshold[part], hosts[part], load, caps)
         free &= ~over
         left = budget - float((planned * cost)[~free[hosts]].sum())
         if left <= 0 or not free.any():
@@ -134,8 +134,8 @@ def _bisect(visits: Visits, cost: Floats, budget: float, part: Part, within: flo
     return high
 
 
-def _spend(visits: Visits, cost: Floats, budget: float, part: Part, mu: float) -> tuple[float, Floats]:
-    """Secant steps from a good guess until the budget is met to a thousandth."""
+def _meet_budget(visits: Visits, cost: Floats, budget: float, part: Part, mu: float) -> tuple[float, Floats]:
+    """Takes secant steps from a good guess until the cost is within a thousandth of the budget."""
     slope, before = -0.5, (0.0, mu)
     planned = visits(np.full(len(cost), mu), part)
     for _ in range(_STEPS):
@@ -150,10 +150,10 @@ def _spend(visits: Visits, cost: Floats, budget: float, part: Part, mu: float) -
     return mu, planned
 
 
-def _hold(
+def _cap_hosts(
     visits: Visits, part: Part, threshold: Floats, hosts: Groups, load: Floats, caps: Floats
 ) -> tuple[Floats, Floats]:
-    """Raises the thresholds of hosts over their cap, all at once, each by its own secant steps until it fits."""
+    """Raises the thresholds of hosts that are above their caps. All take their secant steps at the same time."""
     held = np.zeros(len(caps), bool)
     held[hosts] = True
     fits = held & (caps > 0)
@@ -176,7 +176,7 @@ def _hold(
 
 
 def expected_freshness(rates: ArrayLike, visits: ArrayLike, weights: ArrayLike = 1.0) -> float:
-    """Mean freshness, weighted, of pages visited that often at even intervals."""
+    """The weighted mean freshness of pages that are visited at even intervals."""
     lam, f = np.asarray(rates, np.float64), np.asarray(visits, np.float64)
     weight = np.broadcast_to(weights, lam.shape)
     r = np.divide(lam, f, out=np.full(lam.shape, np.inf), where=f > 0)
@@ -184,8 +184,11 @@ def expected_freshness(rates: ArrayLike, visits: ArrayLike, weights: ArrayLike =
 
 
 def expected_cost(size: ArrayLike, changed: ArrayLike, conditional: ArrayLike) -> Floats:
-    """Bytes a visit is expected to move: the whole page, unless the host answers 304 (`conditional`, the share of
-    unchanged visits in which it does) and the page has not changed (`changed`, its probability)."""
+    """The expected bytes of a visit: the whole page, unless it is unchanged and the host answers 304.
+
+    `changed` is the probability that the page has changed. `conditional` is the share of visits to unchanged pages that
+    the host answers with 304.
+    """
     size = np.asarray(size, np.float64)
     saved = (1 - np.asarray(changed, np.float64)) * np.asarray(conditional, np.float64)
     return np.asarray(size - saved * np.maximum(size - _NOT_MODIFIED, 0.0))

@@ -1,7 +1,7 @@
-"""A whole collection in columns, and what is believed about it: one row for each page that may be visited again.
+"""All pages of a crawl that may be visited again, as one table, and the beliefs about them.
 
-Pages that were visited again have evidence of their own. All others are believed to do what the pages of their folder
-do, so what is computed for them is computed once a folder, and a million pages take seconds.
+Pages that were visited more than once have evidence of their own. All other pages share the belief about their folder.
+It is computed once for each folder, so that a million pages take seconds.
 """
 
 from collections.abc import Mapping
@@ -28,39 +28,40 @@ COLUMNS = np.dtype(
     ]
 )  # fmt: skip
 
-# A page that is gone, or leads elsewhere, is still looked at now and then.
+# The weight of a page that is gone or redirects. It is still visited now and then.
 ABSENT = 0.1
-# Of prior and beliefs in turn, over all pages.
+# How often priors and beliefs are computed from each other.
 _SWEEPS = 2
 _CHUNK = 65_536
 
 
 class Believed(NamedTuple):
-    """What is believed of every page now."""
+    """The beliefs about every page now."""
 
     log_rate: Floats
     spread: Floats
     rate: Floats  # expected, in changes a day
-    exposure: Floats  # the time since its last visit, as signals make it feel
+    exposure: Floats  # the time since its last visit, corrected by signals and the activity of its neighbours
     fresh: Floats  # the probability that our copy is up to date
-    age: Floats  # expected time since the first change that we have missed
+    age: Floats  # expected time since the first missed change
     weight: Floats
 
 
 def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Believed:
     levels, above = _levels(pages)
     counted = numbers_of(pages)[:, 0].astype(np.float64)
-    counted[:, 0] += _silence(pages, hosts, now)
+    counted[:, 0] += _quiet_days(pages, hosts, now)
     observed = np.flatnonzero(counted.any(axis=1))
     faded = np.exp(-np.maximum(now - pages["at"][observed], 0.0) / MEMORY)
-    said = belief.likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
-    own, groups = _posteriors(said, faded, [level[observed] for level in levels], above, belief.common(_period(pages)))
+    evidence = belief.log_likelihood(counted[observed]) if len(observed) else np.zeros((0, belief.CLASSES))
+    first = belief.common(_period(pages))
+    own, groups = _posteriors(evidence, faded, [level[observed] for level in levels], above, first)
     log_rate, spread = belief.mean_and_spread(groups)
     folder = levels[-1]
     log_rate, spread, rate = log_rate[folder], spread[folder], belief.expected_rate(groups)[folder]
     log_rate[observed], spread[observed] = belief.mean_and_spread(own)
     rate[observed] = belief.expected_rate(own)
-    exposure = _exposure(pages, hosts, log_rate, _felt(pages, levels, rate, now))
+    exposure = _signal_exposure(pages, hosts, log_rate, _season_exposure(pages, levels, rate, now))
     fresh, age = np.empty(len(pages)), np.empty(len(pages))
     row = np.full(len(pages), -1)
     row[observed] = np.arange(len(observed))
@@ -87,8 +88,7 @@ def numbers_of(pages: NDArray[np.void]) -> NDArray[np.float32]:
 
 
 def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
-    """Group numbers of every page, from the coarsest to the finest; and for each group of a level that of the level
-    above it."""
+    """Group numbers of every page, from the coarsest level to the finest, and the parent group of each group."""
     levels: list[Groups] = []
     above: list[Groups] = []
     for name in ("host", "pattern", "folder"):
@@ -99,20 +99,20 @@ def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
 
 
 def _period(pages: NDArray[np.void]) -> float:
-    """The usual time between two visits of a page."""
+    """The median time between the last two visits of a page."""
     again = pages["since"] > 0
     return max(float(np.median(pages["at"][again] - pages["since"][again])), 0.0) if again.any() else 0.0
 
 
 def _posteriors(
-    said: Floats, faded: Floats, levels: list[Groups], above: list[Groups], first: Floats
+    evidence: Floats, faded: Floats, levels: list[Groups], above: list[Groups], first: Floats
 ) -> tuple[Floats, Floats]:
-    """What is believed of each observed page, and of a page of each of the finest groups that is not observed."""
-    usual = belief.usual(said, faded, first) if len(said) else first
-    believed = belief.posterior(usual, said)
-    for _ in range(_SWEEPS if len(said) else 0):
+    """The belief about each observed page, and about a page without evidence in each of the finest groups."""
+    usual = belief.usual(evidence, faded, first) if len(evidence) else first
+    believed = belief.posterior(usual, evidence)
+    for _ in range(_SWEEPS if len(evidence) else 0):
         prior = belief.learn_prior(believed, faded, levels, usual)
-        believed = belief.posterior(prior, said)
+        believed = belief.posterior(prior, evidence)
     counted = believed * faded[:, None]
     whole = counted.sum(axis=0)
     strength = belief.CONCENTRATION
@@ -124,27 +124,27 @@ def _posteriors(
     return believed, groups
 
 
-def _silence(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Floats:
-    """Days without a change since the last visit, by the word of sitemaps that tell of most of them."""
+def _quiet_days(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Floats:
+    """Days without a change since the last visit, as far as a sitemap that announces most changes shows none."""
     quiet = np.zeros(len(pages))
-    told = [host for host, trust in hosts.items() if trust.is_told]
+    announcing = [host for host, trust in hosts.items() if trust.announces_changes]
     silent = np.flatnonzero(
-        (pages["announced"] > 0) & (pages["announced"] <= pages["at"] + SKEW) & np.isin(pages["host"], told)
+        (pages["announced"] > 0) & (pages["announced"] <= pages["at"] + SKEW) & np.isin(pages["host"], announcing)
     )
-    recall = {host: hosts[host].sitemap.recall for host in told}
+    recall = {host: hosts[host].sitemap.recall for host in announcing}
     quiet[silent] = [recall[host] for host in pages["host"][silent].tolist()]
     return quiet * np.maximum(now - pages["at"], 0.0)
 
 
-def _felt(pages: NDArray[np.void], levels: list[Groups], rate: Floats, now: float) -> Floats:
-    """Time since the last visit, as what the neighbours did makes it feel."""
+def _season_exposure(pages: NDArray[np.void], levels: list[Groups], rate: Floats, now: float) -> Floats:
+    """The time since the last visit, corrected by the activity of the neighbours (`seasons`)."""
     page = np.flatnonzero((pages["since"] > 0) & (pages["at"] > pages["since"]))
     seen = seasons.LastVisits(page, pages["since"][page], pages["at"][page], pages["kinds"][page] != 0, rate[page])
     return seasons.exposure(levels[0], levels[-1], pages["at"], seen, now)
 
 
-def _exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats) -> Floats:
-    """Time since the last visit, as what the host announces makes it feel: `signals.expected_changes` for all pages."""
+def _signal_exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats) -> Floats:
+    """The time since the last visit, corrected by the host's announcements: `signals.expected_changes` for all pages."""
     dated = np.flatnonzero(pages["announced"] > 0)
     if not len(dated):
         return elapsed

@@ -1,8 +1,8 @@
-"""The curves behind every schedule: what a visit is worth, and how fresh a page stays.
+"""The functions behind every schedule: the worth of a visit, and the freshness of a page between visits.
 
-For a page that changes at rate `lam` and was visited `tau` ago, x = lam * tau is the number of changes expected
-since. A visit now is worth `gain(x) / lam` times its importance: the freshness it buys over the one it replaces.
-All pages of an optimal schedule are visited when they reach the same worth, the threshold `mu`.
+If a page changes at rate `lam` and was visited `tau` ago, x = lam * tau changes are expected since. The worth of a
+visit now is `gain(x) / lam` times the importance of the page. This is the freshness that the visit adds. An optimal
+schedule visits every page when the worth of a visit reaches the same threshold `mu`.
 """
 
 import numpy as np
@@ -15,10 +15,10 @@ _FAR = 40.0
 
 
 def gain(x: ArrayLike) -> Floats:
-    """1 - (1 + x) e^-x: the share of the freshness to be had that a visit brings after x expected changes."""
+    """1 - (1 + x) e^-x: the share of the possible freshness that a visit adds after x expected changes."""
     x = np.asarray(x, np.float64)
     near = np.minimum(x, _FAR)
-    # For small x the two terms cancel; the series x^2/2 - x^3/3 + x^4/8 keeps its digits.
+    # For small x the two terms cancel. The series x^2/2 - x^3/3 + x^4/8 stays exact.
     series = near * near * (0.5 - near * (1 / 3 - near * 0.125))
     return np.asarray(np.where(near < 1e-3, series, -np.expm1(-near) - near * np.exp(-near)))
 
@@ -32,7 +32,7 @@ _GAIN, _X = _inverse_table()
 
 
 def inverse_gain(y: ArrayLike) -> Floats:
-    """The x at which `gain` reaches y: 0 for y <= 0 and infinite for y >= 1, where no wait is long enough."""
+    """The x at which `gain` reaches y: 0 for y <= 0, and infinite for y >= 1, which no x reaches."""
     y = np.asarray(y, np.float64)
     inside = np.clip(y, 0.0, 1.0 - 1e-15)
     x = np.where(inside < _GAIN[1], np.sqrt(2 * inside), np.interp(inside, _GAIN, _X))
@@ -44,7 +44,7 @@ def inverse_gain(y: ArrayLike) -> Floats:
 
 
 def even_freshness(changes_per_visit: ArrayLike) -> Floats:
-    """Mean freshness of a page visited at even intervals, r = lam / f changes falling in each: (1 - e^-r) / r."""
+    """The mean freshness of a page that is visited at even intervals, with r = lam / f changes in each: (1 - e^-r) / r."""
     r = np.asarray(changes_per_visit, np.float64)
     small = r < 1e-9
     safe = np.where(small, 1.0, r)

@@ -1,21 +1,22 @@
-"""What visits have said about a page, in four numbers for each kind of change, updated in microseconds.
+"""The evidence of a page's visits: four numbers for each kind of change, updated in microseconds.
 
-The likelihood of a rate after visits that each found "changed" or "unchanged since the last one" is
-`-rate * quiet + sum log(1 - e^(-rate * t))` over the changed intervals t. Four numbers give it for every rate: the
-time that was `quiet`, how many `changes` were found and the sum of the logarithms of their intervals (which stands
-for the intervals: exact when they are alike), and how many changes were `dated` by a date that can be trusted. All
-of them fade, so that what a page did years ago does not decide when it is visited next week.
+Each visit found "changed" or "unchanged since the last visit". The log-likelihood of a rate is then
+`-rate * quiet + sum log(1 - e^(-rate * t))` over the intervals t with a change. Four numbers approximate it for every
+rate: the `quiet` time without changes, the number of `changes`, the sum of the logarithms of their intervals (exact
+if all are equally long), and the number of changes that were `dated` by a trusted date. All of them fade, so that
+old observations count less and less.
 
-This runs in the server at every visit, so it does without numpy; `belief.likelihood` reads the numbers of many pages at once.
+This runs in the server at every visit, so it does not use numpy. `belief.log_likelihood` reads the numbers of many
+pages at once.
 """
 
 import math
 import struct
 from collections.abc import Sequence
 
-# Days in which evidence fades to 1/e. Measured on page histories: 300 to 1000 are alike, none at all is worse.
+# Days in which evidence fades to 1/e. On page histories, 300 to 1000 give equal freshness; without fading it is lower.
 MEMORY = 500.0
-# Kinds of changes with a rate of their own: any that counts, and three by what changed.
+# Kinds of changes that have a rate of their own: any change that counts, and three by what changed.
 KINDS = ("any", "text", "structure", "image")
 _NUMBERS = 4  # quiet, changes, sum of the logarithms of the changed intervals, dated changes
 _LAYOUT = struct.Struct(f"<{len(KINDS) * _NUMBERS}f")
@@ -24,13 +25,13 @@ SIZE = _LAYOUT.size
 
 
 def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float | None = None) -> bytes:
-    """Evidence after one more visit, `elapsed` after the one before; `changed` for each of KINDS.
+    """Evidence after one more visit, `elapsed` days after the last one. `changed` has a value for each of KINDS.
 
-    A trusted date says how long before the visit the last change was: `quiet`. Whoever comes because he was called,
-    finds a change every time, and must not take that for a sign of a high rate: then one change was seen in all
-    the time since the last visit.
+    `quiet` is the time from the last change to the visit, if a trusted date gives it. A visit that was made because of an
+    announcement finds a change every time, which must not look like a high rate. Such a visit passes all of `elapsed`
+    as `quiet`, so that it counts as one change in all that time.
     """
-    if elapsed <= 0:  # a clock that jumped back: the visit says nothing about rates
+    if elapsed <= 0:  # the clock jumped back, so the visit says nothing about rates
         return packed or NONE
     numbers = list(_LAYOUT.unpack(packed if len(packed) == SIZE else NONE))
     fade = math.exp(-elapsed / MEMORY)

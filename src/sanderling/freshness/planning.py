@@ -1,7 +1,7 @@
-"""Which pages to visit now, or when to visit each: the policies over a whole collection at once.
+"""Applies a policy to a whole collection: which pages to visit now, or when each page is due.
 
-A budget of some visits is spent on the pages that deserve them most at this moment (`choose`). A budget that flows, so
-many visits an hour, makes a schedule: every page gets a due time (`schedule`).
+A fixed number of visits is spent on the pages with the highest score now (`choose`). With a budget per time, every page
+gets a due time (`schedule`).
 """
 
 from typing import NamedTuple
@@ -13,13 +13,13 @@ from sanderling.arrays import Floats
 from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.budget import LONGEST, plan_believed
 from sanderling.freshness.collection import Believed
-from sanderling.freshness.worth import OFF, Objective, rough, worth
+from sanderling.freshness.worth import ROUGH_ERROR, Objective, rough_worth, worth
 
 # The deepest level that "top-levels" visits.
 TOP_LEVELS = 2
-# Of so many pages most are left out at a glance before it is asked what a visit to each is worth.
+# With more pages than this, a rough score excludes most of them before the exact worth is computed.
 _MANY = 50_000
-# A page that did not answer is left alone for so long, and twice as long each time, in days.
+# Days until a page that did not answer is retried. The wait doubles with each failure.
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
 
 
@@ -31,7 +31,7 @@ class DueTimes(NamedTuple):
 def choose(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float
 ) -> NDArray[np.intp]:  # fmt: skip
-    """The most deserving pages that the budget allows, the very best first."""
+    """The pages with the highest scores that the budget allows, the best first."""
     if policy != "optimal" or len(pages) <= _MANY:
         score = _scores(policy, objective, pages, known, cost, now)
         return affordable(np.where(ready(pages, now) <= now, score, -np.inf), cost, budget)
@@ -44,21 +44,23 @@ def choose(
 def _promising(
     objective: Objective, pages: NDArray[np.void], known: Believed, age: Floats, cost: Floats, budget: float, now: float
 ) -> NDArray[np.intp]:
-    """Pages among which the most deserving ones are for certain."""
-    key = rough(age, known.log_rate, known.spread, objective)
+    """A part of the pages that contains all of the best ones for certain."""
+    key = rough_worth(age, known.log_rate, known.spread, objective)
     with np.errstate(divide="ignore"):
         key += np.log((known.weight / cost).astype(np.float32))
     failed = np.flatnonzero(pages["failures"])
     key[failed[ready(pages[failed], now) > now]] = -np.inf
     most = int(budget / max(float(cost.min()), 1e-9))
-    least = -np.inf if most >= len(key) else np.partition(key, len(key) - most - 1)[len(key) - most - 1] - 2 * OFF
+    least = (
+        -np.inf if most >= len(key) else np.partition(key, len(key) - most - 1)[len(key) - most - 1] - 2 * ROUGH_ERROR
+    )
     return np.flatnonzero((key >= least) & (key > -np.inf))
 
 
 def _scores(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, now: float
 ) -> Floats:
-    """How much each page deserves a visit now; -inf for not at all."""
+    """The score of a visit to each page now. -inf means no visit."""
     elapsed = now - pages["at"]
     if policy == "optimal":
         age = known.exposure + _half_a_round(pages, now)
@@ -73,13 +75,16 @@ def _scores(
 
 
 def _half_a_round(pages: NDArray[np.void], now: float) -> float:
-    """A page that is left out now waits for the next round, which is expected when the time since the last has passed again:
-    it is judged by how old it will be half-way. In rounds of three days that keeps up to 0.002 more fresh."""
+    """Half of the time until the next round, which is expected to be as long as since the last one.
+
+    A page that is not chosen now waits until then, so its score uses its age half-way. In rounds of three days this
+    raises freshness by up to 0.002.
+    """
     return max(now - float(pages["at"].max()), 0.0) / 2 if len(pages) else 0.0
 
 
 def affordable(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
-    """The best by score that the budget allows, the very best first; none of those whose score is -inf."""
+    """The pages with the highest scores that the budget allows, the best first. A score of -inf excludes a page."""
     candidates = np.flatnonzero(score > -np.inf)
     most = min(len(candidates), int(budget / max(float(cost[candidates].min()), 1e-9)) if len(candidates) else 0)
     if most < len(candidates):
@@ -92,7 +97,7 @@ def schedule(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
     hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf,
 ) -> DueTimes:  # fmt: skip
-    """When each page is due if `budget` may be spent a day, and no host gets more visits a day than its cap."""
+    """When each page is due, if `budget` may be spent a day and no host gets more visits a day than its cap."""
     last = pages["at"]
     if policy == "optimal":
         visits = plan_believed(
@@ -111,7 +116,10 @@ def schedule(
 
 
 def ready(pages: NDArray[np.void], now: float) -> Floats:
-    """From when on a page that did not answer may be asked again; at once when it is said to have been asked tomorrow."""
+    """The time from which a page that did not answer may be retried.
+
+    A last try in the future means that the clock was wrong then; such a page may be retried at once.
+    """
     failures = pages["failures"]
     backoff: Floats = np.minimum(_FIRST_BACKOFF * 2.0 ** np.minimum(failures - 1, 20), _LONGEST_BACKOFF)
     return np.asarray(np.where((failures > 0) & (pages["tried"] <= now), pages["tried"] + backoff, -np.inf))

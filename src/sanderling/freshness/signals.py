@@ -1,9 +1,9 @@
-"""Hints that a page has changed, and how far each host's hints can be believed.
+"""Signals that a page has changed, and how reliable they are for each host.
 
-Sitemap dates, feeds, validators, IndexNow and a watcher beside the site all say "this page changed". Each kind is scored per
-host by what visits then found: its recall (the share of changes it announced) and its false rate (how often it cried
-wolf, per day). A host that lies is not refused by a rule: its hints come at the same rate whether pages change or
-not, so their weight, the logarithm of how much likelier a hint is with a change than without, goes to nothing.
+Sitemap dates, feeds, validators, IndexNow and a watcher beside the site all announce changes. Visits then score each kind
+of signal of a host by its recall (the share of changes it announced) and its false rate (false alarms a day). No rule
+is needed against hosts with wrong signals: their signals come at the same rate whether pages change or not. So the
+weight of such a signal, the log ratio of its rates with and without a change, goes to zero.
 """
 
 import math
@@ -13,10 +13,10 @@ from sanderling.clock import DAY
 
 
 class SignalRecord(NamedTuple):
-    """What is known of one kind of signal of one host: a few counts, updated at every visit of its pages.
+    """How reliable one kind of signal of one host is. Every visit to its pages updates these counts.
 
-    The beginning is half a change announced and half missed, and a false alarm in ten days: no signal is
-    believed much before the host has earned it.
+    It begins with half a change announced, half a change missed and one false alarm in ten days, so that a signal
+    counts little before visits have confirmed it.
     """
 
     announced: float = 0.5
@@ -33,16 +33,16 @@ class SignalRecord(NamedTuple):
         return self.false / self.watched
 
     def precision(self, rate: float) -> float:
-        """The share of its alarms that are true on a page that changes at this rate."""
+        """The share of true alarms among all alarms for a page that changes at this rate."""
         return rate * self.recall / (rate * self.recall + self.false_rate)
 
 
-# Old behaviour of a host is forgotten by half in about 700 visits: servers are replaced.
+# The counts of a host fade to one half in about 700 visits, because servers are replaced.
 _MEMORY = 0.999
 
 
 def learn(record: SignalRecord, elapsed: float, alarms: int, changed: bool) -> SignalRecord:
-    """The record after a visit that came `elapsed` after the one before, with `alarms` in between."""
+    """The record after a visit that came `elapsed` days after the last one, with `alarms` in between."""
     fade = _MEMORY
     return SignalRecord(
         record.announced * fade + (1.0 if changed and alarms else 0.0),
@@ -53,45 +53,46 @@ def learn(record: SignalRecord, elapsed: float, alarms: int, changed: bool) -> S
 
 
 def expected_changes(rate: float, elapsed: float, alarms: int, record: SignalRecord) -> float:
-    """What stands in the place of rate * elapsed:  lam (1 - rho) tau + k ln((nu + lam rho) / nu).
+    """The changes expected since the last visit:  lam (1 - rho) tau + k ln((nu + lam rho) / nu).
 
-    Silence of a good informant makes a page younger than its time, an alarm of one makes it old at once.
+    Without signals it would be rate * elapsed. If a host with good signals is silent, fewer changes are expected. An alarm
+    of such a host adds expected changes at once.
     """
     rho, nu = record.recall, max(record.false_rate, 1e-9)
     return rate * (1 - rho) * elapsed + alarms * math.log((nu + rate * rho) / nu)
 
 
 class Validators(NamedTuple):
-    """Whether a host's ETags and Last-Modified dates mean what they say. Counts of visits, by what they contradicted."""
+    """How reliable the ETags and Last-Modified dates of a host are, as counts of visits."""
 
     agreed: float = 1.0
-    restless: float = 0.0  # the validator changed, the content did not: another server answered, or a clock did
-    stuck: float = 0.0  # the content changed under the same validator, or behind a 304
+    restless: float = 0.0  # the validator changed but the content did not, as with several servers behind one name
+    stuck: float = 0.0  # the content changed but the validator did not, or the answer was 304
     dated: float = 1.0
     misdated: float = 0.0  # Last-Modified in the future, or "now" on content seen before
 
     @property
     def not_modified_is_true(self) -> bool:
-        """A 304 may be taken for "unchanged"; otherwise the page is fetched whole."""
+        """Whether a 304 means "unchanged". Otherwise pages are always fetched in full."""
         return self.stuck <= 0.02 * (self.agreed + self.stuck) + 0.5
 
     @property
     def dates_are_true(self) -> bool:
-        """Last-Modified may date a change."""
+        """Whether Last-Modified can date a change."""
         return self.dated >= 5 and self.misdated <= 0.02 * self.dated
 
     @property
     def saves(self) -> float:
-        """The share of unchanged visits that a conditional request answers without a body."""
+        """The share of conditional requests for unchanged pages that are answered without a body."""
         return self.agreed / (self.agreed + self.restless)
 
 
-# A clock may be off by this much, in days, before its dates count as wrong.
+# A clock may be wrong by this many days before its dates count as wrong.
 SKEW = 300 / DAY
 
 
 def check_validator(host: Validators, validator_changed: bool, content_changed: bool) -> Validators:
-    """After a visit with a whole body: what the validator said against what the content says."""
+    """Compares the validator with the content, after a visit that received a whole body."""
     if validator_changed == content_changed:
         return host._replace(agreed=host.agreed * _MEMORY + 1)
     if validator_changed:
@@ -102,8 +103,8 @@ def check_validator(host: Validators, validator_changed: bool, content_changed: 
 def check_date(
     host: Validators, last_modified: float, answered_at: float, last_visit: float, content_changed: bool
 ) -> Validators:
-    """After a visit that carried Last-Modified: true dates lie in the past, and behind the last visit if and only if
-    the content changed since."""
+    """Checks a Last-Modified date. A true date is in the past. It is after the last visit if and only if the content
+    changed since then."""
     future = last_modified > answered_at + SKEW
     moved = last_modified > last_visit + SKEW
     wrong = future or moved != content_changed

@@ -1,14 +1,14 @@
-"""How far one host can be believed: its sitemap's dates, its validators and its Last-Modified, in a few counts.
+"""How reliable one host is: the dates in its sitemap, its validators and its Last-Modified dates, as a few counts.
 
-A 304 that lies cannot be seen from the answer. So now and then a page is asked for without conditions (an audit), and
-what an audit finds stands for all the visits that were not audited.
+A wrong 304 cannot be recognised by itself. So now and then a page is requested without conditions (an audit). The
+result of an audit counts for all visits that were not audited.
 """
 
 import msgspec
 
 from sanderling.freshness.signals import SKEW, SignalRecord, Validators, check_date, check_validator, learn
 
-# One visit in so many is sent without conditions: 2 % of the bytes that 304 saves.
+# One visit in this many is sent without conditions. It costs 2 % of the bytes that 304 saves.
 AUDIT_EVERY = 50
 
 
@@ -17,8 +17,8 @@ class Trust(msgspec.Struct, frozen=True, array_like=True):
     validators: Validators = Validators()
 
     @property
-    def is_told(self) -> bool:
-        """Its sitemap tells of most changes, as far as they were counted: silence then means something."""
+    def announces_changes(self) -> bool:
+        """Whether its sitemap announces most changes, so that no announcement means no change."""
         return self.sitemap.recall > 0.5 and self.sitemap.announced >= 3
 
     @property
@@ -39,12 +39,12 @@ def unpack(packed: bytes) -> Trust:
 
 
 def announced(date: float, last_visit: float) -> bool:
-    """Whether a date that a host gives a page says that it changed after our last visit; times in days."""
+    """Whether the date of a page in the sitemap is after our last visit. Times are in days."""
     return date > last_visit + SKEW
 
 
 def after_announcement(trust: Trust, elapsed: float, alarm: bool, changed: bool) -> Trust:
-    """After a visit to a page for which the host's sitemap gives a date."""
+    """The trust after a visit to a page that has a date in the host's sitemap."""
     return msgspec.structs.replace(trust, sitemap=learn(trust.sitemap, elapsed, int(alarm), changed))
 
 
@@ -53,7 +53,7 @@ def after_not_modified(trust: Trust) -> Trust:
 
 
 def after_body(trust: Trust, validator_changed: bool, content_changed: bool, audit: bool) -> Trust:
-    """After an answer with a whole body to a page that has a validator."""
+    """The trust after a visit that received a whole body of a page with a validator."""
     checked = check_validator(trust.validators, validator_changed, content_changed)
     if audit and content_changed and not validator_changed:
         checked = checked._replace(stuck=checked.stuck + AUDIT_EVERY - 1)
@@ -61,6 +61,6 @@ def after_body(trust: Trust, validator_changed: bool, content_changed: bool, aud
 
 
 def after_date(trust: Trust, modified: float, answered_at: float, last_visit: float, changed: bool) -> Trust:
-    """After an answer with a whole body and a Last-Modified; times in days."""
+    """The trust after a visit that received a whole body and a Last-Modified date. Times are in days."""
     checked = check_date(trust.validators, modified, answered_at, last_visit, changed)
     return msgspec.structs.replace(trust, validators=checked)

@@ -1,7 +1,8 @@
-"""The shape of a URL: pages whose URLs look alike change alike, and that is all one knows of a page never visited.
+"""Groups pages by their URLs. Pages with similar URLs change at similar rates. Before the first visit, nothing else is
+known about a page.
 
-`url_folder` is the finest group (one folder; index pages and numbered pages apart), `url_pattern` the same with
-digits, identifiers and slugs generalised, so that /2024/05/some-title and /2023/11/other-title meet.
+`url_folder` is the finest group: one folder, with index pages and numbered pages apart. `url_pattern` also generalises
+digits, identifiers and slugs, so that /2024/05/some-title and /2023/11/other-title are in one group.
 """
 
 import re
@@ -14,30 +15,30 @@ _IDENTIFIER = re.compile(
 _DIGITS = re.compile(r"\d+")
 _SLUG = re.compile(r"\w+(?:[-_+.~%][\w%]+){2,}")
 _NUMBERED = re.compile(r"([A-Za-z]{0,8}[-_.]?)\d+")
-# A page that lists others changes whenever one of them does.
+# Pages that list others change whenever one of those does.
 _LISTING = re.compile(r"(?:index|default|home|main|toc|all|list|archive|feed|latest|news)?", re.IGNORECASE)
 
-# Deeper paths are traps more often than they are structure.
+# Deeper folders are ignored: they are more often traps than structure.
 _DEEPEST = 6
 
 
 def url_folder(url: str) -> str:
-    """Host and folder as they are, with the kind of page: 'example.org/docs/2.1/page.html'."""
+    """The exact host and folder, with the kind of page: 'example.org/docs/2.1/page.html'."""
     return url_groups(url)[0]
 
 
 def url_pattern(url: str) -> str:
-    """Host and folder by their shape, with the kind of page: 'example.org/docs/0.0/page.html'."""
+    """The host and the generalised folder, with the kind of page: 'example.org/docs/0.0/page.html'."""
     return url_groups(url)[1]
 
 
 def url_groups(url: str) -> tuple[str, str]:
-    """Folder and pattern at once, for many URLs."""
+    """Folder and pattern of a URL."""
     return groups_of(*cut(url))
 
 
 def groups_of(place: str, page: str) -> tuple[str, str]:
-    """Folder and pattern of what `cut` gives."""
+    """Folder and pattern of the two parts that `cut` returns."""
     host, _, path = place.partition("/")
     folders = [folder for folder in path.split("/") if folder][:_DEEPEST]
     host = host.lower()
@@ -49,8 +50,8 @@ def url_host(url: str) -> str:
 
 
 def cut(url: str) -> tuple[str, str]:
-    """Host with folders as they are, and the kind of page: both are the same for many URLs."""
-    # Plain cuts: a million URLs are looked at whenever a refresh is planned, and they are in their one form already.
+    """Cuts a URL into its host with folders and the kind of page. Many URLs share both, so they can be cached."""
+    # No URL parser: a plan reads a million URLs, and they are canonical already.
     _, scheme, rest = url.partition("://")
     before, _, query = (rest if scheme else f"/{url}").partition("#")[0].partition("?")
     place, slash, name = before.rpartition("/")
@@ -62,7 +63,7 @@ def cut(url: str) -> tuple[str, str]:
     page = _kind(stem) + (f".{extension.lower()}" if extension else "")
     if not query:
         return place, page
-    # The names of a query's fields are structure, their values are content.
+    # The names of query parameters belong to the group; their values do not.
     fields = "&".join(sorted({field.split("=", 1)[0] for field in query.split("&") if field}))
     return place, f"{page}?{fields}" if fields else page
 

@@ -1,12 +1,12 @@
-"""What a visit is worth when the rate is not known but believed: `gain(lam * age) / lam` in the mean over the belief.
+"""The worth of a visit to a page whose rate is uncertain: the mean of `gain(lam * age) / lam` over the belief.
 
-The belief is a normal distribution of ln(lam), given by its mean and spread; in units of the mean rate the worth
-depends on the spread and on x = rate * age alone, so one small table serves all pages, and a million of them
-are looked up or inverted in a few array operations.
+The belief is a normal distribution of ln(lam), given by its mean and spread. In units of the mean rate, the worth
+depends only on the spread and on x = rate * age. So one small table serves all pages, and a million pages are looked
+up or inverted in a few array operations.
 
-Uncertainty makes pages worth more, never less: a page thought hopeless may be a slow one in truth. As rates drift,
-the spread grows with the age (`DRIFT` of variance a day), so every page comes up again: the floor of re-probing is
-not a rule beside the optimum but a part of it.
+Uncertainty can only raise the worth of a visit: a page that seems to change too fast may in truth be a slow one. Rates
+drift, so the spread grows with the age of the copy (variance `DRIFT` a day). So every page is visited again at some
+time. No extra rule is needed for that.
 """
 
 from enum import StrEnum
@@ -21,14 +21,14 @@ Singles = NDArray[np.float32]
 
 
 class Objective(StrEnum):
-    """What visits are spent on: copies that are up to date, or as many changes seen as possible."""
+    """What visits should maximise: the freshness of copies, or the number of changes seen."""
 
     FRESHNESS = "freshness"
     CHANGES = "changes"
 
     @property
     def power(self) -> int:
-        """Of 1/lam in the worth: a slow page stays fresh for long after a visit, but brings no more changes."""
+        """The power of 1/lam in the worth: a slow page stays fresh for long after a visit, but shows no more changes."""
         return 1 if self is Objective.FRESHNESS else 0
 
 
@@ -41,13 +41,15 @@ _PER_SPREAD = (len(_SPREADS) - 1) / _WIDEST
 _PER_LOG_X = 1 / float(_LOG_X[1] - _LOG_X[0])
 # Rows handled at once: a chunk's temporaries stay in the processor's cache.
 _CHUNK = 16384
-# Of the inversion: the sum of 200,000 visits is off by 7e-6 after 10 rounds, by 5e-5 after 8.
+# Rounds of the inversion. The sum of 200,000 visits has an error of 7e-6 after 10 rounds, and of 5e-5 after 8.
 ROUNDS, COARSE = 10, 8
 
 
 def _table(power: int) -> Floats:
-    """ln of the worth in units of 1/rate, by spread and ln x. Rates beyond 2.5 spreads are left out: they are
-    guesses, and the slow side of them would promise more than any page keeps."""
+    """ln of the worth in units of 1/rate, by spread and ln x.
+
+    Rates beyond 2.5 spreads are left out. They are guesses, and very slow rates would make the worth too high.
+    """
     z = np.linspace(-2.5, 2.5, 81)
     weight = np.exp(-z * z / 2)
     weight /= weight.sum()
@@ -60,8 +62,8 @@ _TABLES = {objective: _table(objective.power).ravel() for objective in Objective
 _ROUGH = {objective: table.astype(np.float32) for objective, table in _TABLES.items()}
 
 
-# The most that `rough` is off: half a step of the table in both directions.
-OFF = max(
+# The greatest error of `rough_worth`: half a step of the table in both directions.
+ROUGH_ERROR = max(
     sum(float(np.abs(np.diff(table.reshape(len(_SPREADS), -1), axis=axis)).max()) / 2 for axis in (0, 1))
     for table in _TABLES.values()
 )
@@ -74,7 +76,7 @@ def worth(
     objective: Objective = Objective.FRESHNESS,
     drift: float = DRIFT,
 ) -> Floats:
-    """Of a visit now to pages whose copies are `age` old; times importance, over cost, it is what pages compete by."""
+    """The worth of a visit now to pages whose copies are `age` days old. The score of a page is worth * importance / cost."""
     age = np.maximum(np.asarray(age, np.float64), 1e-9)
     log_rate = np.asarray(log_rate, np.float64)
     wide = np.sqrt(np.asarray(spread, np.float64) ** 2 + drift * age)
@@ -82,8 +84,9 @@ def worth(
     return np.asarray(np.exp(log_worth - objective.power * log_rate))
 
 
-def rough(age: Floats, log_rate: Floats, spread: Floats, objective: Objective = Objective.FRESHNESS) -> Singles:
-    """The logarithm of the worth to within `OFF`, at a fraction of its price: to leave out most of a million pages."""
+def rough_worth(age: Floats, log_rate: Floats, spread: Floats, objective: Objective = Objective.FRESHNESS) -> Singles:
+    """The logarithm of the worth, with an error of at most `ROUGH_ERROR`. It is fast enough to exclude most of a million
+    pages."""
     since, rate, u = (np.asarray(column, np.float32) for column in (age, log_rate, spread))
     since = np.maximum(since, np.float32(1e-9))
     u = u * u
@@ -129,7 +132,7 @@ def wait(
     objective: Objective = Objective.FRESHNESS,
     rounds: int = ROUNDS,
 ) -> Floats:
-    """The age at which a page is worth `wanted`, at most `longest`: the inverse of `worth`."""
+    """The age at which the worth of a visit reaches `wanted`, but at most `longest`: the inverse of `worth`."""
     pages = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in (wanted, log_rate, spread)))
     ages = np.empty(len(pages[0]))
     for start in range(0, len(ages), _CHUNK):
@@ -141,7 +144,7 @@ def wait(
 def _wait(
     wanted: Floats, log_rate: Floats, spread: Floats, longest: float, objective: Objective, rounds: int
 ) -> Floats:
-    """False position on ln(age), where the worth is nearly straight, halving whenever one end does not move."""
+    """Uses the method of false position on ln(age), where the worth is nearly a straight line."""
     table = _TABLES[objective]
     target = np.log(np.maximum(wanted, 1e-300)) + objective.power * log_rate
     variance = spread**2
@@ -160,7 +163,7 @@ def _wait(
         middle = low + share * (high - low)
         at = excess(middle)
         enough = at >= 0
-        # The Illinois rule: an end that stays twice counts half, or it would stay for ever.
+        # The Illinois rule: an end that stays twice counts half. Otherwise it could stay for ever.
         below = np.where(enough, np.where(side > 0, below / 2, below), at)
         above = np.where(enough, at, np.where(side < 0, above / 2, above))
         low, high = np.where(enough, low, middle), np.where(enough, middle, high)

@@ -1,1 +1,1 @@
-"""Experiments: what the algorithms are worth, measured. Nothing in a crawl depends on this room."""
+"""Experiments that measure how good the algorithms are. Nothing in a crawl depends on this room."""

@@ -1,8 +1,8 @@
-"""`sanderling lab change-codes`: how often each way to detect a change misses one, or sees one that is not there.
+"""`sanderling lab change-codes`: how often each method of change detection misses a change or gives a false alarm.
 
-(a) Controlled edits, thousands of each kind, on generated pages or the ones given; (b) real consecutive versions: a
-folder with files `NAME.before.html` and `NAME.after.html`. A method answers for one aspect of a page. A miss: the
-aspect changed, and its code did not. A false alarm: the reverse.
+It makes thousands of controlled edits of each kind, on generated or given pages. It can also compare real consecutive
+versions: a folder with files `NAME.before.html` and `NAME.after.html`. Each method detects changes of one aspect of a
+page. A miss: the aspect changed, but the code of the method did not. A false alarm is the reverse.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _GENERATED_PAGES: Final = 40
 
 
 class Rate(msgspec.Struct):
-    """How often something happened, of how many times it could."""
+    """How often something happened, and how often it could have happened."""
 
     times: int = 0
     of: int = 0
@@ -42,7 +42,7 @@ class Rate(msgspec.Struct):
 
 
 class Score(msgspec.Struct):
-    """What the experiment found out about one method."""
+    """The results of one method."""
 
     method: str
     aspect: str
@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
 def experiment(pairs: Sequence[tuple[bytes, bytes]], count: int) -> list[Score]:
     dice = random.Random(4)
     sources = [before for before, _ in pairs] or [edits.page(dice).encode() for _ in range(_GENERATED_PAGES)]
-    # A method that follows a page of 300 KB for each of a thousand edits would say nothing new in an hour.
+    # The largest pages are left out: a thousand edits of a page of 300 KB take an hour and show nothing new.
     sources = sorted(sources, key=len)[: max(_GENERATED_PAGES, len(sources) // 2)]
     scores = [Score(method.name, method.aspect) for method in METHODS]
     for name, edit in edits.EDITS.items():
@@ -103,7 +103,7 @@ def _edit_often(
         tries += 1
         edited = parse(source)
         if edit(edited, dice):
-            # An edited tree is read again, as a crawler would meet it.
+            # The edited tree is parsed again, because a crawler would get it as HTML.
             _count(name, parse(parse(source).html), parse(edited.html), scores)
             done += 1
 
@@ -111,7 +111,7 @@ def _edit_often(
 def _count(name: str, before: Document, after: Document, scores: list[Score]) -> None:
     truth = edits.aspects(before).truth(edits.aspects(after))
     for score, method in zip(scores, METHODS, strict=True):
-        # The look is judged only while the outline stays, as the seed paper defines it.
+        # Presentation is compared only if the structure is the same, as the original paper defines it.
         if method.aspect != "presentation" or not truth.structure:
             seen = method.differs(method.code(before), method.code(after))
             score.count(name, getattr(truth, method.aspect), seen)
@@ -130,7 +130,7 @@ def _measure(score: Score, method: Method, pages: Sequence[Document]) -> None:
 
 
 def picture_experiment(count: int) -> list[Score]:
-    """Images replaced by others (a miss: not seen), and the same image saved again (a false alarm: seen)."""
+    """Replaces images with others, where a method may miss it, and saves images again, which may give false alarms."""
     dice = np.random.default_rng(4)
     scores = [Score(name, "image") for name in PICTURES]
     for _ in range(count):
@@ -153,7 +153,7 @@ def _pairs(folder: Path) -> list[tuple[bytes, bytes]]:
 
 
 def table(scores: Sequence[Score]) -> list[str]:
-    """Rows of methods; per experiment "miss %" where their aspect changed, "+false alarm %" where it did not."""
+    """One row for each method. Each experiment shows "miss %", then "+false alarm %"."""
     columns = [*edits.EDITS, *(["real versions"] if any("real versions" in score.misses for score in scores) else [])]
     head = ["aspect", "method", *columns, "bytes", "us"]
     rows = [

@@ -1,4 +1,4 @@
-"""Controlled edits of a page, and the truth about them: what a reader could have seen change."""
+"""Controlled edits of a page, and which aspects of the page each edit really changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _STYLES: Final = ("color: red", "font-weight: bold", "margin: 2em", "display: no
 
 
 class EditTruth(msgspec.Struct, frozen=True):
-    """Which aspects of a page an edit changed, by comparing everything that belongs to each."""
+    """Which aspects of a page an edit changed. The whole content of each aspect is compared."""
 
     text: bool
     structure: bool
@@ -48,7 +48,7 @@ class EditTruth(msgspec.Struct, frozen=True):
 
 
 class Aspects(msgspec.Struct, frozen=True):
-    """Everything about a page that a method may be asked about, uncoded."""
+    """The whole content of each aspect of a page, not reduced to a code."""
 
     words: str
     outline: tuple[tuple[int, str], ...]
@@ -123,7 +123,7 @@ def tag_swap(document: Document, dice: random.Random) -> bool:
 
 
 def moved_end_tag(document: Document, dice: random.Random) -> bool:
-    """The element after a block becomes its last child: the same tags in the same order, one closing tag later."""
+    """Makes the element after a block its last child: the tags keep their order, but one closing tag moves."""
     blocks = document.iter_elements(("div", "section", "article", "ul", "table"))
     pairs = [(block, after) for block in blocks if isinstance(after := block.next_sibling, Element)]
     pair = _some(iter(pairs), dice)
@@ -135,7 +135,7 @@ def moved_end_tag(document: Document, dice: random.Random) -> bool:
 
 
 def attribute(document: Document, dice: random.Random) -> bool:
-    """An attribute that neither styles nor shows anything."""
+    """Sets an attribute that is not visible and has no style."""
     element = _some(document.iter_elements(("p", "a", "div", "li", "td")), dice)
     if element is None:
         return False
@@ -183,7 +183,7 @@ def _texts(document: Document) -> Iterator[Text]:
 
 
 def _neighbour(element: Element) -> Element | None:
-    """The next sibling of the same kind, if it reads differently."""
+    """The next sibling, if it has the same tag and another text."""
     sibling = element.next_sibling
     while sibling is not None and not isinstance(sibling, Element):
         sibling = sibling.next_sibling
@@ -198,7 +198,7 @@ def _some(items: Iterator[_T], dice: random.Random) -> _T | None:
 
 
 def page(dice: random.Random) -> str:
-    """A page of about 3 KB with a little of everything, for runs without real ones."""
+    """A generated page of about 3 KB with elements of many kinds, for runs without real pages."""
     words = _WORDS.split()
 
     def sentence(shortest: int, longest: int) -> str:

@@ -1,4 +1,4 @@
-"""The methods that the lab sets side by side: those of the seed papers, simhash, and ours."""
+"""The methods that the lab compares: those of the original papers, simhash, and Sanderling's own ("ours")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Aspect = Literal["text", "structure", "presentation", "image"]
 
 
 class Method(msgspec.Struct, frozen=True):
-    """A way to tell versions of a page apart by a code."""
+    """A method that recognises another version of a page by a code."""
 
     name: str
     aspect: Aspect
@@ -36,7 +36,7 @@ def _tags(document: Document) -> list[str]:
 
 
 def simhash(document: Document) -> int:
-    """Charikar's: every word votes on 64 bits."""
+    """Charikar's simhash: every word votes on 64 bits."""
     hashes = np.array([xxh3_64_intdigest(word.encode()) for word in _words(document).split()], np.uint64)
     votes = np.unpackbits(hashes.view(np.uint8).reshape(len(hashes), 8), axis=1).astype(np.int32)
     ones = 2 * votes.sum(0) > len(hashes)

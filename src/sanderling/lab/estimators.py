@@ -1,12 +1,12 @@
-"""How often does a page change, judged by visits that each say only "changed" or "unchanged since the last one"?
+"""Published estimators of the change rate of a page. Each visit says only "changed" or "unchanged since the last one".
 
-The naive count over time misses every second change between two visits (it finds 0.63 of the rate when one change is
-expected per visit). Four answers, from a few numbers a page:
+The naive count over time counts several changes between two visits as one: with one change expected per visit, it finds
+0.63 of the rate. Four estimators correct this:
 
-- `bias_reduced` (EP): even intervals, closed form; exactly 0 while no change was seen, so it needs a prior after it.
-- `bayesian` (EB): how probable each class of rates is, given the visits and what was believed before.
-- `most_likely`: any intervals; one imagined change and one imagined no-change keep it finite and above zero.
-- `from_last_modified`: a trustworthy Last-Modified tells when the last change was, not only that there was one.
+- `bias_reduced` (EP): a closed form for even intervals. It is exactly 0 before the first change is seen.
+- `bayesian` (EB): the probability of each class of rates, given the visits and a prior.
+- `most_likely`: for any intervals. One imagined change and one imagined interval without change keep it finite and positive.
+- `from_last_modified`: uses trusted Last-Modified dates, which say when the last change was.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from sanderling.arrays import Floats
 
 
 class Interval(NamedTuple):
-    """The time between two visits of a page, and what the second found."""
+    """The time between two visits of a page, and whether the second found a change."""
 
     length: float
     changed: bool
@@ -48,13 +48,13 @@ def bayesian(intervals: Sequence[Interval], rates: ArrayLike, prior: ArrayLike) 
 
 
 def most_likely(intervals: Sequence[Interval]) -> float:
-    """The root of  sum_changed t / (e^(lam t) - 1) = sum_unchanged t, with one change and one no-change imagined.
+    """The root of  sum_changed t / (e^(lam t) - 1) = sum_unchanged t.
 
-    Both imagined intervals are as long as the mean one, so a page seen once is believed to change about every
-    ln 2 of its interval; the left side falls and the right is constant, so bisection cannot miss.
+    One interval with a change and one without are added; both are as long as the mean interval. The left side falls and
+    the right side is constant, so bisection always finds the root.
     """
     if not intervals:
-        raise ValueError("no interval, no estimate")
+        raise ValueError("there must be at least one interval")
     mean = sum(interval.length for interval in intervals) / len(intervals)
     if mean <= 0:
         raise ValueError("intervals must be positive")
@@ -73,11 +73,10 @@ def most_likely(intervals: Sequence[Interval]) -> float:
 
 
 def from_last_modified(visits: int, changes: int, watched: float, quiet: float) -> float:
-    """Rate from `changes` seen in `visits`, when each answer also dated its last change.
+    """The rate from `changes` seen in `visits`, if each answer also gave the date of the last change.
 
-    `quiet` is the time known to be free of changes: whole intervals without one, and from Last-Modified to the visit
-    in those with one. A changed interval's remainder ended in its last change, so it counts as one change per change
-    seen; the -1/n correction takes out the bias of a ratio whose denominator is random.
+    `quiet` is the time known to be free of changes: whole intervals without a change, and the time from Last-Modified to
+    the visit in those with one. The factor (n - 1) / n corrects the bias of a ratio with a random denominator.
     """
     if watched <= 0 or not 0 <= quiet <= watched:
         raise ValueError("quiet time must lie within the time watched")

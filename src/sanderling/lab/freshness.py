@@ -1,10 +1,14 @@
-"""`sanderling lab freshness`: how fresh each policy of revisiting keeps a collection, at equal budgets.
+"""`sanderling lab freshness`: how fresh each revisit policy keeps a collection, at equal budgets.
 
-Scenarios, one or several in a run: `simulated`, synthetic pages of several tempers; `served`, a synthetic site that is really
-served and kept over HTTP by `sanderling refresh`, in accelerated time; `history`, when the pages of real sites changed
-(--history FILE.csv or .csv.gz: page,event,at,text_changed,main_changed); `revisit`, the experiment of the watcher-based
-crawler: the time a revisit of a site takes, and the share of updated pages it finds. With several budgets the tables
-also say how many visits each policy needs to be as fresh as uniform is at the first of them.
+A run has one or several scenarios:
+
+simulated   synthetic pages that change in one of several ways
+served      a synthetic site on a real HTTP server, kept fresh by `sanderling refresh` in accelerated time
+history     the changes of real sites (--history FILE.csv or .csv.gz: page,event,at,text_changed,main_changed)
+revisit     the experiment of the watcher-based crawler: the time of a revisit, and the share of updated pages it finds
+
+With several budgets, the tables also say how many visits each policy needs for the freshness that uniform has at the
+first budget.
 """
 
 from __future__ import annotations
@@ -25,19 +29,19 @@ from sanderling.lab.simulation.history import COLUMNS, HistoryError, PageHistory
 from sanderling.lab.simulation.pickers import PICKERS
 from sanderling.lab.simulation.replay import ReplayResult, replay
 from sanderling.lab.simulation.revisit import revisit
-from sanderling.lab.simulation.synthetic import TEMPERS
+from sanderling.lab.simulation.synthetic import SITES
 from sanderling.presenting.arguments import count, pathname, positive
 from sanderling.presenting.plot import plot, save_png, table
 from sanderling.refreshing.terms import POLICIES
 
 _BUDGETS = {"simulated": (0.01, 0.02, 0.05, 0.1), "served": (0.05, 0.1, 0.2), "history": (0.05,)}
-# Of the site that is served.
+# The time that the served site is kept fresh, and the refreshes in it.
 _DAYS, _ROUNDS = 30, 10
 
 
 @dataclass(frozen=True)
 class ScenarioResult:
-    """What one scenario found on one collection."""
+    """The results of one scenario on one collection."""
 
     source: str
     pages: int
@@ -54,11 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--history", type=pathname, nargs="+", default=[], metavar="FILE", help="when the pages of a real site changed"
     )
     parser.add_argument(
-        "--synthetic", choices=TEMPERS, default="poisson", metavar="TEMPER",
-        help=f"of simulated pages: {', '.join(TEMPERS)} (default: poisson)",
+        "--synthetic", choices=SITES, default="poisson", metavar="KIND",
+        help=f"how simulated pages change: {', '.join(SITES)} (default: poisson)",
     )  # fmt: skip
     parser.add_argument(
-        "--pages", type=positive, default=300, metavar="N", help="of the site that is served (default: 300)"
+        "--pages", type=positive, default=300, metavar="N", help="pages of the served site (default: 300)"
     )
     parser.add_argument("--column", choices=COLUMNS, default="text_changed", help="the changes that count")
     parser.add_argument(
@@ -70,11 +74,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=PICKERS,
         default=list(PICKERS),
         metavar="POLICY",
-        help=f"which ones: {', '.join(PICKERS)} (default: all)",
+        help=f"the policies to compare: {', '.join(PICKERS)} (default: all)",
     )
-    parser.add_argument("--weights", choices=["equal", "depth"], default="equal", help="what pages are worth")
-    parser.add_argument("--seed", type=count, default=1, metavar="N", help="of the synthetic pages")
-    parser.add_argument("--plot", type=pathname, metavar="FILE", help="save the plot, where matplotlib is installed")
+    parser.add_argument("--weights", choices=["equal", "depth"], default="equal", help="the importance of pages")
+    parser.add_argument("--seed", type=count, default=1, metavar="N", help="random seed of the synthetic pages")
+    parser.add_argument("--plot", type=pathname, metavar="FILE", help="save the plot to a PNG (needs matplotlib)")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
 
@@ -100,7 +104,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _simulated(args: argparse.Namespace) -> Iterator[ScenarioResult]:
-    pages = TEMPERS[args.synthetic](args.seed)
+    pages = SITES[args.synthetic](args.seed)
     yield _replayed(args, f"synthetic {args.synthetic}, seed {args.seed}", pages, args.budget or _BUDGETS["simulated"])
 
 
@@ -182,7 +186,7 @@ def _print_tables(args: argparse.Namespace, part: ScenarioResult) -> None:
 
 
 def _visits_needed(results: Sequence[ReplayResult]) -> dict[str, float | None]:
-    """By interpolation on the curve of each policy, and a little beyond its ends; None where it would be a guess."""
+    """Interpolates on the curve of each policy, and extrapolates a little. None where that would be a guess."""
     reference = next((r.freshness for r in results if r.policy == "uniform" and r.budget > 0), None)
     needed: dict[str, float | None] = {}
     for policy in dict.fromkeys(r.policy for r in results) if reference is not None else ():

@@ -1,4 +1,4 @@
-"""A synthetic site kept fresh for some time, day by day, and how fresh it really was: the site knows when it changed."""
+"""Keeps a synthetic site fresh for some days, and measures the true freshness from the known times of its changes."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from sanderling.urls import identity
 
 @dataclass(frozen=True)
 class WebTruth:
-    """What a site does in some days: its pages, and when each changes, in days."""
+    """The pages of a site, and the times at which each changes, in days."""
 
     urls: list[str]
     depths: list[int]
@@ -36,19 +36,19 @@ class WebTruth:
         return sum(map(len, self.changes))
 
     @cached_property
-    def _one_after_the_other(self) -> Floats:
-        """All changes in one sorted row: each page has a stretch of its own."""
+    def _all_changes(self) -> Floats:
+        """The changes of all pages in one sorted array: the times of each page are shifted to a range of their own."""
         return np.concatenate([page * 2 * self.days + times for page, times in enumerate(self.changes)])
 
     def stale(self, last: Floats, now: float) -> NDArray[np.bool_]:
-        """Which copies, made at `last`, are out of date."""
+        """Which of the copies made at `last` are out of date at `now`."""
         starts = np.arange(len(self.urls)) * 2 * self.days
-        before, by_now = (self._one_after_the_other.searchsorted(starts + at, "right") for at in (last, now))
+        before, by_now = (self._all_changes.searchsorted(starts + at, "right") for at in (last, now))
         return np.asarray(by_now > before)
 
 
 def truth(web: SyntheticWeb, days: float) -> WebTruth:
-    """The pages that the front page leads to, level by level."""
+    """Finds the pages that can be reached from the seeds, and their changes."""
     depths = dict.fromkeys(web.seeds, 0)
     level = list(depths)
     while level:
@@ -61,7 +61,7 @@ def truth(web: SyntheticWeb, days: float) -> WebTruth:
 
 
 class Log:
-    """What was done to keep a site fresh, and what the crawler believed meanwhile. All pages were visited at 0."""
+    """The visits that kept a site fresh, and the freshness that the crawler predicted. All pages were visited at time 0."""
 
     def __init__(self, site: WebTruth, weights: Floats) -> None:
         self._site = site
@@ -73,7 +73,7 @@ class Log:
     def round(
         self, visited: Sequence[int] | NDArray[np.intp], now: float, before: float | None, after: float | None
     ) -> None:
-        """Visits at a moment, and how fresh the crawler believed everything to be before and after them."""
+        """Adds visits at one time, and the freshness that the crawler predicted before and after them."""
         self._believed(before, now)
         for page in visited:
             self._visits[page].append(now)
@@ -85,10 +85,10 @@ class Log:
             self._moments.append((freshness, float(self._share @ ~self._site.stale(self._last, now))))
 
     def expected(self) -> float:
-        """How fresh the visits would have kept the site in the mean over all moments at which its pages may change.
+        """The expected freshness with these visits, over all possible times of the changes.
 
-        When a page changes next is not known before the next visit to it, so this is fair to every policy, and free of
-        the chance that makes the same policy differ by some 0.005 from site to site.
+        No policy can know the next change of a page before the next visit, so this is fair to every policy. It removes
+        the random differences of about 0.005 between sites.
         """
         warm, days = WARM_UP * self._site.days, self._site.days
         fresh = 0.0
@@ -99,7 +99,7 @@ class Log:
         return fresh / (len(self._visits) * (days - warm))
 
     def result(self, policy: str, budget: float) -> ReplayResult:
-        """What the visits were worth, exactly."""
+        """The exact freshness with these visits and the true changes."""
         sums = Sums()
         warm = WARM_UP * self._site.days
         for changes, visits, share in zip(self._site.changes, self._visits, self._share, strict=True):
@@ -122,7 +122,10 @@ class Log:
 
 
 def planned(site: WebTruth, policy: str, budget: float, every: float = 1.0) -> Log:
-    """Kept by the planner of a refresh, in rounds of `every` days, without a network: `budget` is visits a page a day."""
+    """Plans the visits as `sanderling refresh` does, in rounds of `every` days, without a network.
+
+    `budget` is in visits a page a day.
+    """
     pages = np.zeros(len(site.urls), COLUMNS)
     pages["host"], pages["there"], pages["importance"], pages["depth"] = 1, True, np.nan, site.depths
     pages["pattern"] = [identity(url_pattern(url)) for url in site.urls]
@@ -144,8 +147,8 @@ def planned(site: WebTruth, policy: str, budget: float, every: float = 1.0) -> L
 
 def _visit(pages: NDArray[np.void], page: int, changed: bool, now: float) -> None:
     row = pages[page]
-    said = bytes(row["evidence"]).ljust(evidence.SIZE, b"\0")  # a column of bytes forgets zeros at the end
-    row["evidence"] = evidence.observe(said, now - float(row["at"]), [changed] * len(evidence.KINDS))
+    packed = bytes(row["evidence"]).ljust(evidence.SIZE, b"\0")  # numpy drops zero bytes at the end
+    row["evidence"] = evidence.observe(packed, now - float(row["at"]), [changed] * len(evidence.KINDS))
     row["since"], row["kinds"] = row["at"], ChangeKind.TEXT if changed else 0
     row["interval"] = nutch_interval(float(row["interval"]) or NUTCH_FIRST, changed)
     row["at"] = now

@@ -1,13 +1,13 @@
-"""`sanderling lab ordering`: which order of visits brings the important pages first?
+"""`sanderling lab ordering`: which order of visits fetches the important pages first?
 
-Crawls a web whose link graph is known, on paper, once in each order that `crawl --order` offers: the queue is scored
-anew whenever the crawl has grown by a tenth, as in a real crawl, and what is found meanwhile is worth what its depth
-suggests. After 10, 20, 30 and 50 % of the pages: which share of the final PageRank lies in what was fetched? Served
-best first, and as the distributor does, from three lists at 4:2:1. "ideal" knows the final PageRank beforehand. Each
-figure is the mean of three crawls that differ in the order of equals.
+It simulates crawls of a web with a known link graph, in each order that `crawl --order` offers. As in a real crawl, the
+queue is ranked again whenever the crawl has grown by a tenth, and new URLs get a rank by their depth until then. The
+figures are the share of the final PageRank in the fetched pages, after 10, 20, 30 and 50 % of all pages. The queue is
+served best first, and from three lists at 4:2:1 as the distributor does. "ideal" knows the final PageRank from the
+start. Each figure is the mean of three crawls with different orders of URLs with equal ranks.
 
-Then the same web is crawled by many crawlers that share nothing, that each keep to their own sites, that ask a server
-for every page, and that lease pages in batches as Sanderling's do.
+Then teams of crawlers crawl the same web: crawlers that share nothing, that keep to their own sites, that ask a server
+for every page, and that lease pages in batches as Sanderling's clients do.
 """
 
 import argparse
@@ -34,7 +34,7 @@ from sanderling.server.snapshot import newcomers
 from sanderling.settings import ORDERS
 
 AFTER = (10, 20, 30, 50)
-# Chance decides among equals, and a crawl's share at a point varies by about 0.02 with it.
+# The order of URLs with equal ranks is random. It changes the share of a single crawl by about 0.02.
 REPEATS = 3
 _CURVE = range(0, 101, 4)
 
@@ -44,12 +44,12 @@ Curves = dict[str, dict[str, Floats]]
 
 
 class PaperCrawl:
-    """A crawl of a known graph: what the crawler knows at each moment, and nothing more."""
+    """A simulated crawl of a known graph. It uses only what a crawler would know at that time."""
 
     def __init__(self, web: webs.Web, order: str, lists: bool, seed: int = 0) -> None:
         self._web, self._order, self._lists = web, order, lists
         count = len(web.graph.ids)
-        # Ids are hashes: among equals the queue is in no particular order.
+        # Ids are hashes, so URLs with equal ranks are in random order.
         self._tie = np.random.default_rng(seed).permutation(count).tolist()
         self._depth = np.zeros(count, np.int32)
         self._known = np.zeros(count, np.bool_)
@@ -113,7 +113,7 @@ class PaperCrawl:
 
 
 def gathered(visits: Sequence[int], worth: Floats) -> Floats:
-    """The share of all worth in hand after 0, 1, 2 ... visits."""
+    """The share of all worth that is fetched after 0, 1, 2 ... visits."""
     return np.asarray(np.concatenate([[0.0], np.cumsum(worth[list(visits)])]) / worth.sum(), np.float64)
 
 
@@ -122,7 +122,7 @@ def at_percent(curve: Floats, percent: float) -> float:
 
 
 def compare(web: webs.Web) -> Curves:
-    """For each way of serving and each order the whole curve."""
+    """The whole curve for each way of serving the queue and each order."""
     worth = pagerank(web.graph, tolerance=1e-8)
     ideal = gathered(np.argsort(-worth, kind="stable").tolist(), worth)
     found: Curves = {"best first": {}, "three lists": {}}
@@ -143,7 +143,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--crawlers", type=positive, default=8, metavar="N", help="crawlers in the second experiment (default: 8)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--plot", type=pathname, metavar="FILE", help="write the plot of the first web to a file, too")
+    parser.add_argument("--plot", type=pathname, metavar="FILE", help="also save the plot of the first web to a PNG")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -172,7 +172,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def mean_shares(found: Sequence[Curves]) -> dict[str, dict[str, float]]:
-    """For each way of serving and each order the mean over all webs and all points of the table."""
+    """The mean over all webs and all points of the table, for each way of serving the queue and each order."""
     return {
         serving: {
             order: float(np.mean([at_percent(curves[serving][order], x) for curves in found for x in AFTER]))

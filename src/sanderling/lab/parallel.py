@@ -1,13 +1,13 @@
-"""Many crawlers on one web: what they fetch twice, what they miss and what they have to tell each other.
+"""Teams of crawlers on one web: how many pages they fetch twice, miss, and how many messages they need.
 
-All visit as many pages in turn and order their queue by the back links they know of, so that only the way they work
-together differs.
+All teams make the same number of visits and order their queues by the known back links. They differ only in the way the
+crawlers work together:
 
-independent   each has its own queue and follows every link; nobody says anything
-firewall      each has its own sites and follows no link to others; nobody says anything
-seed-server   a server knows all: it sends a crawler one URL, and gets back a page's links
-ours          the same server leases pages in batches; a report brings a whole batch, with the text of a URL only
-              when that crawler meets it for the first time
+independent   each crawler has its own queue and follows every link; there are no messages
+firewall      each crawler has its own sites and follows no link to others; there are no messages
+seed-server   a server knows all URLs; it sends a crawler one URL at a time and receives the links of the page
+ours          the same server leases pages in batches; a report covers a whole batch, and contains the text of a URL only
+              when that crawler reports it for the first time
 """
 
 from heapq import heappop, heappush
@@ -20,19 +20,19 @@ from sanderling.graph import pagerank
 from sanderling.lab.webs import Web
 
 BATCH = 100
-EARLY = 0.3  # quality is also measured after this share of the downloads, when it still matters what came first
+EARLY = 0.3  # quality is also measured after this share of the downloads, when the order of visits still matters
 
 
 class TeamOutcome(msgspec.Struct, frozen=True):
-    """What a team of crawlers achieved."""
+    """The results of one team."""
 
     team: str
-    turns: int  # in each of which a crawler visits one page at most
+    turns: int  # steps of the simulation; in each, every crawler visits at most one page
     downloads: int
     repeated: int
     distinct: int
     most_for_one_page: int
-    early_quality: float  # share of the final PageRank in hand, early and at the end
+    early_quality: float  # share of the final PageRank in the fetched pages, early and at the end
     quality: float
     messages: int
     urls_sent: int
@@ -46,7 +46,7 @@ class Work(NamedTuple):
 
 
 class Queue:
-    """Pages by the back links that its owner knows of. Each is given out once."""
+    """Pages ordered by known back links. Each page is handed out once."""
 
     def __init__(self) -> None:
         self._links: dict[int, int] = {}
@@ -57,7 +57,7 @@ class Queue:
         if page in self._given:
             return
         count = self._links[page] = self._links.get(page, 0) + 1
-        # What stands lower in the heap for an earlier count is skipped when it comes up. Ties as hashes fall.
+        # Older entries with lower counts stay in the heap; `next` skips them. Ties are ordered by a hash.
         heappush(self._heap, (-count, page * 2654435761 % 2**32, page))
 
     def next(self) -> int | None:
@@ -79,7 +79,7 @@ def compare(web: Web, crawlers: int) -> list[TeamOutcome]:
 
 
 def _apart(web: Web, crawlers: int, own_sites_only: bool) -> Work:
-    """Crawlers that never speak. Start pages are dealt out; with own sites, each goes to its owner."""
+    """Crawlers without messages. Each start page goes to one crawler; with `own_sites_only`, to the owner of its site."""
     queues = [Queue() for _ in range(crawlers)]
     owner = (np.unique(web.site, return_inverse=True)[1] * 2654435761 % 2**32 % crawlers).tolist()
     for number, start in enumerate(_starts(web, crawlers)):
@@ -101,7 +101,7 @@ def _apart(web: Web, crawlers: int, own_sites_only: bool) -> Work:
 
 
 def _served(web: Web, crawlers: int, batch: int) -> Work:
-    """Crawlers that get their pages from a server: `batch` at a time, reported when all are fetched."""
+    """Crawlers that lease `batch` pages at a time from a server, and report when all are fetched."""
     queue = Queue()
     for page in web.seeds:
         queue.add(page)
@@ -134,7 +134,7 @@ def _lease(queue: Queue, size: int) -> list[int]:
 
 
 def _starts(web: Web, wanted: int) -> list[int]:
-    """The seeds, and pages near them until there is one for each crawler."""
+    """The seeds, and pages they link to until there is a start page for each crawler."""
     found = dict.fromkeys(web.seeds)
     for page in list(found):
         if len(found) < wanted:

@@ -1,4 +1,4 @@
-"""A synthetic site, really served and really kept fresh over HTTP by `sanderling refresh`, in accelerated time."""
+"""Serves a synthetic site over HTTP and keeps it fresh with `sanderling refresh`, in accelerated time."""
 
 import json
 import os
@@ -14,12 +14,12 @@ from sanderling.lab.simulation.replay import ReplayResult
 from sanderling.processes import entry_points
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 
-# No sitemap: its dates would tell every policy what to visit. One client, because all of it is one small host.
+# No sitemap, because its dates would announce every change. One client, because there is only one small host.
 _SETTINGS = ("--per-host", "16", "--delay", "0", "--clients", "1", "--no-sitemaps", "--no-index")
 
 
 class KeptSite:
-    """One site and the first crawl of it; each run begins with a copy of that."""
+    """A served site and its first crawl. Each run begins with a copy of that crawl."""
 
     def __init__(self, pages: int, seed: int, days: int, rounds: int) -> None:
         self.web = SyntheticWeb(pages=pages, seed=seed, appear=0.0, vanish=0.0)
@@ -41,25 +41,28 @@ class KeptSite:
         self._folder.cleanup()
 
     def keep(self, policy: str, budget: float) -> ReplayResult:
-        """`budget` is visits a page a day; `all` saves it up until it is enough for a visit to everything."""
+        """Keeps the site fresh with a policy and a `budget` of visits a page a day.
+
+        The policy `all` saves the budget until it is enough to visit all pages.
+        """
         site, pages = self._site, len(self.truth.urls)
         folder = Path(self._folder.name) / f"{policy}-{budget:g}"
         copytree(self._first, folder, symlinks=True)
         number_of = {url: number for number, url in enumerate(self.truth.urls)}
         log = Log(self.truth, self._weights)
-        purse = 0.0
+        saved = 0.0
         for number in range(1, self._rounds + 1):
             day = number * self._days / self._rounds
-            purse += budget * pages * self._days / self._rounds
-            if policy == "all" and purse < pages:
+            saved += budget * pages * self._days / self._rounds
+            if policy == "all" and saved < pages:
                 continue
             site.clock.now = day * DAY
             site.requests.clear()
-            amount = [] if policy == "all" else ["--budget", str(max(1, int(purse)))]
-            said = json.loads(_sanderling("refresh", folder, "--policy", policy, *amount, "--json", later=day))
-            purse -= sum(site.requests.values())
+            amount = [] if policy == "all" else ["--budget", str(max(1, int(saved)))]
+            summary = json.loads(_sanderling("refresh", folder, "--policy", policy, *amount, "--json", later=day))
+            saved -= sum(site.requests.values())
             visited = [number_of[url] for url in site.requests]
-            log.round(visited, day, said.get("freshness_before"), said.get("freshness"))
+            log.round(visited, day, summary.get("freshness_before"), summary.get("freshness"))
         return log.result(policy, budget)
 
 

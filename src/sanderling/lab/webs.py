@@ -1,4 +1,4 @@
-"""Webs to crawl on paper: their whole link graph is known, so that an order of visits can be judged by it."""
+"""Webs for simulated crawls. Their whole link graph is known, so that orders of visits can be compared."""
 
 import subprocess
 import tempfile
@@ -22,19 +22,19 @@ Ids = NDArray[np.int64]
 
 
 class Web(NamedTuple):
-    """Pages that a complete crawl visits, as positions in a graph."""
+    """The pages of a complete crawl. Pages are numbered by their positions in the graph."""
 
     name: str
     graph: Graph
     seeds: list[int]
-    site: Ids  # the unit that one crawler gets: a host, or a folder at the top of the only one
+    site: Ids  # the unit that belongs to one crawler: a host, or a top-level folder if there is only one host
     host: Ids
     shape: Ids
-    urls: list[str]  # empty where nobody gave them any
+    urls: list[str]  # empty for a synthetic web
 
 
 def part(graph: Graph, nodes: NDArray[np.bool_], sources: NDArray[np.bool_]) -> Graph:
-    """The graph of some nodes with the links that stand on some of them."""
+    """The subgraph of some nodes, with only the links from `sources`."""
     sources = sources & nodes
     degree = np.where(sources, graph.out_degree, 0)
     links = np.repeat(sources, graph.out_degree)
@@ -47,7 +47,7 @@ def part(graph: Graph, nodes: NDArray[np.bool_], sources: NDArray[np.bool_]) -> 
 
 
 def find(name: str) -> list[Web]:
-    """`synthetic`, `docs` (the whole and each of its sites), or the folder of a crawl."""
+    """Finds webs by name: `synthetic`, `docs` (all of it, and each of its sites), or the folder of a crawl."""
     if name == "synthetic":
         return [synthetic()]
     if name == "docs":
@@ -57,7 +57,7 @@ def find(name: str) -> list[Web]:
 
 
 def sites(web: Web) -> list[Web]:
-    """Each site that the seeds link to as a web of its own, entered where they link to it."""
+    """Each site that the seeds link to, as a web of its own. The linked page is its seed."""
     others = np.ones(len(web.graph.ids), np.bool_)
     others[web.seeds] = False
     rest = part(web.graph, others, others)
@@ -81,7 +81,7 @@ def sites(web: Web) -> list[Web]:
 
 
 def of_folder(path: Path, name: str = "") -> Web:
-    """The pages a crawl has visited. A finished crawl is the best: the links of what is missing are missing too."""
+    """The pages that a crawl has visited. Use a finished crawl, because links of pages that were not visited are missing."""
     folder = Folder(path)
     folder.require()
     store = open_store(folder, readonly=True)
@@ -89,7 +89,7 @@ def of_folder(path: Path, name: str = "") -> Web:
     ids = np.fromiter((fact.id for fact in facts), np.int64, len(facts))
     graph = pack(ids, store.packed_links(), np.array([fact.alias for fact in facts], np.int64))
     texts = dict(store.url_texts())
-    visited = {id for id, _ in store.visit_times()}  # a sitemap is read, not visited
+    visited = {id for id, _ in store.visit_times()}  # leaves out sitemaps
     store.close()
     pages = np.array(
         [fact.id in visited and fact.state == State.FETCHED and not fact.alias for fact in facts], np.bool_
@@ -115,7 +115,10 @@ def of_folder(path: Path, name: str = "") -> Web:
 
 
 def _in_order_of(graph: Graph, keys: list[str]) -> tuple[Graph, list[int]]:
-    """The same graph in another order, so that a site gives the same figures on whatever port it was served."""
+    """The same graph with its nodes in the order of `keys`.
+
+    A web then gives the same figures whatever port it was served on.
+    """
     order = sorted(range(len(keys)), key=keys.__getitem__)
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
@@ -131,7 +134,7 @@ def _of_edges(source: Ids, target: Ids, count: int) -> Graph:
 
 
 def documentation() -> Web:
-    """The documentation web that the bench of the source tree serves, crawled now."""
+    """Crawls the documentation web that `bench/` in the source tree serves."""
     try:
         served = import_module("bench.web")
     except ImportError:
@@ -145,11 +148,12 @@ def documentation() -> Web:
 
 
 def synthetic(pages: int = 20_000, hosts: int = 50) -> Web:
-    """Hosts of uneven size; the k-th most popular page of a host is linked to in proportion to k**-0.8.
+    """Hosts of different sizes. The k-th most popular page of a host gets links in proportion to k**-0.8.
 
-    Thus in-degrees follow a power law of exponent 2.25, as on the web (2.1 to 2.4 were measured). Each
-    page is reached by a tree from its host's front page, the most popular one; for the others popularity and depth
-    are drawn apart. A fifth of the links leave the host. A host has sections whose pages have more or fewer links.
+    So in-degrees follow a power law with exponent 2.25, as on the web (2.1 to 2.4 were measured). The front page of a host
+    is its most popular page, and a tree of links leads from it to every page of the host. The popularity of other
+    pages does not depend on their depth. A fifth of the links leave the host. The sections of a host have pages with
+    more or fewer links.
     """
     chance = np.random.default_rng(1)
     weight = 1 / np.arange(1, hosts + 1) ** 0.7

@@ -80,7 +80,7 @@ class Observer:
         if page.announced:
             alarm = trust.announced(page.announced / DAY, page.at / DAY)
             host = trust.after_announcement(host, elapsed, alarm, changed)
-            called = alarm and changed and host.is_told
+            called = alarm and changed and host.announces_changes
         quiet = elapsed if called else None
         if visit.status == 304:
             host = trust.after_not_modified(host)

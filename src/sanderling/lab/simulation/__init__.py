@@ -1,1 +1,1 @@
-"""Policies tried on pages whose changes are known: real histories, and synthetic ones of several tempers."""
+"""Simulates revisit policies on pages whose changes are known, from real histories and from synthetic ones."""

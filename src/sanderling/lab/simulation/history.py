@@ -1,7 +1,7 @@
 """A site's history: when its pages were created, changed and deleted.
 
-Read from CSV, plain or gzip, with the columns page, event (created, changed, deleted), at (unix seconds, never falling) and,
-for the kinds of change that count, text_changed and main_changed (1, 0 or empty for unknown).
+It is read from CSV, plain or gzip. The columns are page, event (created, changed, deleted), at (unix seconds, in
+ascending order) and, to select the changes that count, text_changed and main_changed (1, 0 or empty for unknown).
 """
 
 import csv
@@ -17,11 +17,11 @@ COLUMNS = ("text_changed", "main_changed", "any")
 
 
 class HistoryError(ValueError):
-    """A history file that cannot be used; the message names the line."""
+    """A history file that cannot be used. The message names the line."""
 
 
 class PageHistory(NamedTuple):
-    """Times in days. A page that was deleted and created again has lived, and changed when it returned."""
+    """One page, with times in days. If it was deleted and created again, it counts as changed when it returned."""
 
     url: str
     born: float
@@ -41,7 +41,7 @@ def read(path: Path, column: str = "text_changed") -> list[PageHistory]:
     except HistoryError as error:
         raise HistoryError(f"{path}: {error}") from None
     if not any(page.changes for page in pages):
-        raise HistoryError(f"{path}: no page ever changes by {column}, so there is nothing to measure")
+        raise HistoryError(f"{path}: no page has a change in {column}, so there is nothing to measure")
     return pages
 
 
@@ -58,7 +58,7 @@ def _pages(rows: Iterator[list[str]], column: str) -> list[PageHistory]:
         if not row:
             continue
         if len(row) != len(header):
-            raise HistoryError(f"line {number}: {len(row)} fields where the header has {len(header)}")
+            raise HistoryError(f"line {number}: it has {len(row)} fields, but the header has {len(header)}")
         page, event, at, *counts = (row[place] for place in places)
         when = _time(number, at)
         if when < before:
@@ -100,7 +100,7 @@ def _apply(found: dict[str, PageHistory], number: int, page: str, event: str, wh
 
 
 def from_changes(changes: Iterable[tuple[str, float, Iterable[float]]]) -> list[PageHistory]:
-    """(url, born, times of change) -> histories without deletions, each change inside its page's life."""
+    """Makes histories without deletions from (url, born, times of change). Drops changes before the page was born."""
     return [
         PageHistory(url, born, math.inf, sorted(when for when in times if when > born)) for url, born, times in changes
     ]

@@ -1,8 +1,8 @@
-"""What a crawl has learned about when its pages change: one row a page, one observation a visit.
+"""What a simulated crawl has learned about the changes of its pages. Each visit is one observation.
 
-Three clocks compete to say how long a page has been exposed to changes: the plain one, the tide of its host and the tide
-of its folder. Each is scored by how well it foretold what visits found, folder by folder, and they are mixed by
-that score: on a site whose pages have nothing to do with each other the plain clock wins, and nothing is lost.
+Three clocks measure the exposure of a page: plain time, the season of its host and the season of its folder. Each folder
+scores the clocks by how well they predicted the results of visits, and mixes them by that score. On a site whose
+pages change independently, plain time wins and nothing is lost.
 """
 
 from collections.abc import Iterable
@@ -15,22 +15,23 @@ from sanderling.freshness import belief
 from sanderling.freshness.evidence import MEMORY
 from sanderling.freshness.url_groups import url_folder, url_host, url_pattern
 from sanderling.freshness.worth import worth
+from sanderling.lab.simulation.exact_evidence import no_evidence, observed
 from sanderling.lab.simulation.season import Season
 
-_CLOCKS = 3  # plain, the host's tide, the folder's tide
+_CLOCKS = 3  # plain time, the season of the host, the season of the folder
 _BINS_PER_VISIT = 8
-# Scores fade, so that a folder whose pages begin to change together is believed within some hundred visits.
+# Scores fade, so that a folder whose pages begin to change together gets another mix within some hundred visits.
 _SCORE_MEMORY = 0.999
-# A page seldom visited must not forget one visit before the next.
+# Evidence lasts for this many visits at least. A rarely visited page must not forget one visit before the next.
 _VISITS_REMEMBERED = 10
-# Of prior and beliefs in turn, each time the priors are learned.
+# How often priors and beliefs are computed from each other, each time the priors are learned.
 _SWEEPS = 2
-# How often the priors are learned again: this many times while every page is visited once.
+# Priors are learned this many times while every page is visited once.
 _LESSONS_PER_ROUND = 3
 
 
 class _PageGroups:
-    """Numbers for names, in the order they are first met."""
+    """Numbers for the names of groups, in the order of their first use."""
 
     def __init__(self) -> None:
         self.names: dict[str, int] = {}
@@ -42,7 +43,7 @@ class _PageGroups:
 
 
 class Memory:
-    """`period` is the mean time between two visits of a page; it only sets how finely the tides are resolved."""
+    """One row for each page. `period` is the mean time between two visits to a page; it sets the width of bins."""
 
     def __init__(self, period: float, start: float) -> None:
         self.memory = max(MEMORY, _VISITS_REMEMBERED * period)
@@ -50,13 +51,13 @@ class Memory:
         self.host, self.pattern, self.folder = _PageGroups(), _PageGroups(), _PageGroups()
         self.last: Floats = np.zeros(0)
         self.visited: NDArray[np.bool_] = np.zeros(0, bool)
-        self.evidence = belief.no_evidence(0)
+        self.evidence = no_evidence(0)
         self.prior = self.evidence.copy()
         self.believed = self.evidence.copy()
         self.log_rate: Floats = np.zeros(0)
         self.spread: Floats = np.zeros(0)
         width = period / _BINS_PER_VISIT
-        self.host_tide, self.folder_tide = Season(0, start, width), Season(0, start, width)
+        self.host_season, self.folder_season = Season(0, start, width), Season(0, start, width)
         self.score: Floats = np.zeros((0, _CLOCKS))
         self.mix: Floats = np.zeros((0, _CLOCKS))
         self._usual_mix = np.full(_CLOCKS, 1 / _CLOCKS)
@@ -66,7 +67,7 @@ class Memory:
         return len(self.last)
 
     def extend(self, urls: Iterable[str]) -> None:
-        """Pages nobody has visited yet: each begins with what its like are believed to do."""
+        """Adds pages that were not visited yet. The first belief about each comes from similar pages."""
         urls = list(urls)
         before = len(self)
         self.host.extend(map(url_host, urls))
@@ -77,8 +78,8 @@ class Memory:
         for name in ("evidence", "prior", "believed"):
             rows = np.zeros((len(urls), belief.CLASSES))
             setattr(self, name, np.vstack([getattr(self, name), rows]))
-        self.host_tide.grow(len(self.host.names))
-        self.folder_tide.grow(len(self.folder.names))
+        self.host_season.grow(len(self.host.names))
+        self.folder_season.grow(len(self.folder.names))
         new = len(self.folder.names) - len(self.score)
         self.score = np.vstack([self.score, np.zeros((new, _CLOCKS))])
         self.mix = np.vstack([self.mix, np.tile(self._usual_mix, (new, 1))])
@@ -91,19 +92,19 @@ class Memory:
         self.last[page] = now
 
     def observe(self, page: int, now: float, changed: bool) -> None:
-        """A later visit, and whether it found a change that counts."""
+        """Learns from a later visit, and whether it found a change that counts."""
         since = float(self.last[page])
-        if now <= since:  # a clock that jumped back: the visit says nothing about rates
+        if now <= since:  # the clock jumped back, so the visit says nothing about rates
             return
         folder, host = int(self.folder.of_page[page]), int(self.host.of_page[page])
         believed = self.believed[page]
         self._judge_clocks(folder, believed, self._clocks(host, folder, since, now), changed)
         rate = float(belief.expected_rate(believed))
-        self.host_tide.observe(host, since, now, changed, rate)
-        self.folder_tide.observe(folder, since, now, changed, rate)
-        # Exposure by the tides that already know of this visit: what the folder explains, the page need not.
+        self.host_season.observe(host, since, now, changed, rate)
+        self.folder_season.observe(folder, since, now, changed, rate)
+        # The seasons already include this visit: a change that the folder explains says little about the page.
         exposure = float(self.mix[folder] @ self._clocks(host, folder, since, now))
-        self.evidence[page] = belief.weigh(self.evidence[page], now - since, exposure, changed, self.memory)
+        self.evidence[page] = observed(self.evidence[page], now - since, exposure, changed, self.memory)
         self._believe(slice(page, page + 1))
         self.last[page] = now
         self._until_lesson -= 1
@@ -112,13 +113,13 @@ class Memory:
             self._until_lesson = int(self.visited.sum()) // _LESSONS_PER_ROUND
 
     def exposure(self, now: float) -> Floats:
-        """Time since each page's last visit, as the page felt it."""
+        """The time since each page's last visit, corrected by the seasons of its host and folder."""
         mix = self.mix[self.folder.of_page]
         since = np.minimum(self.last, now)
         return (
             mix[:, 0] * (now - since)
-            + mix[:, 1] * self.host_tide.exposure(self.host.of_page, since, now)
-            + mix[:, 2] * self.folder_tide.exposure(self.folder.of_page, since, now)
+            + mix[:, 1] * self.host_season.exposure(self.host.of_page, since, now)
+            + mix[:, 2] * self.folder_season.exposure(self.folder.of_page, since, now)
         )
 
     def worth(self, now: float) -> Floats:
@@ -128,8 +129,8 @@ class Memory:
         return np.array(
             [
                 now - since,
-                self.host_tide.exposure_of(host, since, now),
-                self.folder_tide.exposure_of(folder, since, now),
+                self.host_season.exposure_of(host, since, now),
+                self.folder_season.exposure_of(folder, since, now),
             ]
         )
 

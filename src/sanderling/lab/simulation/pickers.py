@@ -1,8 +1,9 @@
-"""Who is visited next? Each policy as a score over all pages; the replay visits the highest, one after the other.
+"""Revisit policies, each as a score over all pages. The replay visits the page with the highest score.
 
-They all work at the same budget, so what differs is only the order. `oracle` knows every page's true mean rate, as no
-crawler does, but believes that rates are constant and pages independent. `mix-oracle` knows how the true rates are
-distributed, but has to learn which page has which: what is left to gain for a crawler that learns page by page.
+All policies have the same budget, so only the order of visits differs. `oracle` knows the true mean rate of every page,
+which no crawler does, but assumes that rates are constant and pages independent. `mix-oracle` knows the distribution of
+the true rates, but has to learn the rate of each page. It shows the limit for a crawler that learns from each page
+alone.
 """
 
 from collections.abc import Callable
@@ -14,12 +15,13 @@ from sanderling.arrays import Floats
 from sanderling.freshness import belief
 from sanderling.freshness.adaptive import NUTCH_FIRST, nutch_interval
 from sanderling.freshness.curves import gain
+from sanderling.lab.simulation.exact_evidence import no_evidence, observed
 from sanderling.lab.simulation.memory import Memory
 
 
 @dataclass(frozen=True)
 class SiteFacts:
-    """What there is to know about the pages from outside."""
+    """What is known about the pages before any visit."""
 
     urls: list[str]
     weights: Floats
@@ -30,7 +32,7 @@ class SiteFacts:
 
 
 class Picker:
-    """The base is uniform: whoever has waited longest."""
+    """The base class is the uniform policy: it picks the page that has waited longest."""
 
     def __init__(self, site: SiteFacts) -> None:
         self.site = site
@@ -47,7 +49,7 @@ class Picker:
 
 
 class Optimal(Picker):
-    """Ours: what visits are worth, by beliefs learned on the way."""
+    """Sanderling's policy: the worth of a visit, from beliefs that are learned on the way."""
 
     def prepare(self) -> None:
         self.memory = Memory(1 / self.site.budget, self.site.start)
@@ -64,7 +66,7 @@ class Optimal(Picker):
 
 
 class Counted(Picker):
-    """Rates by counting, with one prior for the whole site."""
+    """Estimates rates by counting changes, with one prior for the whole site."""
 
     def prepare(self) -> None:
         self.hits = np.zeros(len(self.site.urls))
@@ -80,7 +82,7 @@ class Counted(Picker):
 
 
 class OnePrior(Counted):
-    """The optimal index on counted rates: what is left without patterns, tides and drift."""
+    """The optimal policy on counted rates, without URL patterns, seasons and drift."""
 
     def scores(self, now: float, last: Floats) -> Floats:
         rates = self.rates()
@@ -114,7 +116,7 @@ class TopLevels(Picker):
 
 
 class VisitAll(Picker):
-    """The whole site, round after round, always in the order of its URLs."""
+    """Visits the whole site in rounds, always in the order of its URLs."""
 
     def prepare(self) -> None:
         self.place = np.argsort(np.argsort(np.array(self.site.urls))) / len(self.site.urls)
@@ -137,11 +139,11 @@ class MixOracle(Picker):
     def prepare(self) -> None:
         nearest = np.abs(np.log(self.site.true_rates)[:, None] - belief.LOG_RATES).argmin(axis=1)
         self.mix = np.bincount(nearest, minlength=belief.CLASSES) / len(nearest)
-        self.evidence = belief.no_evidence(len(self.site.urls))
+        self.evidence = no_evidence(len(self.site.urls))
         self.believed = np.tile(self.mix, (len(self.site.urls), 1))
 
     def observe(self, page: int, last: float, now: float, changed: bool) -> None:
-        self.evidence[page] = belief.weigh(self.evidence[page], now - last, now - last, changed, np.inf)
+        self.evidence[page] = observed(self.evidence[page], now - last, now - last, changed, np.inf)
         self.believed[page] = belief.posterior(self.mix, self.evidence[page])
 
     def scores(self, now: float, last: Floats) -> Floats:

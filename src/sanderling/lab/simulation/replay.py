@@ -1,7 +1,8 @@
-"""A history lived through again, with a crawler in it: how fresh would its copies have been?
+"""Replays a history with a simulated crawler, and measures how fresh its copies would have been.
 
-One visit every 1 / (budget * living pages) days goes to a new page, or else to the page the policy picks. The first 30 %
-of the time warms the policy up; then freshness and age are measured exactly, between the events, not by sampling.
+There is one visit every 1 / (budget * living pages) days. It goes to a new page if there is one, else to the page that the
+policy picks. The first 30 % of the time is a warm-up. After it, freshness and age are computed exactly from the
+times of all events, not by sampling.
 """
 
 import heapq
@@ -16,8 +17,8 @@ from sanderling.lab.simulation.history import PageHistory
 from sanderling.lab.simulation.pickers import PICKERS, Picker, SiteFacts
 
 WARM_UP = 0.3
-# Visits decided at once, as a share of the pages: a crawler leases batches too, and argmax over all pages for
-# every single visit would be the whole cost of a replay.
+# Visits that are decided at once, as a share of the pages. A real crawler leases batches too. To compare all pages for
+# every single visit would make up nearly all of the time of a replay.
 _BATCH = 1 / 64
 
 
@@ -27,17 +28,17 @@ class ReplayResult:
     budget: float
     freshness: float
     weighted: float  # by importance
-    age: float  # days since the first change missed, 0 while fresh, in the mean
-    caught: float  # share of changes that a visit told apart
+    age: float  # mean days since the first missed change; 0 while a copy is fresh
+    caught: float  # share of changes that were seen as a change of their own
     visits: int
-    # Where the crawler says so: the (weighted) freshness it believed in before and after its rounds, and the true one then.
+    # The mean (weighted) freshness that the crawler predicted before and after its rounds, if it did, and the true one.
     predicted: float | None = None
     true_then: float | None = None
 
 
 @dataclass
 class Sums:
-    """Of the time after the warm-up."""
+    """Totals over the time after the warm-up."""
 
     time: float = 0.0
     fresh: float = 0.0
@@ -68,7 +69,7 @@ class Sums:
 
 
 def replay(pages: Sequence[PageHistory], policy: str, budget: float, weights: Floats | None = None) -> ReplayResult:
-    if budget <= 0:  # no visit, no copy, nothing fresh
+    if budget <= 0:  # without visits there are no copies
         return ReplayResult(policy, budget, 0.0, 0.0, 0.0, 0.0, 0)
     start = min(page.born for page in pages)
     end = max(page.changes[-1] for page in pages if page.changes)
@@ -168,7 +169,7 @@ class _Population:
 
 
 def _choose(picker: Picker, now: float, last: Floats, population: _Population) -> list[int]:
-    """The best pages, the very best last."""
+    """The pages with the highest scores, the best last."""
     pages = np.flatnonzero(population.alive & population.known)
     scores = picker.scores(now, np.where(np.isfinite(last), last, now))[pages]
     count = min(max(1, int(population.living * _BATCH)), len(pages))

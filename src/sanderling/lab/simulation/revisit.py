@@ -1,9 +1,10 @@
-"""How long does a revisit of a site take, and how many of the updated pages does it find?
+"""Measures how long a revisit of a site takes, and how many of the updated pages it finds.
 
-The experiment that the watcher-based crawler was published with: a news site, a round a day for a week, some percent of
-its pages updated each day, one crawler of five threads. Uniform visits everything; by rank, the pages above a rank; by
-top levels, the levels above one; ours, the pages whose expected changes since the last visit reach a threshold, first
-from what rounds have taught alone, then with the hints of a sitemap whose honesty is learned, then with a watcher.
+This repeats the experiment of the paper on the watcher-based crawler: a news site, one round a day for a week, some
+percent of its pages updated each day, one crawler with five threads. `uniform` visits all pages, `by rank` the pages
+above a rank, and `top levels` the pages above a depth. Sanderling's policy visits the pages whose expected changes since
+the last visit reach a threshold. It runs three times: with past visits only, with a sitemap whose reliability is
+learned, and with a watcher.
 """
 
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
 from sanderling.freshness import belief, signals
+from sanderling.lab.simulation.exact_evidence import no_evidence, observed
 
 _LEARNING, _MEASURED = 21, 7  # days
 _THREADS = 5
@@ -70,7 +72,7 @@ def _round(name: str, visits: float, found: float) -> Round:
 
 def _ours(name: str, informant: _Informant | None, updated: NDArray[np.bool_], rng: np.random.Generator) -> Round:
     days, pages = updated.shape
-    evidence = belief.no_evidence(pages)
+    evidence = no_evidence(pages)
     believed = np.tile(belief.COMMON, (pages, 1))
     last = np.zeros(pages)
     alarms = np.zeros(pages, np.intp)
@@ -86,7 +88,7 @@ def _ours(name: str, informant: _Informant | None, updated: NDArray[np.bool_], r
         now = float(day + 1)
         rates = belief.expected_rate(believed)
         x = _expected(rates, now - last, alarms, record if informant is not None else None)
-        # The odds are even that a page at 0.7 has changed; unsure pages of a site not yet learned all pass.
+        # In the first days all pages are visited, to learn their rates.
         chosen = np.ones(pages, bool) if day < _LEARNING // 3 else x >= _bar(informant)
         if day >= _LEARNING:
             visits += int(chosen.sum())
@@ -94,7 +96,7 @@ def _ours(name: str, informant: _Informant | None, updated: NDArray[np.bool_], r
             happened += int(updated[day].sum())
         for page in np.flatnonzero(chosen):
             changed, elapsed = bool(stale[page]), now - last[page]
-            evidence[page] = belief.weigh(evidence[page], elapsed, elapsed, changed)
+            evidence[page] = observed(evidence[page], elapsed, elapsed, changed)
             record = signals.learn(record, elapsed, int(alarms[page]), changed)
         stale[chosen], alarms[chosen], last[chosen] = False, 0, now
         believed = belief.posterior(belief.learn_prior(believed, np.ones(pages), [site]), evidence)
@@ -102,7 +104,7 @@ def _ours(name: str, informant: _Informant | None, updated: NDArray[np.bool_], r
 
 
 def _bar(informant: _Informant | None) -> float:
-    """A crawler that is told waits to be told; one that is not must go and look."""
+    """The threshold of expected changes. It is higher with an informant, because the crawler can wait for its alarms."""
     return 0.15 if informant is None else 0.5
 
 

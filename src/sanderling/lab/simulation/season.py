@@ -1,10 +1,6 @@
-"""Pages change together: a commit, a release or a new template touches a whole folder at one moment.
+"""Seasons that are updated visit by visit: how active groups of pages were over recent time.
 
-A tide is how much is going on in a group of pages, bin by bin of recent time, 1 being usual. Visits measure it: a page
-found changed lifts the bins since its last visit, a page found unchanged lowers them, each by how surprising that
-is for a page of its rate. The time a page has been exposed to changes is then not the time since its last visit but the
-tide summed over it: a page whose neighbours all changed is old after a day, and one whose neighbours all stood
-still is young after a month. One visit so speaks for the whole folder.
+`freshness/seasons.py` explains the idea and estimates the same from the last visits alone.
 """
 
 import math
@@ -16,14 +12,14 @@ from sanderling.arrays import Floats
 
 Groups = NDArray[np.intp]
 
-# Bins kept; with eight to the mean time between visits they reach eight visits back.
+# The mean time between visits has eight bins, so these reach eight visits back.
 BINS = 64
-# Expected changes' worth of "nothing special" in every bin: the less, the more one surprise moves it.
-STILLNESS = 0.2
+# Every bin begins with this many expected and as many seen changes. The fewer, the more one visit moves its activity.
+_USUAL_CHANGES = 0.2
 
 
 class Season:
-    """The tides of many groups over the same bins, held as counts of changes seen and changes expected."""
+    """The seasons of many groups: changes seen and expected, by group and bin."""
 
     def __init__(self, groups: int, start: float, width: float) -> None:
         self.width = width
@@ -42,12 +38,12 @@ class Season:
             self._sum = self._running_sum()
 
     def exposure(self, group: Groups, since: Floats, now: float) -> Floats:
-        """The time from `since` to `now` as the pages of a group felt it."""
+        """The time from `since` to `now`, in which each bin counts by the activity of the group."""
         self._reach(now)
         return np.maximum(self._at(group, np.full_like(since, now)) - self._at(group, since), 1e-9)
 
     def exposure_of(self, group: int, since: float, now: float) -> float:
-        """The same for one page, without the cost of arrays."""
+        """`exposure` for one page, without the cost of arrays."""
         self._reach(now)
         return max(self._at_one(group, now) - self._at_one(group, since), 1e-9)
 
@@ -63,7 +59,9 @@ class Season:
             # Expected number of changes in each bin, given that there was at least one in all of them.
             self.seen[group, bins] += likely / max(-math.expm1(-float(likely.sum())), 1e-9)
         self.expected[group, bins] += usual
-        self.level[group, bins] = (STILLNESS + self.seen[group, bins]) / (STILLNESS + self.expected[group, bins])
+        self.level[group, bins] = (_USUAL_CHANGES + self.seen[group, bins]) / (
+            _USUAL_CHANGES + self.expected[group, bins]
+        )
         self._sum[group, low + 1 :] = self._sum[group, low] + np.cumsum(self.level[group, low:]) * self.width
 
     def _running_sum(self) -> Floats:
@@ -71,7 +69,7 @@ class Season:
         return np.concatenate([np.zeros((len(sums), 1)), sums], axis=1)
 
     def _reach(self, now: float) -> None:
-        """Drops the oldest half of the bins whenever time runs past the newest."""
+        """Drops the oldest half of the bins when `now` is after the newest one."""
         while now >= self.first + self.width * (BINS - 1):
             half = BINS // 2
             for counts, empty in ((self.seen, 0.0), (self.expected, 0.0), (self.level, 1.0)):
@@ -81,7 +79,7 @@ class Season:
             self._sum = self._running_sum()
 
     def _at(self, group: Groups, when: Floats) -> Floats:
-        # Before the oldest bin the tide is taken as usual: the sum goes on below zero.
+        # Before the oldest bin the activity counts as usual, so the sum is negative there.
         position = (when - self.first) / self.width
         inside = np.clip(position, 0.0, BINS - 1e-9)
         bin_ = inside.astype(np.intp)

@@ -1,8 +1,8 @@
-"""Sites that never were, with the tempers of real ones: what a policy must not be fooled by.
+"""Synthetic sites that change in the ways real sites do.
 
-`poisson` is the textbook: every page for itself, at a constant rate. The others break one assumption each: rates that go
-by folder, changes that come in bursts, pages that fade with age, commits that touch a folder at once, releases that make
-one folder after the other the busy one.
+`poisson` is the textbook case: every page changes independently, at a constant rate. Each of the others breaks one
+assumption: rates depend on the folder, changes come in bursts, pages change less with age, a commit changes many pages
+of a folder at once, or releases make one folder after the other the active one.
 """
 
 from collections.abc import Callable
@@ -46,7 +46,7 @@ def by_folder(seed: int, pages: int = 600, days: float = 3000, mean: float = 0.0
 
 
 def bursty(seed: int, pages: int = 300, days: float = 2500) -> list[PageHistory]:
-    """Every page for itself, in bursts, ever less as it ages."""
+    """Pages change independently, in bursts, and less and less with age."""
     rng = np.random.default_rng(seed)
     made = []
     for k in range(pages):
@@ -58,7 +58,7 @@ def bursty(seed: int, pages: int = 300, days: float = 2500) -> list[PageHistory]
 
 
 def commits(seed: int, pages: int = 200, days: float = 2500) -> list[PageHistory]:
-    """Commits touch many pages of one folder at one moment."""
+    """A commit changes many pages of one folder at once."""
     rng = np.random.default_rng(seed)
     times: list[list[float]] = [[] for _ in range(pages)]
     folders = 8
@@ -73,7 +73,7 @@ def commits(seed: int, pages: int = 200, days: float = 2500) -> list[PageHistory
 
 
 def releases(seed: int, pages: int = 600, days: float = 3000) -> list[PageHistory]:
-    """Documentation in versions: the newest folder is edited and now and then rebuilt, the older ones rest."""
+    """Documentation in versions: the newest folder is edited and sometimes rebuilt; older folders rarely change."""
     rng = np.random.default_rng(seed)
     versions = 8
     released = np.sort(rng.uniform(0, days, versions))
@@ -95,7 +95,7 @@ def releases(seed: int, pages: int = 600, days: float = 3000) -> list[PageHistor
 
 
 def blog(seed: int, pages: int = 400, days: float = 2500) -> list[PageHistory]:
-    """Posts are corrected in their first days; front page and tags change with every post; new designs touch all."""
+    """Posts are corrected in their first days. Each post changes the front page and a tag; a new design changes all."""
     rng = np.random.default_rng(seed)
     tags, designs = max(pages // 20, 2), rng.uniform(0, days, 5)
     lists: list[list[float]] = [[] for _ in range(tags + 1)]
@@ -117,7 +117,7 @@ def blog(seed: int, pages: int = 400, days: float = 2500) -> list[PageHistory]:
     return from_changes(made)
 
 
-TEMPERS: dict[str, Callable[[int], list[PageHistory]]] = {
+SITES: dict[str, Callable[[int], list[PageHistory]]] = {
     "poisson": poisson,
     "by-folder": by_folder,
     "bursty": bursty,
