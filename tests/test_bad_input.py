@@ -16,6 +16,7 @@ from sanderling.documents.formats import decode
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS
+from tests.papers import nested_forms, pdf
 from tests.servers import Answer, PageServer, links, redirect
 
 # What never ends by itself is crawled with little patience, all the rest with as much as a busy machine needs.
@@ -293,6 +294,22 @@ def test_a_long_base_does_not_multiply(sanderling, tmp_path: Path) -> None:  # t
     assert ran.code == 0
     assert ran.json["clients_replaced"] == 0
     assert 500 < ran.json["known"] < 2000
+
+
+def test_a_document_that_needs_too_much_is_kept_unread(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    table = {
+        "/": b"papers" + links("/bomb.pdf", "/fine.pdf"),
+        "/bomb.pdf": Answer(nested_forms(30), "application/pdf"),
+        "/fine.pdf": Answer(pdf("heron", "http://e.org/"), "application/pdf"),
+    }
+    with PageServer(table) as server:
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--json")
+    assert (ran.code, ran.json["pages"], ran.json["clients_replaced"]) == (0, 3, 0)
+    rows = {row["url"].rpartition("/")[2]: row for row in sanderling("pages", tmp_path / "c", "--json").lines}
+    assert "the reader needed more than" in rows["bomb.pdf"]["reason"]
+    assert (rows["bomb.pdf"]["state"], rows["fine.pdf"]["reason"]) == ("fetched", "")
+    found = sanderling("search", tmp_path / "c", "heron", "--json")
+    assert "fine.pdf" in found.out
 
 
 # ---- 9: nothing that a page says selects Python objects

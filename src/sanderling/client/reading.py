@@ -20,6 +20,7 @@ from sanderling.documents.sketch import Sketch, sketch
 from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
 from sanderling.network import agent, names
+from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, origin, redirected
 
@@ -212,6 +213,8 @@ class Reader:
                 found=(dated(body, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
             )
+        except ChildFailed as error:
+            return Read(reason=f"kept unread: {error}", noindex=noindex)
         except _CHOKED as error:
             # A page that our parsers choke on is kept as it came; it must not cost the client its life.
             return Read(reason=f"kept unread: {type(error).__name__}: {error}"[:200])

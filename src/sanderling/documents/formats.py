@@ -1,8 +1,6 @@
 """Documents by what they contain, not by what they are called: HTML, XML, plain text, PDF, DOCX, or just bytes."""
 
-import io
 import re
-import zipfile
 from collections.abc import Iterable
 from html import escape, unescape
 from typing import Literal, NamedTuple
@@ -13,10 +11,6 @@ from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page 
 from sanderling.documents import sitemaps
 
 Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
-
-# What a document may cost: pages read of a PDF, bytes unpacked of a DOCX.
-PDF_PAGES = 300
-DOCX_BYTES = 32 * 1024**2
 
 _HTML_TYPES = {"text/html", "application/xhtml+xml"}
 _BINARY_MAGIC = (
@@ -154,93 +148,3 @@ def decode(body: bytes, charset: str | None) -> str:
         return body.decode(f"whatwg-{charset}") if charset else body.decode()
     except (UnicodeDecodeError, LookupError):
         return body.decode(f"whatwg-{detect(body[:65536]).encoding or 'utf-8'}")
-
-
-def read_pdf(body: bytes) -> Text:
-    """Text and web links of a PDF."""
-    import pypdfium2
-    import pypdfium2.raw as raw
-
-    texts: list[str] = []
-    links: list[str] = []
-    try:
-        pdf = pypdfium2.PdfDocument(body)
-    except pypdfium2.PdfiumError:
-        return Text("", [], "")
-    try:
-        for number in range(min(len(pdf), PDF_PAGES)):
-            page = pdf[number]
-            textpage = page.get_textpage()
-            texts.append(textpage.get_text_range())
-            links += _pdf_links(raw, pdf, page, textpage)
-            textpage.close()
-            page.close()
-        title = pdf.get_metadata_value("Title")
-    except pypdfium2.PdfiumError:
-        title = ""
-    finally:
-        pdf.close()
-    return Text("\n".join(texts), list(dict.fromkeys(links)), " ".join(title.split())[:500])
-
-
-def _pdf_links(raw: object, pdf: object, page: object, textpage: object) -> list[str]:
-    """Link annotations of a page and addresses written out in its text."""
-    import ctypes
-
-    import pypdfium2.raw as c
-
-    found: list[str] = []
-    position = ctypes.c_int(0)
-    link = c.FPDF_LINK()
-    while c.FPDFLink_Enumerate(page, ctypes.byref(position), ctypes.byref(link)):
-        action = c.FPDFLink_GetAction(link)
-        if action and c.FPDFAction_GetType(action) == c.PDFACTION_URI:
-            size = c.FPDFAction_GetURIPath(pdf, action, None, 0)
-            buffer = ctypes.create_string_buffer(size)
-            c.FPDFAction_GetURIPath(pdf, action, buffer, size)
-            found.append(buffer.value.decode("utf-8", "replace"))
-    weblinks = c.FPDFLink_LoadWebLinks(textpage)
-    for index in range(c.FPDFLink_CountWebLinks(weblinks)):
-        size = c.FPDFLink_GetURL(weblinks, index, None, 0)
-        units = (ctypes.c_ushort * size)()
-        c.FPDFLink_GetURL(weblinks, index, units, size)
-        found.append(bytes(units).decode("utf-16-le", "replace").rstrip("\x00"))
-    c.FPDFLink_CloseWebLinks(weblinks)
-    return found
-
-
-def read_docx(body: bytes) -> Text:
-    """Text and hyperlinks of a Word document; a bomb is read only as far as the cap."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(body)) as archive:
-            main = _member(archive, "word/document.xml")
-            relations = _member(archive, "word/_rels/document.xml.rels")
-            core = _member(archive, "docProps/core.xml")
-    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError, NotImplementedError):
-        return Text("", [], "")
-    paragraphs = []
-    for paragraph in _xml_elements(main, "w:p"):
-        paragraphs.append("".join(run.text for run in paragraph.find_all("w:t")))
-    links = [
-        e.attr("Target") or ""
-        for e in _xml_elements(relations, "Relationship")
-        if (e.attr("Type") or "").endswith("/hyperlink")
-    ]
-    titles = [e.text for e in _xml_elements(core, "dc:title")]
-    return Text("\n".join(paragraphs), links, " ".join("".join(titles[:1]).split())[:500])
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> str:
-    if name not in archive.namelist():
-        return ""
-    with archive.open(name) as file:
-        return file.read(DOCX_BYTES).decode("utf-8", "replace")
-
-
-def _xml_elements(text: str, tag: str) -> list[turbohtml.Element]:
-    if not text:
-        return []
-    try:
-        return turbohtml.parse_xml(text).find_all(tag)
-    except (turbohtml.HTMLParseError, ValueError):
-        return []

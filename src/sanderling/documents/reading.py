@@ -4,12 +4,13 @@ from collections.abc import Callable, Sequence
 
 import turbohtml
 
-from sanderling.documents import sitemaps
-from sanderling.documents.formats import Text, decode, kind_of, read_docx, read_pdf, read_xml
+from sanderling.documents import foreign, sitemaps
+from sanderling.documents.formats import Text, decode, kind_of, read_xml
 from sanderling.documents.html import Head, HtmlPage, directives
 from sanderling.documents.links import LinkTable, in_charset, unpacked
 from sanderling.model import Found, Kind
 from sanderling.network import names
+from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
 from sanderling.urls import identity
 
@@ -37,8 +38,8 @@ def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document 
         return HtmlPage(body, charset, url).document
     if kind == "text":
         return as_document(decode(body, charset))
-    reader = READERS.get(kind)
-    return as_document(reader(body, charset).text) if reader else None
+    text = _text_of(kind, body, charset)
+    return as_document(text) if text is not None else None
 
 
 def links_of(document: turbohtml.Document, url: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
@@ -68,14 +69,21 @@ def visible_text(url: str, body: bytes, content_type: str) -> str:
         return HtmlPage(body, charset, url).text()
     if kind == "text":
         return decode(body, charset)
-    reader = READERS.get(kind)
-    return reader(body, charset).text if reader else ""
+    return _text_of(kind, body, charset) or ""
+
+
+def _text_of(kind: str, body: bytes, charset: str | None) -> str | None:
+    """What a document other than HTML says; None for one that says nothing or cannot be read."""
+    try:
+        return READERS[kind](body, charset).text if kind in READERS else None
+    except ChildFailed:
+        return None
 
 
 READERS: dict[str, Callable[[bytes, str | None], Text]] = {
     "xml": read_xml,
-    "pdf": lambda body, _: read_pdf(body),
-    "docx": lambda body, _: read_docx(body),
+    "pdf": lambda body, _: foreign.read(body),
+    "docx": lambda body, _: foreign.read(body),
 }
 
 

@@ -13,6 +13,7 @@ ENTRY_POINTS = {
     "index": "sanderling.jobs.index",
     "deliver": "sanderling.jobs.deliver",
     "decode-image": "sanderling.change.pixels",
+    "read-document": "sanderling.documents.foreign",
     # The command line itself, for a whole command beside a process that must stay responsive.
     "command": "sanderling",
 }

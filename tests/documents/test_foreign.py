@@ -1,0 +1,127 @@
+"""PDF and Word documents, and what they are made of to harm the one who reads them."""
+
+import io
+import resource
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from sanderling.documents import foreign
+from sanderling.documents.formats import kind_of, read_xml
+from sanderling.documents.fulltext import full_text
+from sanderling.documents.office import MOST_TEXT
+from sanderling.documents.reading import document_of, visible_text
+from sanderling.processes.sandboxed import ChildFailed, SandboxedChild
+from tests.papers import nested_forms, pdf, pdf_of, stream, word
+
+CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
+MIB = 1024**2
+
+
+@pytest.fixture
+def strict(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A child with less memory and time than usual, for a test to be over soon."""
+    with SandboxedChild("read-document", 256 * MIB, 1.0) as child:
+        monkeypatch.setattr(foreign, "_child", child)
+        yield
+
+
+def packed(part: bytes, times: int) -> bytes:
+    """Something long that is never held as a whole."""
+    packer = zlib.compressobj(1)
+    return b"".join([*(packer.compress(part) for _ in range(times)), packer.flush()])
+
+
+def docx(*parts: bytes) -> bytes:
+    out = io.BytesIO()
+    with (
+        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+        archive.open("word/document.xml", "w") as member,
+    ):
+        for part in parts:
+            member.write(part)
+    return out.getvalue()
+
+
+def test_pdf() -> None:
+    read = foreign.read(pdf("Hello from a PDF", "http://e.org/linked"))
+    assert "Hello from a PDF" in read.text
+    assert read.links == ["http://e.org/linked"]
+    assert foreign.read(b"%PDF-1.4 broken").text == ""
+
+
+def test_docx() -> None:
+    body = word("Hello from Word", "A title", "http://e.org/target")
+    assert kind_of(body, "") == "docx"
+    read = foreign.read(body)
+    assert "Hello from Word" in read.text
+    assert read.title == "A title"
+    assert "http://e.org/target" in read.links
+    assert foreign.read(b"PK\x03\x04 word/ broken").text == ""
+
+
+def page_of(content: bytes) -> bytes:
+    return pdf_of(
+        CATALOG,
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 300 200] /Contents 4 0 R "
+        b"/Resources << /Font << /F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >> >>",
+        content,
+    )
+
+
+def deep_page_tree(depth: int) -> bytes:
+    nodes = [b"<< /Type /Pages /Parent %d 0 R /Kids [%d 0 R] /Count 1 >>" % (n - 1, n + 1) for n in range(2, depth)]
+    return pdf_of(CATALOG, *nodes, b"<< /Type /Page /Parent %d 0 R /MediaBox [0 0 9 9] >>" % (depth - 1))
+
+
+ENTITIES = b'<!DOCTYPE x [<!ENTITY a0 "haha">' + b"".join(
+    b'<!ENTITY a%d "%b">' % (n, b"&a%d;" % (n - 1) * 99) for n in range(1, 9)
+)
+HARMFUL = {
+    "nested forms": lambda: nested_forms(24),
+    "nested forms, broad": lambda: nested_forms(8, 40),
+    "a long stream": lambda: page_of(stream(packed(b"(x) Tj " * 99_999, 400), b"/Filter /FlateDecode")),
+    "a long text": lambda: page_of(stream(b"BT /F1 1 Tf " + b"(%b) Tj " % (b"x" * 1000) * 9_000 + b"ET")),
+    "a deep page tree": lambda: deep_page_tree(50_000),
+    "pages in a circle": lambda: pdf_of(CATALOG, b"<< /Type /Pages /Kids [2 0 R 2 0 R] /Count 2000000000 >>"),
+    "a long object stream": lambda: pdf_of(
+        CATALOG,
+        stream(packed(bytes(MIB), 400), b"/Type /ObjStm /N 99999999 /First 9 /Filter /FlateDecode"),
+    ),
+    "Word, long": lambda: docx(*[b"<w:p/>" * 150_000] * 400),
+    "Word, nested": lambda: docx(b"<w:p>" * 5_000_000),
+    "Word, with entities": lambda: docx(ENTITIES, b"]><w:p><w:t>&a8;</w:t></w:p>"),
+}
+
+
+@pytest.mark.parametrize("make", HARMFUL.values(), ids=HARMFUL.keys())
+@pytest.mark.usefixtures("strict")
+def test_no_document_costs_more_than_its_limits(make: Callable[[], bytes]) -> None:
+    """It is read, or refused with a reason. The process that asked stays small, and the next document is read."""
+    body = make()
+    assert len(body) < 16 * MIB
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        assert len(foreign.read(body).text) <= MOST_TEXT
+    except ChildFailed as refused:
+        assert "the reader needed more than" in str(refused)
+    assert "after all" in foreign.read(pdf("read after all", "http://e.org/")).text
+    assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 100 * MIB
+
+
+@pytest.mark.usefixtures("strict")
+def test_a_bomb_is_named_and_says_nothing_to_readers_of_the_archive() -> None:
+    bomb = nested_forms(30)
+    with pytest.raises(ChildFailed, match="the reader needed more than"):
+        foreign.read(bomb)
+    assert visible_text("http://e.org/", bomb, "application/pdf") == ""
+    assert document_of("http://e.org/", bomb, "application/pdf") is None
+    assert full_text("http://e.org/", bomb, [], None).text == ""
+
+
+def test_xml_bombs_are_refused_in_place() -> None:
+    """XML is read by the parser that reads HTML, which knows no entities but those of the standard."""
+    assert "haha" not in read_xml(ENTITIES + b"]><x>&a8;</x>", None).text
