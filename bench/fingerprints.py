@@ -102,7 +102,7 @@ def fetched(pages: Sequence[bytes], digest: bytes) -> list[Any]:
         SimpleNamespace(
             task=Task(at, f"http://localhost/{at}.html", 1, 0, 0, digest=digest), chunks=[page], size=len(page),
             lines=[], headers=lambda: [(b"content-type", b"text/html")], status=200, error="", hopeless=False,
-            seconds=0.0, started=0.0, truncated=False, address="", protocol="",
+            seconds=0.0, started=0.0, since=0.0, truncated=False, address="", protocol="",
         )
         for at, page in enumerate(pages)
     ]  # fmt: skip

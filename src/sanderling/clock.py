@@ -17,3 +17,19 @@ def ahead() -> float:
 
 def now() -> float:
     return time.time() + ahead()
+
+
+class RemoteClock:
+    """The monotonic clock of another process, perhaps on another machine.
+
+    Every message from there takes some time, so the clocks differ by at most what it seems. The quickest message so far
+    gives the best estimate.
+    """
+
+    def __init__(self) -> None:
+        self._difference = float("inf")
+
+    def hear(self, theirs: float, ours: float) -> float:
+        """Takes note of what their clock showed when a message left; returns what to add to the times in it."""
+        self._difference = min(self._difference, ours - theirs)
+        return self._difference

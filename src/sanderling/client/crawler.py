@@ -1,6 +1,6 @@
 """Step 6 of a page's life: the client's loop. Take a lease, ask robots, fetch, read, report.
 
-Pauses go by a clock that never jumps; only what is told to others is in the time of day.
+All times here are by a clock that never jumps.
 """
 
 import math
@@ -8,14 +8,17 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
-from typing import Protocol
+
+from msgspec.structs import replace
 
 from sanderling.client import robots
 from sanderling.client.archive import Archive
+from sanderling.client.line import ServerLine
 from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.site import Pause, Pauses, PoliteHost
 from sanderling.client.transport import SWEEP_EVERY, Fetch, Transport
-from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
+from sanderling.clock import RemoteClock
+from sanderling.model import HostNote, Outcome, Recall, Report, Robots, Task, Visit
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
 
@@ -30,24 +33,14 @@ MOST_SITES = 20_000
 READ_AT_ONCE = 16
 
 
-class Server(Protocol):
-    """The client's view of the server."""
-
-    def fileno(self) -> int: ...
-
-    def hear(self) -> list[Lease | Recall] | None:
-        """What has arrived; None when it is time to leave."""
-
-    def tell(self, report: Report) -> None: ...
-
-
 class Crawler:
     """One client."""
 
-    def __init__(self, name: str, settings: Settings, server: Server, reader: Reader, archive: Archive) -> None:
+    def __init__(self, name: str, settings: Settings, server: ServerLine, reader: Reader, archive: Archive) -> None:
         self._name = name
         self._settings = settings
         self._server = server
+        self._server_clock = RemoteClock()
         self._reader = reader
         self._archive = archive
         self._agent = settings.user_agent  # by which robots.txt addresses it; the contact is no name of it
@@ -90,6 +83,7 @@ class Crawler:
             if isinstance(message, Recall):
                 self._give_back()
                 continue
+            shift = self._server_clock.hear(message.clock, time.monotonic())
             for part in message.hosts:
                 site = self._sites.get(part.origin)
                 if site is None:
@@ -97,10 +91,9 @@ class Crawler:
                         part.origin, part.trusted, self._settings, self._pauses
                     )
                 site.connections = part.connections
-                site.pause.next_at = max(site.pause.next_at, time.monotonic() + part.not_before - time.time())
-                if part.robots is not None and (site.robots is None or part.robots.at > site.robots.at):
-                    site.learn(part.robots, self._agent)
-                    site.told = True
+                site.pause.next_at = max(site.pause.next_at, part.not_before + shift)
+                if part.robots is not None:
+                    site.hear_of(replace(part.robots, at=part.robots.at + shift), self._agent)
                 site.queue.extend(part.tasks)
                 self._schedule(site, time.monotonic())
         return True
@@ -173,7 +166,7 @@ class Crawler:
         if site.robots is None:
             return True
         # "Unreachable" is asked again with the next try of its pages, rules once a day.
-        age = abs(time.time() - site.robots.at)  # from the future when the clock was set back
+        age = time.monotonic() - site.robots.at
         return age > (1.0 if site.robots.allowed is False else robots.KEPT)
 
     def _allowed(self, task: Task, site: PoliteHost) -> bool:
@@ -192,7 +185,7 @@ class Crawler:
             site.in_flight = site.in_flight + 1 if robots_hops < 0 else site.connections
             site.pause.user = site
         elif robots_hops > 0:
-            self._know_rules(site, robots.judge(0, b"", refused, time.time()))
+            self._know_rules(site, robots.judge(0, b"", refused, time.monotonic()))
         else:
             site.dead = (math.inf, Outcome.FAILED, refused)
             if robots_hops < 0:
@@ -257,7 +250,7 @@ class Crawler:
             if target is not None:
                 self._start(Task(0, target, 0, 0, 0), site, fetch.robots_hops + 1)
                 return
-        self._know_rules(site, robots.judge(fetch.status, b"".join(fetch.chunks), fetch.error, time.time()))
+        self._know_rules(site, robots.judge(fetch.status, b"".join(fetch.chunks), fetch.error, time.monotonic()))
 
     def _know_rules(self, site: PoliteHost, found: Robots) -> None:
         site.in_flight = 0
@@ -272,7 +265,7 @@ class Crawler:
             self._done(site.queue.popleft(), outcome, reason)
 
     def _done(self, task: Task, outcome: Outcome, reason: str) -> None:
-        self._keep(Visit(id=task.id, outcome=outcome, reason=reason, at=time.time()))
+        self._keep(Visit(id=task.id, outcome=outcome, reason=reason, at=time.monotonic()))
 
     def _keep(self, visit: Visit) -> None:
         if not self._visits:
@@ -295,15 +288,15 @@ class Crawler:
         now = time.monotonic()
         self._number += 1
         notes = []
-        ahead = time.time() - now
         for site in self._sites.values():
             if not site.told:
-                notes.append(
-                    HostNote(site.origin, site.robots, site.pause.next_at + ahead, site.interval, address=site.address)
-                )
-                site.told = True
+                found = None if site.robots_told else site.robots
+                notes.append(HostNote(site.origin, found, site.pause.next_at, site.interval, address=site.address))
+                site.told = site.robots_told = True
         warcs = self._archive.flush()
-        report = Report(self._name, self._number, self._want(now), self._visits, notes, warcs, list(returned))
+        report = Report(
+            self._name, self._number, time.monotonic(), self._want(now), self._visits, notes, warcs, list(returned)
+        )
         self._visits = []
         self._told_at = now
         self._server.tell(report)

@@ -1,56 +1,22 @@
-"""The client's end of the line to the server: blocking writes, and reads when something is there."""
+"""How a client talks with its server."""
 
-import socket
+from typing import Protocol
 
-import msgspec
-
-from sanderling.model import Hello, Lease, Recall, Report, Stop, ToClient, Welcome
-from sanderling.model.frames import Incoming, framed
+from sanderling.model import Hello, Lease, Recall, Report, Welcome
 
 
-class ServerLine:
-    """Speaks with one server."""
-
-    def __init__(self, path: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        try:
-            self._socket.connect(path)
-        except FileNotFoundError as error:
-            raise ConnectionRefusedError(f"nobody is at {path}") from error
-        self._incoming = Incoming()
-        self._encode = msgspec.msgpack.Encoder().encode
-        self._decode = msgspec.msgpack.Decoder(ToClient).decode
+class ServerLine(Protocol):
+    """A line to one server. `ConnectionError` says that the server is gone."""
 
     def introduce(self, hello: Hello) -> Welcome | None:
         """Says hello and waits to be welcomed; None when the server does not want us."""
-        self._send(hello)
-        while True:
-            messages = self._receive()
-            if messages is None:
-                return None
-            for message in messages:
-                return message if isinstance(message, Welcome) else None
 
     def fileno(self) -> int:
-        return self._socket.fileno()
+        """A descriptor that is readable when there is something to hear."""
 
     def hear(self) -> list[Lease | Recall] | None:
-        messages = self._receive()
-        if messages is None or any(isinstance(message, Stop) for message in messages):
-            return None
-        return [message for message in messages if isinstance(message, Lease | Recall)]
+        """What has arrived; None when it is time to leave."""
 
-    def tell(self, report: Report) -> None:
-        self._send(report)
+    def tell(self, report: Report) -> None: ...
 
-    def _send(self, message: Hello | Report) -> None:
-        self._socket.sendall(framed(self._encode(message)))
-
-    def _receive(self) -> list[Welcome | Lease | Recall | Stop] | None:
-        try:
-            data = self._socket.recv(1 << 20)
-        except OSError:
-            return None
-        if not data:
-            return None
-        return [self._decode(frame) for frame in self._incoming.feed(data)]
+    def close(self) -> None: ...

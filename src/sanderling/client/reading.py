@@ -121,13 +121,13 @@ class Reader:
         task, status = fetch.task, fetch.status
         if fetch.error:
             outcome = Outcome.FAILED if fetch.hopeless else Outcome.RETRY
-            visit = Visit(id=task.id, outcome=outcome, at=time.time(), reason=fetch.error)
+            visit = Visit(id=task.id, outcome=outcome, at=time.monotonic(), reason=fetch.error)
             return ParsedVisit(visit, task.url)
         headers = fetch.headers()
         known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
         if status in (408, 429) or status >= 500:
             visit = Visit(
-                id=task.id, outcome=Outcome.RETRY, status=status, at=time.time(),
+                id=task.id, outcome=Outcome.RETRY, status=status, at=time.monotonic(),
                 reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
             return ParsedVisit(visit, task.url)
@@ -138,14 +138,14 @@ class Reader:
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
             visit = Visit(
-                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=fetch.started,
+                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=fetch.since,
                 size=fetch.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
             revisit = "304" if status == 304 else "same"
             return ParsedVisit(visit, task.url, None, self._exchange(fetch, headers, body, mime, revisit))
         if 200 <= status < 300:
             if mime.startswith(self._skip):
-                visit = Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.time(), reason=f"skips type {mime}")
+                visit = Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.monotonic(), reason=f"skips type {mime}")
                 return ParsedVisit(visit, task.url)
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             again = bool(task.digest)
@@ -163,7 +163,7 @@ class Reader:
             id=task.id,
             outcome=outcome,
             status=status,
-            at=fetch.started,
+            at=fetch.since,
             size=fetch.size,
             reason=read.reason,
             mime=mime,
@@ -269,7 +269,7 @@ class Reader:
         else:
             outcome, reason = Outcome.GONE, f"answered {fetch.status}"
         visit = Visit(
-            id=fetch.task.id, outcome=outcome, at=fetch.started, size=fetch.size, reason=reason,
+            id=fetch.task.id, outcome=outcome, at=fetch.since, size=fetch.size, reason=reason,
             found=found, truncated=fetch.truncated,
         )  # fmt: skip
         return ParsedVisit(visit, fetch.task.url, words)

@@ -14,6 +14,8 @@ from sanderling.settings import Settings
 
 # How fast the estimate of a page's time follows; 0.2 forgets an outlier in about ten pages.
 _SMOOTHING = 0.2
+# Times that went to the server and back are off by much less than so many seconds.
+CLOCK_ERROR = 1.0
 
 
 class Pause:
@@ -35,7 +37,7 @@ class PoliteHost:
 
     __slots__ = (
         "address", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "queue", "robots",
-        "rules", "scheduled", "settings", "told", "trusted",
+        "robots_told", "rules", "scheduled", "settings", "told", "trusted",
     )  # fmt: skip
 
     def __init__(self, origin: str, trusted: bool, settings: Settings, pauses: Pauses | None = None) -> None:
@@ -55,13 +57,24 @@ class PoliteHost:
 
         self.interval = 0.0
         self.told = True  # the server knows what we know
+        self.robots_told = True
         # Until when every fetch would end the same way, and how.
         self.dead: tuple[float, Outcome, str] = (0.0, Outcome.RETRY, "")
 
     def learn(self, robots: Robots, agent: str) -> None:
+        """Takes over what the host itself said; the server does not know it yet."""
+        self._follow(robots, agent)
+        self.told = self.robots_told = False
+
+    def hear_of(self, robots: Robots, agent: str) -> None:
+        """Takes over what the server knows, unless it is older than what we know."""
+        if self.robots is None or robots.at > self.robots.at + CLOCK_ERROR:
+            self._follow(robots, agent)
+            self.robots_told = True
+
+    def _follow(self, robots: Robots, agent: str) -> None:
         self.robots = robots
         self.rules = RobotsRules(robots, agent)
-        self.told = False
 
     def pause_after(self, seconds: float, now: float, asked: float = 0.0) -> None:
         """Sets when the host may be asked next, after a fetch that took the server `seconds`.

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from sanderling import clock
 from sanderling.crawling.frontier import Frontier
 from sanderling.model import Commit, Kind, NewUrl, Outcome, Report, Settled, State, Visit
 from sanderling.repository.store import Store
@@ -39,8 +38,6 @@ class Intake:
         held = {v.id: self._frontier.allocator.held(report.client, v.id) for v in report.visits}
         tasks = {id: task for id, task in held.items() if task is not None}
         visits = [v for v in report.visits if v.id in tasks]
-        if ahead := clock.ahead():
-            visits = [msgspec.structs.replace(v, at=v.at + ahead) for v in visits]
         hosts = [host for note in report.hosts if (host := self._frontier.allocator.note(note)) is not None]
         if not visits and not hosts:
             return []

@@ -29,7 +29,6 @@ from sanderling.model import (
     Counts,
     Hello,
     Kind,
-    Lease,
     Live,
     LiveAnswer,
     Recall,
@@ -50,6 +49,8 @@ from sanderling.refreshing.terms import Terms
 from sanderling.repository import address, warc
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
+from sanderling.server.client_time import in_server_time, lease_of
+from sanderling.server.socket_switchboard import SocketSwitchboard
 from sanderling.server.switchboard import ClientLine, Switchboard
 from sanderling.server.throughput import Throughput
 from sanderling.settings import Settings, dump
@@ -122,7 +123,9 @@ class CrawlServer:
                 warc.require_none(folder.warcs)
             self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
             self._run_folder = undo.enter_context(run_folder(folder.path))
-            self._switchboard = undo.enter_context(contextlib.closing(Switchboard(self._run_folder / "socket")))
+            self._switchboard: Switchboard = undo.enter_context(
+                contextlib.closing(SocketSwitchboard(self._run_folder / "socket"))
+            )
             failed.pop_all()
             self._crew = Crew(crew_size, self._client_command)
             self._refresh_log = RefreshLog(self._store)
@@ -231,7 +234,7 @@ class CrawlServer:
             if isinstance(message, Hello):
                 self._welcome(line, message)
             elif isinstance(message, Report):
-                self._take_in(message)
+                self._take_in(in_server_time(message, line.clock))
                 line.visits += len(message.visits)
                 self._wants[line] = message.want
             else:
@@ -376,7 +379,7 @@ class CrawlServer:
         hosts = self._frontier.lease(line.client, want)
         if hosts:
             self._wants[line] = want - sum(len(part.tasks) for part in hosts)
-            self._switchboard.send(line, Lease(hosts))
+            self._switchboard.send(line, lease_of(hosts))
 
     def _recall(self) -> None:
         """Has clients give back what they have not begun."""

@@ -16,6 +16,7 @@ from sanderling.client.archive import Archive
 from sanderling.client.crawler import Crawler
 from sanderling.client.line import ServerLine
 from sanderling.client.reading import Fingerprinter, Mark, Portray, Reader
+from sanderling.client.socket_line import SocketLine
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM
 from sanderling.processes.descriptors import room_for_connections
@@ -57,8 +58,8 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     """A client on the machine of its server: it writes into the crawl's own folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for some costs 5 % of the time
-    with contextlib.suppress(ConnectionError):  # the server is gone: so are we
-        line = ServerLine(str(socket))
+    # A connection error: the server is gone, and so are we.
+    with contextlib.suppress(ConnectionError), contextlib.closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
             crawl(name, welcome, line, warc.WarcWriter(warcs, name), Marker(marker).write)

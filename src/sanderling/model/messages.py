@@ -1,4 +1,9 @@
-"""What server and clients say to each other, leases one way and reports the other, and what anybody may ask of a server."""
+"""What server and clients say to each other, leases one way and reports the other, and what anybody may ask of a server.
+
+Clients may be on other machines, so no message between them and the server holds a path, a process id or a time of day.
+Times are by the monotonic clock of the sender; `clock` says what it shows as the message is sent, and the receiver
+brings them to its own (`clock.RemoteClock`).
+"""
 
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -7,7 +12,7 @@ from msgspec import Meta, Struct
 from sanderling.model.states import Kind, Outcome
 
 # Raised whenever a message changes its meaning; both sides refuse a stranger.
-PROTOCOL = 5
+PROTOCOL = 6
 
 # It becomes part of file names, so it must not be anything else than a name.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -51,6 +56,7 @@ class HostLease(Struct, frozen=True, array_like=True):
 class Lease(Struct, frozen=True, tag=True):
     """Server to client: fetch these. An empty one only says that the server is alive."""
 
+    clock: float
     hosts: list[HostLease]
 
 
@@ -160,6 +166,7 @@ class Report(Struct, frozen=True, tag=True):
 
     client: str
     number: int
+    clock: float
     want: int
     visits: list[Visit]
     hosts: list[HostNote]

@@ -1,121 +1,33 @@
-"""Carries typed messages between the server and its clients: length-prefixed msgpack over a Unix socket."""
+"""How the server talks with its clients, and with whoever asks how the crawl is doing."""
 
-import selectors
-import socket
-from collections import deque
-from pathlib import Path
+from collections.abc import Collection
+from typing import Protocol
 
-import msgspec
-
+from sanderling.clock import RemoteClock
 from sanderling.model import LiveAnswer, ToClient, ToServer
-from sanderling.model.frames import Incoming, framed
 
 
 class ClientLine:
-    """The connection to one client, or to somebody who asks; the latter has no name."""
+    """One line, and what the server keeps about its other end."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self.sock = sock
-        self.client = ""
+    def __init__(self) -> None:
+        self.client = ""  # its name; somebody who only asks has none
+        self.clock = RemoteClock()
         self.heard = 0.0
         self.visits = 0
-        self._incoming = Incoming()
-        self._outgoing: deque[memoryview] = deque()
-
-    def receive(self) -> list[bytes] | None:
-        """The frames that are complete now; None when the other side is gone."""
-        try:
-            data = self.sock.recv(1 << 20)
-        except BlockingIOError:
-            return []
-        except OSError:
-            return None
-        if not data:
-            return None
-        try:
-            return self._incoming.feed(data)
-        except ValueError:
-            return None
-
-    def queue(self, frame: bytes) -> None:
-        self._outgoing.append(memoryview(framed(frame)))
-
-    def flush(self) -> bool:
-        """Sends what the socket takes; True when something is left."""
-        while self._outgoing:
-            try:
-                sent = self.sock.send(self._outgoing[0])
-            except BlockingIOError:
-                return True
-            except OSError:
-                self._outgoing.clear()
-                return False
-            if sent == len(self._outgoing[0]):
-                self._outgoing.popleft()
-            else:
-                self._outgoing[0] = self._outgoing[0][sent:]
-        return False
 
 
-class Switchboard:
-    """The server's end: never blocks on a client, and reads one while it waits for another."""
+class Switchboard(Protocol):
+    """All lines of one server. It never blocks on a client, and reads one while it waits for another."""
 
-    def __init__(self, path: Path) -> None:
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self._listener.bind(str(path))
-        self._listener.listen(64)
-        self._listener.setblocking(False)
-        self._selector = selectors.DefaultSelector()
-        self._selector.register(self._listener, selectors.EVENT_READ)
-        self._encode = msgspec.msgpack.Encoder().encode
-        self._decode = msgspec.msgpack.Decoder(ToServer).decode
-        self.lines: set[ClientLine] = set()
+    @property
+    def lines(self) -> Collection[ClientLine]: ...
 
     def poll(self, timeout: float) -> tuple[list[tuple[ClientLine, ToServer]], list[ClientLine]]:
-        """What has arrived, and the lines that are lost (a stranger's nonsense loses its line too)."""
-        arrived: list[tuple[ClientLine, ToServer]] = []
-        lost: list[ClientLine] = []
-        for key, events in self._selector.select(timeout):
-            if key.fileobj is self._listener:
-                self._accept()
-                continue
-            line: ClientLine = key.data
-            if events & selectors.EVENT_WRITE:
-                self._flush(line)
-            if events & selectors.EVENT_READ:
-                frames = line.receive()
-                try:
-                    arrived += [(line, self._decode(frame)) for frame in frames or ()]
-                except msgspec.MsgspecError:
-                    frames = None
-                if frames is None:
-                    lost.append(line)
-        return arrived, lost
+        """What has arrived, and the lines that are lost. A line on which nonsense arrives is lost, too."""
 
-    def send(self, line: ClientLine, message: ToClient | LiveAnswer) -> None:
-        line.queue(self._encode(message))
-        self._flush(line)
+    def send(self, line: ClientLine, message: ToClient | LiveAnswer) -> None: ...
 
-    def drop(self, line: ClientLine) -> None:
-        if line in self.lines:
-            self.lines.discard(line)
-            self._selector.unregister(line.sock)
-            line.sock.close()
+    def drop(self, line: ClientLine) -> None: ...
 
-    def close(self) -> None:
-        for line in list(self.lines):
-            self.drop(line)
-        self._selector.close()
-        self._listener.close()
-
-    def _accept(self) -> None:
-        sock, _ = self._listener.accept()
-        sock.setblocking(False)
-        line = ClientLine(sock)
-        self.lines.add(line)
-        self._selector.register(sock, selectors.EVENT_READ, line)
-
-    def _flush(self, line: ClientLine) -> None:
-        wants = selectors.EVENT_READ | (selectors.EVENT_WRITE if line.flush() else 0)
-        if line in self.lines:
-            self._selector.modify(line.sock, wants, line)
+    def close(self) -> None: ...

@@ -1,0 +1,59 @@
+"""A server on the same machine: blocking writes to a Unix socket, and reads when something is there."""
+
+import socket
+
+import msgspec
+
+from sanderling.model import Hello, Lease, Recall, Report, Stop, ToClient, Welcome
+from sanderling.model.frames import Incoming, framed
+
+
+class SocketLine:
+    """A `ServerLine` on a Unix socket."""
+
+    def __init__(self, path: str) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.connect(path)
+        except (FileNotFoundError, ConnectionError) as error:
+            self._socket.close()
+            raise ConnectionRefusedError(f"nobody is at {path}") from error
+        self._incoming = Incoming()
+        self._encode = msgspec.msgpack.Encoder().encode
+        self._decode = msgspec.msgpack.Decoder(ToClient).decode
+
+    def introduce(self, hello: Hello) -> Welcome | None:
+        self._send(hello)
+        while True:
+            messages = self._receive()
+            if messages is None:
+                return None
+            for message in messages:
+                return message if isinstance(message, Welcome) else None
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def hear(self) -> list[Lease | Recall] | None:
+        messages = self._receive()
+        if messages is None or any(isinstance(message, Stop) for message in messages):
+            return None
+        return [message for message in messages if isinstance(message, Lease | Recall)]
+
+    def tell(self, report: Report) -> None:
+        self._send(report)
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _send(self, message: Hello | Report) -> None:
+        self._socket.sendall(framed(self._encode(message)))
+
+    def _receive(self) -> list[Welcome | Lease | Recall | Stop] | None:
+        try:
+            data = self._socket.recv(1 << 20)
+        except OSError:
+            return None
+        if not data:
+            return None
+        return [self._decode(frame) for frame in self._incoming.feed(data)]

@@ -1,0 +1,39 @@
+"""Between the server's time, which is of the day, and the monotonic clocks by which messages tell times."""
+
+import time
+
+from msgspec.structs import replace
+
+from sanderling import clock
+from sanderling.model import HostLease, HostNote, Lease, Report, Robots
+
+
+def in_server_time(report: Report, client: clock.RemoteClock) -> Report:
+    """A report as it arrived, with its times brought to the server's."""
+    now = time.monotonic()
+    pauses = client.hear(report.clock, now) + time.time() - now  # these go by the machine's own clock
+    visits = pauses + clock.ahead()
+    return replace(
+        report,
+        visits=[replace(visit, at=visit.at + visits) for visit in report.visits],
+        hosts=[_moved_note(note, pauses) for note in report.hosts],
+    )
+
+
+def lease_of(hosts: list[HostLease]) -> Lease:
+    """A lease as it is sent."""
+    now = time.monotonic()
+    shift = now - time.time()
+    return Lease(now, [_moved_lease(host, shift) for host in hosts])
+
+
+def _moved_note(note: HostNote, by: float) -> HostNote:
+    return replace(note, not_before=note.not_before + by, robots=_moved_robots(note.robots, by))
+
+
+def _moved_lease(lease: HostLease, by: float) -> HostLease:
+    return replace(lease, not_before=lease.not_before + by, robots=_moved_robots(lease.robots, by))
+
+
+def _moved_robots(robots: Robots | None, by: float) -> Robots | None:
+    return replace(robots, at=robots.at + by) if robots is not None else None
