@@ -70,27 +70,6 @@ def test_files_rotate(tmp_path: Path) -> None:
     assert all(warc.read(tmp_path, place).url == f"http://e.org/{n}" for n, place in enumerate(places))
 
 
-def test_what_was_not_committed_is_cut_off(tmp_path: Path) -> None:
-    writer = warc.WarcWriter(tmp_path, "t")
-    writer.add(exchange(1))
-    committed = writer.flush()
-    writer.add(exchange(2))
-    writer.close()
-    (tmp_path / "stray.warc.gz").write_bytes(b"half a record")
-    (name,) = committed
-    with (tmp_path / name).open("ab") as file:
-        file.write(b"half a record")
-    done = warc.repair(tmp_path, committed)
-    assert len(done) == 2
-    assert [path.name for path in tmp_path.iterdir()] == [name]
-    with (tmp_path / name).open("rb") as file:
-        urls = [r.rec_headers.get_header("WARC-Target-URI") for r in ArchiveIterator(file) if r.rec_type == "response"]
-    assert urls == ["http://e.org/1"]
-    assert warc.repair(tmp_path, committed) == []
-    with pytest.raises(Damaged, match="shorter"):
-        warc.repair(tmp_path, {name: 10**9})
-
-
 def test_what_does_not_fit_is_not_taken_for_written(tmp_path: Path) -> None:
     """The system writes as much as there is room for and calls that a success."""
     writer = warc.WarcWriter(tmp_path, "t")

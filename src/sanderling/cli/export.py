@@ -9,7 +9,7 @@ from sanderling.cli.output import check_place, written
 from sanderling.errors import UsageError
 from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
-from sanderling.presenting.screen import say, size
+from sanderling.presenting.screen import harmless, say, size
 from sanderling.repository import export
 from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
@@ -28,10 +28,10 @@ Formats:
   graphml   the link graph as GraphML
 """
 
-FORMATS: dict[str, Callable[[Folder, Store], Iterator[bytes]]] = {
+FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut], Iterator[bytes]]] = {
     "warc": export.warcs,
     "cdxj": export.cdxj,
-    "jsonl": lambda folder, store: export.jsonl(folder, store, text_of),
+    "jsonl": lambda folder, store, left_out: export.jsonl(folder, store, left_out, text_of),
     "links": export.links,
     "parquet": export.links_parquet,
     "graphml": export.links_graphml,
@@ -61,10 +61,22 @@ def run(options: argparse.Namespace) -> int:
         return _markdown(options)
     if options.output.is_file() and not options.force:
         raise UsageError(f"{options.output} exists; choose another name or add --force")
+    left_out = export.LeftOut()
     with reading(options.dir) as (folder, store), written(options.output, folder) as file:
-        length = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store))
+        length = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store, left_out))
     say(f"wrote {size(length)}")
-    return 0
+    return _incomplete(left_out, options.dir)
+
+
+def _incomplete(left_out: export.LeftOut, folder: Path) -> int:
+    """Says what could not be read; the exit code."""
+    if not left_out.count:
+        return 0
+    say(
+        f"left out {left_out.count:,} that cannot be read, the first: {harmless(left_out.first)}; "
+        f"`sanderling check {folder} --deep` lists all, and --repair has them fetched again"
+    )
+    return 1
 
 
 def _markdown(options: argparse.Namespace) -> int:
@@ -75,13 +87,13 @@ def _markdown(options: argparse.Namespace) -> int:
         raise UsageError(f"{out} is not a folder; Markdown is written to one, a file for each page")
     if out.is_dir() and any(out.iterdir()) and not options.force:
         raise UsageError(f"{out} is not empty; choose another name or add --force")
-    count = 0
+    count, left_out = 0, export.LeftOut()
     with reading(options.dir) as (folder, store):
         check_place(out, folder)
-        for name, text in markdown.files(folder, store):
+        for name, text in markdown.files(folder, store, left_out):
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8", "replace")
             count += 1
     say(f"wrote {count:,} files below {out}")
-    return 0
+    return _incomplete(left_out, options.dir)

@@ -11,6 +11,7 @@ from sanderling.change.judging import fingerprinter, judge, portraitist, rejudge
 from sanderling.change.pixels import Decoder
 from sanderling.crawling.site_noise import Templates
 from sanderling.documents.visible import visible_text
+from sanderling.errors import Damaged
 from sanderling.model import Before, Change, ChangeKind, Stored, Task, Visit
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in, links_in, type_of
@@ -69,7 +70,10 @@ class Comparing:
         return b"" if before.stored is None else self._fingerprint_at(before.stored)
 
     def _fingerprint_at(self, stored: Stored) -> bytes:
-        archived = warc.read(self._warcs, stored)
+        try:
+            archived = warc.read(self._warcs, stored)
+        except (Damaged, OSError):  # `sanderling check` names it
+            return b""
         document = document_in(archived)
         if document is not None:
             links = links_in(archived, document, self._settings)

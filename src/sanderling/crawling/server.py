@@ -46,9 +46,10 @@ from sanderling.processes.marker import marked, marker_path
 from sanderling.refreshing.logbook import RefreshLog
 from sanderling.refreshing.refresher import Refreshing, refreshing
 from sanderling.refreshing.terms import Terms
-from sanderling.repository import address, warc
+from sanderling.repository import address, archives
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
+from sanderling.repository.store import Store
 from sanderling.server.client_time import in_server_time, lease_of
 from sanderling.server.socket_switchboard import SocketSwitchboard
 from sanderling.server.switchboard import ClientLine, Switchboard
@@ -120,8 +121,8 @@ class CrawlServer:
             self._store = open_store(folder, readonly=False, while_away=self._while_away)
             undo.callback(self._store.close)
             if not self._store.counts().known:
-                warc.require_none(folder.warcs)
-            self.repaired = [*self._store.notices, *warc.repair(folder.warcs, self._store.warcs())]
+                archives.require_none(folder.warcs)
+            self.repaired = [*self._store.notices, *_mend(folder, self._store)]
             self._run_folder = undo.enter_context(run_folder(folder.path))
             self._switchboard: Switchboard = undo.enter_context(
                 contextlib.closing(SocketSwitchboard(self._run_folder / "socket"))
@@ -323,7 +324,7 @@ class CrawlServer:
             if self._sound:
                 self._intake.close()
                 self._frontier.close()
-            warc.repair(self._folder.warcs, self._store.warcs())
+            archives.set_aside(self._folder.warcs, self._store.warcs())
         for notice in self._messenger.finish(LAST_DELIVERIES if not self._asked_to_stop() else 0.0):
             self.on_notice(notice)
 
@@ -394,7 +395,7 @@ class CrawlServer:
         if self._stopping:
             return
         self._crew.bury(line.client)
-        warc.repair(self._folder.warcs, self._store.warcs(), line.client)
+        archives.set_aside(self._folder.warcs, self._store.warcs(), line.client)
         suspect = marked(marker_path(self._run_folder, line.client))
         doomed = 0
         if suspect and (task := self._frontier.allocator.held(line.client, suspect)):
@@ -409,3 +410,12 @@ class CrawlServer:
                 )
                 self.set_aside.append(doomed)
         self._frontier.allocator.leave(line.client, doomed)
+
+
+def _mend(folder: Folder, store: Store) -> list[str]:
+    """Sets uncommitted bytes aside, and has pages fetched again whose archive lost bytes; says what was done."""
+    done = archives.set_aside(folder.warcs, store.warcs())
+    for short in archives.shortages(folder.warcs, store.warcs()):
+        pages = store.distrust(short.name, short.size, short.committed)
+        done.append(f"{short}: {pages:,} pages in it will be fetched again at their next visit")
+    return done

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from urllib.parse import urlsplit
@@ -12,6 +13,7 @@ from turbohtml import Document
 from sanderling.model import PageRow, Stored
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
+from sanderling.repository.export import LeftOut, readable
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.urls import identity
@@ -22,14 +24,16 @@ _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
 
-def files(folder: Folder, store: Store) -> Iterator[tuple[PurePosixPath, str]]:
+def files(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[tuple[PurePosixPath, str]]:
     """Where each page goes, and what its file says; other names of a page and what has no text are left out."""
-    for page in store.pages():
-        if page.warc is None or page.same_as or not 200 <= page.status < 300:
-            continue
-        document = document_in(warc.read(folder.warcs, Stored(page.warc, page.offset, page.length)))
-        if document is not None:
-            yield name(page.url), _front(page) + _content(document, page.url)
+    with closing(warc.WarcReader(folder.warcs)) as reader:
+        for page in store.pages():
+            if page.warc is None or page.same_as or not 200 <= page.status < 300:
+                continue
+            archived = readable(reader, page.url, Stored(page.warc, page.offset, page.length), left_out)
+            document = document_in(archived) if archived is not None else None
+            if document is not None:
+                yield name(page.url), _front(page) + _content(document, page.url)
 
 
 def name(url: str) -> PurePosixPath:

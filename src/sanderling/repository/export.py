@@ -4,6 +4,7 @@ import io
 import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from hashlib import sha1
 from importlib import import_module
 from itertools import islice
@@ -13,9 +14,9 @@ from xml.sax.saxutils import escape
 import can_ada
 import msgspec
 
-from sanderling.errors import UsageError
-from sanderling.model import PageRow, Stored
-from sanderling.repository import warc
+from sanderling.errors import Damaged, UsageError
+from sanderling.model import Stored, VersionRow
+from sanderling.repository import archives, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 
@@ -30,23 +31,39 @@ _GRAPHML_HEAD = b"""<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def warcs(folder: Folder, store: Store) -> Iterator[bytes]:
-    """All WARC files as one: gzip members can simply follow each other."""
+class LeftOut:
+    """What an export could not read."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.first = ""
+
+    def note(self, what: str) -> None:
+        self.count += 1
+        self.first = self.first or what
+
+
+def warcs(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+    """All WARC files as one: gzip members can simply follow each other. Damaged records are left out."""
     for name, size in sorted(store.warcs().items()):
-        with (folder.warcs / name).open("rb") as file:
-            while size > 0:
-                chunk = file.read(min(size, 1 << 20))
-                size -= len(chunk)
-                yield chunk
+        path, end = folder.warcs / name, 0
+        for member in archives.members(path, size) if path.exists() else ():
+            end = member.offset + member.length
+            if member.content is None:
+                left_out.note(f"{name} is damaged from byte {member.offset:,} to {end:,}")
+            else:
+                yield member.packed
+        if end < size:
+            left_out.note(f"{name} ends at byte {end:,} of {size:,}")
 
 
-def links(folder: Folder, store: Store) -> Iterator[bytes]:
+def links(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
     """The link graph, an edge a line."""
     for source, targets in store.edges():
         yield "".join(f"{source}\t{target}\n" for target in targets).encode()
 
 
-def links_parquet(folder: Folder, store: Store) -> Iterator[bytes]:
+def links_parquet(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
     """The link graph as a table with the columns `source` and `target`."""
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
@@ -61,7 +78,7 @@ def links_parquet(folder: Folder, store: Store) -> Iterator[bytes]:
     yield written.take()
 
 
-def links_graphml(folder: Folder, store: Store) -> Iterator[bytes]:
+def links_graphml(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
     """The link graph for graph programs: every known URL as a node, every link as an edge."""
     import numpy as np  # late: this file is wired into the server, which has no use for it
 
@@ -114,36 +131,50 @@ class _Written(io.RawIOBase):
         return taken
 
 
-def jsonl(folder: Folder, store: Store, text_of: TextOf) -> Iterator[bytes]:
+def jsonl(folder: Folder, store: Store, left_out: LeftOut, text_of: TextOf) -> Iterator[bytes]:
     """One object a page: its facts and its text."""
-    for page in store.pages():
-        if page.warc is None or not 200 <= page.status < 300:
-            continue
-        archived = warc.read(folder.warcs, Stored(page.warc, page.offset, page.length))
-        facts = msgspec.to_builtins(page)
-        yield (json.dumps({**facts, "text": text_of(archived)}, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
+    with closing(warc.WarcReader(folder.warcs)) as reader:
+        for page in store.pages():
+            if page.warc is None or not 200 <= page.status < 300:
+                continue
+            archived = readable(reader, page.url, Stored(page.warc, page.offset, page.length), left_out)
+            if archived is not None:
+                facts = {**msgspec.to_builtins(page), "text": text_of(archived)}
+                yield json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def cdxj(folder: Folder, store: Store) -> Iterator[bytes]:
-    """An index of the responses, sorted by reversed host name and path, then by time."""
-    lines = sorted(_cdxj_line(folder, page) for page in store.pages() if page.warc is not None)
-    yield from (line.encode() + b"\n" for line in lines)
+def cdxj(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+    """An index of all captures, sorted by reversed host name and path, then by time."""
+    with closing(warc.WarcReader(folder.warcs)) as reader:
+        lines = [
+            _cdxj_line(version, archived)
+            for version in store.changes()
+            if (archived := readable(reader, version.url, version.stored, left_out)) is not None
+        ]
+    yield from (line.encode() + b"\n" for line in sorted(lines))
 
 
-def _cdxj_line(folder: Folder, page: PageRow) -> str:
-    assert page.warc is not None
-    archived = warc.read(folder.warcs, Stored(page.warc, page.offset, page.length))
+def readable(reader: warc.WarcReader, url: str, stored: Stored, left_out: LeftOut) -> warc.Archived | None:
+    """A response, or None for one that is noted as left out."""
+    try:
+        return reader.read(stored)
+    except (Damaged, OSError) as error:
+        left_out.note(f"{url}: {error}")
+        return None
+
+
+def _cdxj_line(version: VersionRow, archived: warc.Archived) -> str:
     stamp = "".join(c for c in archived.at[:19] if c.isdigit())
     facts = {
-        "url": page.url,
-        "mime": page.mime or "unk",
-        "status": str(page.status),
+        "url": version.url,
+        "mime": version.mime or "unk",
+        "status": str(archived.status),
         "digest": "sha1:" + warc.base32(sha1(archived.body).digest()).decode(),
-        "length": str(page.length),
-        "offset": str(page.offset),
-        "filename": page.warc,
+        "length": str(version.length),
+        "offset": str(version.offset),
+        "filename": version.warc,
     }
-    return f"{surt(page.url)} {stamp} {json.dumps(facts)}"
+    return f"{surt(version.url)} {stamp} {json.dumps(facts)}"
 
 
 def surt(url: str) -> str:

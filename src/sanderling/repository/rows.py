@@ -50,6 +50,9 @@ PAGE_FIELDS = f"""u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at,
 VERSION_FIELDS = """v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
     v.size, v.mime, w.name, v."offset", v.length, p.title"""
 
+# Without validators and digest, whatever the next visit brings is stored.
+DISTRUST = """UPDATE pages SET etag = '', modified = '', digest = {empty}
+    WHERE warc = (SELECT number FROM warcs WHERE name = {name}) AND "offset" < {end} AND "offset" + length > {start}"""
 RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WHERE state = 4 AND kind = 0"
 
 # What a new version leaves of a page's row; `changes` of the new row says whether it is a change worth telling.

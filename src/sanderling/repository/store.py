@@ -101,6 +101,11 @@ class Store(Protocol):
     def forget_due(self) -> None:
         """Makes no visited URL due."""
 
+    def distrust(self, warc: str, start: int, end: int) -> int:
+        """Has pages whose newest copy lies in these bytes of an archive fetched whole at their next visit.
+
+        Returns how many pages that are."""
+
     def note(self, key: str, value: str) -> None:
         """Remembers a text under a name."""
 

@@ -2,7 +2,7 @@
 
 A client buffers the records of a report and writes them with one call before the report leaves it, so that a
 committed report never points at bytes that are not on disk. What a crash leaves behind the last committed byte of
-a file is cut off when the crawl resumes.
+a file is set aside when the crawl resumes (`archives`).
 """
 
 import hashlib
@@ -211,11 +211,15 @@ class WarcReader:
     def read(self, stored: Stored) -> Archived:
         if self._file is None or stored.warc != self._name:
             self.close()
-            self._file, self._name = (self._folder / stored.warc).open("rb", buffering=0), stored.warc
+            try:
+                self._file, self._name = (self._folder / stored.warc).open("rb", buffering=0), stored.warc
+            except FileNotFoundError:
+                raise Damaged(f"{self._folder / stored.warc} is missing") from None
+        packed = os.pread(self._file.fileno(), stored.length, stored.offset)
+        if len(packed) < stored.length:
+            raise Damaged(f"{self._folder / stored.warc} ends before byte {stored.offset + stored.length}")
         try:
-            content = igzip_lib.decompress(
-                os.pread(self._file.fileno(), stored.length, stored.offset), igzip_lib.DECOMP_GZIP
-            )
+            content = igzip_lib.decompress(packed, igzip_lib.DECOMP_GZIP)
         except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
             raise Damaged(f"{self._folder / stored.warc} is damaged at byte {stored.offset}") from None
         return parse(content)
@@ -256,33 +260,17 @@ def _fields(lines: list[bytes], lower: bool = True) -> list[tuple[str, str]]:
     ]
 
 
-def require_none(folder: Path) -> None:
-    """Refuses the archives of another database: one that is lost or new is no reason to remove what was fetched."""
-    found = sum(1 for _ in folder.glob("*.warc.gz"))
-    if found:
-        raise Damaged(
-            f"{folder} holds {found} archive{'s' * (found > 1)}, and the crawl's database is empty: "
-            "restore it from a backup, or move the archives away to begin anew"
-        )
-
-
-def repair(folder: Path, committed: dict[str, int], prefix: str = "") -> list[str]:
-    """Cuts every file (of a client) back to what was committed and removes files of which nothing was; returns what was done.
-
-    Bytes behind the last commit belong to pages that are queued again; leaving them would store those twice.
-    """
-    done = []
-    for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
-        keep = committed.get(path.name, 0)
-        size = path.stat().st_size
-        if size < keep:
-            raise Damaged(
-                f"{path} is shorter than the database says ({size} of {keep} bytes); restore it from a backup"
-            )
-        if keep == 0:
-            path.unlink()
-            done.append(f"removed {path.name}: nothing in it was committed")
-        elif size > keep:
-            os.truncate(path, keep)
-            done.append(f"cut {path.name} from {size} to {keep} bytes: the rest was not committed")
-    return done
+def digest_problem(content: bytes) -> str:
+    """What is wrong with a record by its own length and digest; empty when nothing is."""
+    head, _, block = content.partition(b"\r\n\r\n")
+    fields = dict(_fields(head.split(b"\r\n")[1:]))
+    length = fields.get("content-length", "")
+    if not length.isdigit() or len(block) != int(length) + 4 or not block.endswith(b"\r\n\r\n"):
+        return "the record is not as long as it says"
+    said = fields.get("warc-payload-digest", "")
+    if not said.startswith("sha1:") or fields.get("warc-type") == "revisit":
+        return ""
+    body = block[: int(length)]
+    if fields.get("warc-type") == "response":
+        body = body.partition(b"\r\n\r\n")[2]
+    return "" if base32(hashlib.sha1(body).digest()).decode() == said[5:] else "the content does not match its digest"

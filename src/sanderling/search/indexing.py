@@ -103,6 +103,17 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> IndexPr
     return progress
 
 
+def entries(folder: Folder, store: Store) -> tuple[int, int]:
+    """How many versions are in the index, and how many there can be at most; BadIndex when it is not of this crawl."""
+    where = location.current(folder.index)
+    if where is None:
+        return 0, 0
+    searcher = location.open_index(where).searcher()
+    progress = checked(searcher, folder, store)
+    stored = store.select("SELECT count(*) FROM versions WHERE number <= ?", progress.number)[0][0]
+    return max(0, searcher.num_docs - 1), int(stored)
+
+
 @contextlib.contextmanager
 def _writing(index: tantivy.Index, heap: int) -> Iterator[Writer]:
     writer = Writer(index, heap)

@@ -156,6 +156,10 @@ class PostgresWriting(PostgresDatabase):
         chosen = list(importances)
         self._session.write(lambda db: _apply(db, query, chosen))
 
+    def distrust(self, warc: str, start: int, end: int) -> int:
+        query = rows.DISTRUST.format(empty="''::bytea", name="%s", end="%s", start="%s")
+        return self._session.write(lambda db: db.execute(query, (warc, end, start)).rowcount)
+
     def note(self, key: str, value: str) -> None:
         self._session.write(lambda db: db.execute(META, (key, value)))
 

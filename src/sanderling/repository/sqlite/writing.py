@@ -174,6 +174,11 @@ class SqliteWriting(SqliteDatabase):
                 "UPDATE pages SET importance = ? WHERE number = ?", [(chosen[id], page) for page, id in sorted(pages)]
             )
 
+    def distrust(self, warc: str, start: int, end: int) -> int:
+        query = rows.DISTRUST.format(empty="x''", name="?", end="?", start="?")
+        with self._transaction():
+            return self._db.execute(query, (warc, end, start)).rowcount
+
     def note(self, key: str, value: str) -> None:
         with self._transaction():
             self._set(key, value)

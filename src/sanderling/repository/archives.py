@@ -1,0 +1,161 @@
+"""The WARC files of a crawl as files: which bytes the database vouches for, and what becomes of the rest.
+
+An archive is never deleted. Bytes that the database does not know, because a crash came before their
+commit or because an older database was restored, are set aside in `warc/orphaned/`.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from isal import igzip_lib
+
+from sanderling.errors import Damaged
+
+ORPHANED = "orphaned"
+# A file with nothing but its `warcinfo` record is smaller than this, and any response makes it larger.
+_ONLY_HEAD = 1024
+_CHUNK = 1 << 16
+_MAGIC = b"\x1f\x8b\x08"
+
+
+class Shortage(NamedTuple):
+    """An archive that has fewer bytes than the database vouches for."""
+
+    name: str
+    size: int  # 0 when the file is missing
+    committed: int
+
+    def __str__(self) -> str:
+        if not self.size:
+            return f"{self.name} is missing ({self.committed:,} bytes)"
+        return f"{self.name} is shorter than it was: {self.size:,} of {self.committed:,} bytes are left"
+
+
+class Member(NamedTuple):
+    """One gzip member of an archive, which is one record."""
+
+    offset: int
+    length: int
+    content: bytes | None  # None where bytes are damaged
+    packed: bytes = b""  # as it lies in the file
+
+
+def require_none(folder: Path) -> None:
+    """Refuses archives that an empty database would orphan all at once: most likely the database was lost."""
+    found = sum(1 for _ in folder.glob("*.warc.gz"))
+    if found:
+        raise Damaged(
+            f"{folder} holds {found} archive{'s' * (found > 1)}, and the crawl's database is empty: restore it from a "
+            f"backup, rebuild it with `sanderling recover {folder.parent}`, or move the archives away to begin anew"
+        )
+
+
+def shortages(folder: Path, committed: Mapping[str, int]) -> list[Shortage]:
+    """The archives that lost bytes which the database vouches for."""
+    sizes = {path.name: path.stat().st_size for path in folder.glob("*.warc.gz")}
+    return [
+        Shortage(name, sizes.get(name, 0), length)
+        for name, length in sorted(committed.items())
+        if sizes.get(name, 0) < length
+    ]
+
+
+def set_aside(folder: Path, committed: Mapping[str, int], prefix: str = "") -> list[str]:
+    """Moves what was not committed to `orphaned/`; returns what was done.
+
+    Those bytes belong to pages that are queued again. If they stayed, these pages would be stored twice.
+    """
+    done = []
+    for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
+        keep, size = committed.get(path.name, 0), path.stat().st_size
+        if not keep:
+            done += _set_aside_file(path)
+        elif size > keep:
+            done.append(_set_aside_tail(path, keep, size))
+    return done
+
+
+def _set_aside_file(path: Path) -> list[str]:
+    if path.stat().st_size < _ONLY_HEAD:
+        path.unlink()
+        return []
+    place = _orphaned(path.parent) / path.name
+    path.rename(_free(place))
+    return [f"set {path.name} aside in {ORPHANED}/: the database does not know it"]
+
+
+def _set_aside_tail(path: Path, keep: int, size: int) -> str:
+    place = _free(_orphaned(path.parent) / f"{path.name.removesuffix('.warc.gz')}-from-{keep}.warc.gz")
+    part = place.with_name(place.name + ".part")
+    with path.open("rb") as source, part.open("wb") as target:
+        source.seek(keep)
+        while chunk := source.read(1 << 20):
+            target.write(chunk)
+        target.flush()
+        os.fsync(target.fileno())
+    part.replace(place)
+    os.truncate(path, keep)
+    return f"set {size - keep:,} bytes of {path.name} aside in {ORPHANED}/: they were not committed"
+
+
+def _orphaned(folder: Path) -> Path:
+    place = folder / ORPHANED
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def _free(place: Path) -> Path:
+    """A name that no file has."""
+    number, found = 1, place
+    while found.exists():
+        number += 1
+        found = place.with_name(f"{place.name.removesuffix('.warc.gz')}-{number}.warc.gz")
+    return found
+
+
+def members(path: Path, end: int | None = None) -> Iterator[Member]:
+    """The records of an archive in their order, up to `end`; a damaged stretch is one member without content."""
+    length = path.stat().st_size if end is None else min(end, path.stat().st_size)
+    with path.open("rb", buffering=0) as file:
+        offset = 0
+        while offset < length:
+            found = _member(file.fileno(), offset, length)
+            if found is None:
+                following = _next_member(file.fileno(), offset + 1, length)
+                found = Member(offset, following - offset, None)
+            yield found
+            offset += found.length
+
+
+def _member(descriptor: int, offset: int, end: int) -> Member | None:
+    """The member at an offset; None when there is no whole one."""
+    unpacker, parts, packed, at = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), [], [], offset
+    try:
+        while not unpacker.eof:
+            chunk = os.pread(descriptor, min(_CHUNK, end - at), at)
+            if not chunk:
+                return None
+            at += len(chunk)
+            parts.append(unpacker.decompress(chunk))
+            packed.append(chunk)
+    except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
+        return None
+    content, length = b"".join(parts), at - len(unpacker.unused_data) - offset
+    return Member(offset, length, content, b"".join(packed)[:length]) if content.startswith(b"WARC/") else None
+
+
+def _next_member(descriptor: int, start: int, end: int) -> int:
+    """Where the next whole member begins behind a damaged one, or the end."""
+    at = start
+    while at < end:
+        chunk = os.pread(descriptor, min(_CHUNK, end - at), at)
+        place = chunk.find(_MAGIC)
+        if place < 0:
+            at += max(1, len(chunk) - len(_MAGIC) + 1)
+        elif _member(descriptor, at + place, end) is not None:
+            return at + place
+        else:
+            at += place + 1
+    return end
