@@ -42,6 +42,7 @@ class ServedWeb:
     latency            seconds until an answer; may be changed while it runs
     hold(after=N)      lets N more page requests pass and keeps the others waiting, until the next `hold` or `release`
     held               how many are kept waiting
+    go_away(), come_back()   refuses connections for a while, on the same port afterwards
     """
 
     def __init__(
@@ -81,7 +82,7 @@ class ServedWeb:
         except BaseException:
             self._background.stop()
             raise
-        host, port = self._server.sockets[0].getsockname()[:2]
+        host, port = self._listen_on = self._server.sockets[0].getsockname()[:2]
         self.proxy = f"http://{host}:{port}"
         self.answers = Answers(self.web, self.proxy, *self._options)
         self.direct = self.answers.direct
@@ -92,6 +93,14 @@ class ServedWeb:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, tb: TracebackType | None) -> None:
         self._background.run(self._close())
         self._background.stop()
+
+    def go_away(self) -> None:
+        """Breaks all connections and refuses new ones, as a server does that restarts."""
+        self._background.run(self._close())
+
+    def come_back(self) -> None:
+        """Listens again where it listened before."""
+        self._server = self._background.run(self._listen())
 
     def hold(self, after: int = 0) -> None:
         """So that a test can be sure how far a client got, however fast or slow either of them is."""
