@@ -117,6 +117,31 @@ def test_schemes_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> 
         assert (ran.json["known"], ran.json["pages"], ran.json["failed"]) == (2 + len(BAD), 2, len(BAD))
 
 
+def test_what_is_judged_is_what_is_asked_for(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    """A path that turns into another one when its session is cut off passes neither robots.txt nor the scope."""
+    hidden = [
+        "/docs/..;jsessionid=1/secret",
+        "/docs/%2e%2e;sid=2/secret",
+        "/docs/..;sid=3/elsewhere",
+        "/docs/%%32e%%32e/x",
+    ]
+    table = {
+        "/docs/": b"docs" + links(*hidden, "/docs/ok"),
+        "/docs/ok": b"ok",
+        "/secret": b"secret",
+        "/elsewhere": b"elsewhere",
+        "/robots.txt": Answer(b"User-agent: *\nDisallow: /secret\n", "text/plain"),
+    }
+    for scope in ("prefix", "host"):
+        with PageServer(table) as server:
+            ran = sanderling("crawl", f"{server.origin}/docs/", "-d", tmp_path / scope, *FAST, "--scope", scope)
+            asked = {each.url for each in server.asked}
+        assert ran.code == 0, ran.err
+        assert not any("secret" in url for url in asked)
+        assert any("elsewhere" in url for url in asked) is (scope == "host")
+        assert any(url.endswith("/docs/%%32e%%32e/x") for url in asked)
+
+
 # ---- 2: addresses
 
 

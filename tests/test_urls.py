@@ -1,5 +1,8 @@
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
+from sanderling.documents.links import LinkTable
 from sanderling.urls import SEEDABLE, canonical, hostname, identity, join, origin, redirected
 
 
@@ -81,3 +84,115 @@ def test_a_redirect_that_insists_on_a_session_is_followed() -> None:
     assert redirected("http://e.org/a", "/a?PHPSESSID=1") == "http://e.org/a?PHPSESSID=1"
     assert redirected("http://e.org/a", "/a#top") == "http://e.org/a"
     assert redirected("http://e.org/a", "file:///etc/passwd") is None
+
+
+# ---- what strangers write
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://e.org/docs/..;jsessionid=1/secret", "http://e.org/secret"),
+        ("http://e.org/docs/%2e%2E;sid=1/secret", "http://e.org/secret"),
+        ("http://e.org/docs/.;sid=1/secret", "http://e.org/docs/secret"),
+        ("http://e.org/docs/..;sid=1", "http://e.org/"),
+        ("http://e.org/a/(S(abcdefghij))/..;sid=1/b", "http://e.org/b"),
+        ("http://e.org/(S(abcdefghij));sid=1/b", "http://e.org/b"),
+        ("http://e.org/docs/..;v=1/secret", "http://e.org/docs/..;v=1/secret"),
+        ("http://e.org/a/%%32e%%32e/b", "http://e.org/a/%%32e%%32e/b"),
+        ("http://e.org/%4%31", "http://e.org/%4%31"),
+        ("http://e.org/%%7e", "http://e.org/%%7E"),
+        ("http://e.org/%41%42%43%", "http://e.org/ABC%"),
+    ],
+)
+def test_no_second_reading_of_a_path(text: str, expected: str) -> None:
+    """What is left after escapes and sessions are gone is a path in its final form."""
+    assert canonical(text) == expected
+    assert canonical(expected) == expected
+
+
+NASTY = st.lists(
+    st.sampled_from(
+        [
+            *"./;?&#=%\\ ()@:ä\u202e\t\0",
+            "..", "%2e", "%2E", "%2F", "%5c", "%25", "%3b", "%%32e", "%4", "a", "b",
+            ";sid=1", ";jsessionid=0A.n", "(S(abcdefghij))", "(A(abcdefghij)S(abcdefghij))",
+            "utm_source=x", "sid=", "PHPSESSID=1", "f3a99c1200bb71d4e0",
+        ]
+    ),
+    max_size=14,
+).map("".join)  # fmt: skip
+
+
+@given(NASTY)
+@example("/a/..;sid=1/(S(abcdefghij))/..;sid=2")
+@example("/%%341?%%341")
+def test_the_canonical_form_of_a_canonical_form_is_itself(rest: str) -> None:
+    once = canonical(f"http://e.org/{rest}")
+    assert once is not None
+    assert canonical(once) == once
+    assert join("http://f.org/x/", once) == once
+    path = once.removeprefix("http://e.org").partition("?")[0]
+    assert not {".", "..", "%2E", "%2E%2E"} & set(path.split("/"))
+
+
+@given(NASTY, NASTY)
+def test_links_are_resolved_as_urls_are(folder: str, href: str) -> None:
+    base = canonical(f"http://e.org/{folder}")
+    assert base is not None
+    found = [each.url for _, each in LinkTable().resolve(base, [href])[1]]
+    target = join(base, href)
+    assert found in ([], [target])
+
+
+@given(st.text())
+def test_no_text_breaks_the_parser(text: str) -> None:
+    for each in (text, f"http://{text}", f"http://e.org/{text}"):
+        url = canonical(each, SEEDABLE)
+        assert url is None or canonical(url, SEEDABLE) == url
+    LinkTable().resolve("http://e.org/", [text, "\ud800"])
+
+
+def test_half_of_a_surrogate_pair_is_no_url() -> None:
+    assert canonical("http://e.org/\ud800") is None
+    assert join("http://e.org/", "\ud800") is None
+    assert LinkTable().resolve("http://e.org/", ["\ud800", "/ok"])[1][0][1].url == "http://e.org/ok"
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "xn--", "xn--a", "xn--a.pt", "xn--pokxncvks", "10.0.0.XN--pokxncvks", "xn--ls8h=", "xn--zn7c.com", "xn--1ug.example",
+        "xn--bcher-", "a.xn--bcher-.b", "xn--8d-", "xn---", "xn---frx", "XN---FRX.org", f"xn--{'a' * 60}-kva",
+    ],
+)  # fmt: skip
+def test_hosts_that_are_not_well_encoded_are_refused(host: str) -> None:
+    assert canonical(f"http://{host}/") is None
+    assert LinkTable().resolve("http://e.org/", [f"//{host}/"]) == (b"", [])
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ("BÜCHER.example", "xn--bcher-kva.example"),
+        ("xn--e1afmkfd.xn--p1ai", "xn--e1afmkfd.xn--p1ai"),
+        ("xn--mgba3gch31f060k", "xn--mgba3gch31f060k"),
+        ("☃.net", "xn--n3h.net"),
+        ("a--b.r3---sn-x.com", "a--b.r3---sn-x.com"),
+    ],
+)
+def test_hosts_beyond_ascii(host: str, expected: str) -> None:
+    assert canonical(f"http://{host}/xn--x") == f"http://{expected}/xn--x"
+
+
+def test_identities_of_ordinary_urls_never_change() -> None:
+    """They are the keys of every crawl folder there is."""
+    golden = {
+        "http://example.org/": -5242817029757127295,
+        "https://www.example.org/a/b.html?id=3&p=%C3%A4#top": -6693816158521244450,
+        "https://e.org/~user/Star_(disambiguation)?q=a+b&utm_source=x": -4682728225449584249,
+        "https://e.org/a;v=1/b;jsessionid=1?x=%2F&y=%2f": 8072086152608837090,
+        "http://bücher.example/ä": -8612150268767933276,
+    }
+    assert {url: identity(canonical(url) or "") for url in golden} == golden

@@ -102,12 +102,12 @@ def _as_written(targets: list[str], hrefs: Sequence[str]) -> list[str]:
 def _resolved(base: can_ada.URL, target: str) -> str | None:
     try:
         url: str = (base + target).href
-    except (ValueError, UnicodeError):
+    except (ValueError, TypeError):  # the latter is what half of a surrogate pair is to C++
         return None
     if not url.startswith(WEB) or len(url) > LONGEST:
         return None
-    # Credentials and stray fragments are rare; only then is a second look worth its time.
-    if "@" in url or "#" in url:
+    # Credentials, stray fragments and Punycode are rare; only then is a second look worth its time.
+    if "@" in url or "#" in url or "xn--" in url:
         return canonical(url)
     return unified(url)
 

@@ -5,6 +5,7 @@ written one way, an empty query is none, and parameters that name no page (`para
 """
 
 import re
+from string import hexdigits
 
 import can_ada
 from xxhash import xxh3_64_digest
@@ -18,9 +19,17 @@ SEEDABLE = (*WEB, "ftp://", "gopher://")
 LONGEST = 8192
 
 _UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-_ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
+# An escape, or one behind a `%` that begins none. The latter is not decoded: `%%32e` would become another escape, `%2e`.
+_ESCAPE = re.compile("%(?:[0-9A-Fa-f]?%)?[0-9A-Fa-f]{2}")
 # Characters that mean the same escaped and not, by RFC 3986, are not escaped; the others in capitals.
-_DECODED = {f"%{ord(c):02X}": c for c in _UNRESERVED}
+_WRITTEN = {
+    f"%{high}{low}": chr(code) if chr(code := int(high + low, 16)) in _UNRESERVED else f"%{code:02X}"
+    for high in hexdigits
+    for low in hexdigits
+}
+
+# What the domain name system allows.
+_LONGEST_LABEL = 63
 
 # What is no text to C++ (half of a surrogate pair) is a TypeError.
 _NO_URL = (ValueError, TypeError)
@@ -42,8 +51,25 @@ def as_written(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
         return None
     if url.username or url.password:
         url.username = url.password = ""
-    href = url.href.partition("#")[0]
-    return href if href.startswith(schemes) and len(href) <= LONGEST else None
+    href: str = url.href.partition("#")[0]
+    if not href.startswith(schemes) or len(href) > LONGEST or ("xn--" in href and not _is_well_encoded(url.hostname)):
+        return None
+    return href
+
+
+def _is_well_encoded(host: str) -> bool:
+    """Whether every Punycode label is the one way to write a name beyond ASCII; the parser lets others pass."""
+    for label in host.split("."):
+        if label.startswith("xn--"):
+            if len(label) > _LONGEST_LABEL:
+                return False
+            try:
+                name = label[4:].encode().decode("punycode")
+            except UnicodeError:
+                return False
+            if name.isascii() or name.encode("punycode").decode() != label[4:]:
+                return False
+    return True
 
 
 def unified(url: str) -> str:
@@ -51,7 +77,10 @@ def unified(url: str) -> str:
     if "%" in url:
         url = one_way(url)
     if "?" in url or ";" in url or "(" in url:
-        url = without_noise(url)
+        shorter = without_noise(url)
+        if shorter != url and "/." in shorter:
+            shorter = can_ada.parse(shorter).href  # `..;jsessionid=1` is `..` now, and the path another one
+        return shorter
     return url
 
 
@@ -61,8 +90,8 @@ def one_way(text: str) -> str:
 
 
 def _written(escape: re.Match[str]) -> str:
-    upper = escape[0].upper()
-    return _DECODED.get(upper, upper)
+    text = escape[0]
+    return _WRITTEN.get(text) or text[:-3] + text[-3:].upper()
 
 
 def join(base: str, reference: str) -> str | None:

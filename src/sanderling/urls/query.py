@@ -36,9 +36,8 @@ MAYBE_SESSIONS = _named("sid s_id session session_id sessionid sess sesskey jses
 _NEVER = TRACKING | SESSIONS
 _RANDOM = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9]{16,}|[0-9a-fA-F-]{20,}")
 # `/page;jsessionid=0A1B.node1?x` and the `/(S(abc))/` of ASP.NET.
-_IN_PATH = re.compile(
-    r";(?:jsessionid|phpsessid|sessionid|sid)=[^/?;]*|(?<=/)\((?:[AFSX]\([A-Za-z0-9_-]{10,}\))+\)/", re.IGNORECASE
-)
+_IN_SEGMENT = re.compile(r";(?:jsessionid|phpsessid|sessionid|sid)=[^/?;]*", re.IGNORECASE)
+_SEGMENT = re.compile(r"(?<=/)\((?:[AFSX]\([A-Za-z0-9_-]{10,}\))+\)/", re.IGNORECASE)
 
 
 def is_noise(name: str, value: str) -> bool:
@@ -52,8 +51,10 @@ def is_noise(name: str, value: str) -> bool:
 def without_noise(url: str) -> str:
     """A URL without the parameters that name no page; the others stay as they are and where they are."""
     path, question, query = url.partition("?")
-    if ";" in path or "(" in path:
-        path = _IN_PATH.sub("", path)
+    if ";" in path:
+        path = _IN_SEGMENT.sub("", path)
+    if "(" in path:  # afterwards: `/(S(abc));sid=1/` is one of them now
+        path = _SEGMENT.sub("", path)
     if not question:
         return path
     parts = query.split("&")
