@@ -13,26 +13,53 @@ import certifi
 
 from sanderling.settings import Settings
 
-_UNICAST = ipaddress.IPv6Network("2000::/3")
-_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Blocks that are no part of the public internet: the IANA registries of special-purpose addresses in full, also what
+# they call globally reachable (nobody serves pages there), multicast, and addresses of cloud providers' own.
+SPECIAL = {
+    "0.0.0.0/8": "this network",
+    "10.0.0.0/8": "private use",
+    "100.64.0.0/10": "shared address space",
+    "127.0.0.0/8": "loopback",
+    "168.63.129.16/32": "virtual public address of Azure",
+    "169.254.0.0/16": "link-local, metadata of clouds",
+    "172.16.0.0/12": "private use",
+    "192.0.0.0/24": "IETF protocol assignments, metadata of Oracle's cloud",
+    "192.0.2.0/24": "documentation (TEST-NET-1)",
+    "192.31.196.0/24": "AS112",
+    "192.52.193.0/24": "automatic multicast tunnelling",
+    "192.88.99.0/24": "6to4 relay anycast (deprecated)",
+    "192.168.0.0/16": "private use",
+    "192.175.48.0/24": "direct delegation AS112",
+    "198.18.0.0/15": "benchmarking",
+    "198.51.100.0/24": "documentation (TEST-NET-2)",
+    "203.0.113.0/24": "documentation (TEST-NET-3)",
+    "224.0.0.0/4": "multicast",
+    "240.0.0.0/4": "reserved, limited broadcast",
+    # Of IPv6 only 2000::/3 has been given out; what the registries list beside it needs no line of its own.
+    "::/3": "loopback, unspecified, discard, local translation",
+    "4000::/2": "not given out, SRv6 identifiers",
+    "8000::/1": "not given out, unique local, link-local, multicast",
+    "2001::/23": "IETF protocol assignments: Teredo, benchmarking, ORCHID and others",
+    "2001:db8::/32": "documentation",
+    "2002::/16": "6to4",
+    "2620:4f:8000::/48": "direct delegation AS112",
+    "3fff::/20": "documentation",
+}
+_SPECIAL = [ipaddress.ip_network(block) for block in SPECIAL]
+# IPv4 addresses in the clothes of IPv6: on a network that speaks IPv6 only, every IPv4 host looks like this.
+_TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
 @lru_cache(4096)
 def is_public(text: str) -> bool:
-    """Whether an IP address belongs to the public internet, whatever it is wrapped in."""
+    """Whether an IP address belongs to the public internet."""
     try:
         address = ipaddress.ip_address(text.partition("%")[0])
     except ValueError:
         return False
-    if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo[1] if address.teredo else None)
-        if inner is None and address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(str(inner))
-        if address not in _UNICAST:  # all that has been given out; the rest is local, reserved or a trick
-            return False
-    return address.is_global and not address.is_multicast
+    if isinstance(address, ipaddress.IPv6Address) and (address.ipv4_mapped or address in _TRANSLATED):
+        address = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    return not any(address in block for block in _SPECIAL)
 
 
 def names_private(host: str) -> bool:
@@ -41,7 +68,7 @@ def names_private(host: str) -> bool:
     The URL parser has brought `2130706433` and `0x7f.0.0.1` to dotted form already.
     """
     name = host.rstrip(".")
-    if name == "localhost" or name.endswith((".localhost", ".local", ".internal")):
+    if name == "localhost" or name.endswith((".localhost", ".local", ".internal", ".home.arpa")):
         return True
     literal = name.strip("[]")
     try:
