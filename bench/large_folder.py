@@ -12,6 +12,7 @@ from pathlib import Path
 
 from bench.places import say
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
+from sanderling.model.reasons import reason
 from sanderling.repository.address import located
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
@@ -26,7 +27,7 @@ LINKS = 83
 _KNOWN_A_COMMIT = 20_000
 _VISITS_A_COMMIT = 500
 _UNVISITED = [State.EXCLUDED] * 40 + [State.FAILED] + [State.GONE] + [State.QUEUED] * 58
-_REASONS = {State.EXCLUDED: "scope: another host", State.FAILED: "refused"}
+_REASONS = {State.EXCLUDED: reason("other-host"), State.FAILED: reason("unreachable")}
 
 
 def make(folder: Path, urls: int, dsn: str = "") -> None:
@@ -89,8 +90,8 @@ def _known(hosts: list[Host], urls: int, chance: random.Random) -> Iterator[list
             id = identity(url)
             root = root or id
             state = State.QUEUED if _visited(number) else _UNVISITED[number % 100]
-            reason = _REASONS.get(state, "")
-            rows.append(NewUrl(id, url, host.id, number % 9, state, chance.random(), root, 0, "a link", reason))
+            why = _REASONS.get(state, "")
+            rows.append(NewUrl(id, url, host.id, number % 9, state, chance.random(), root, 0, "a link", why))
         yield rows
 
 

@@ -27,7 +27,7 @@ def test_nesting_breadth_and_other_hosts_are_limited() -> None:
     parent = Task(1, "http://e.org/index.xml", 0, 0, 0, Kind.SOURCE)
     assert sources.row(source("http://e.org/a.xml"), 1, parent, True).state is State.QUEUED
     deep = sources.row(source("http://e.org/b.xml"), 1, parent._replace(hops=MOST_NESTED), True)
-    assert (deep.state, deep.reason) == (State.EXCLUDED, f"sitemaps nested more than {MOST_NESTED} deep")
+    assert (deep.state, deep.reason) == (State.EXCLUDED, f"sitemap-nested:{MOST_NESTED}")
     assert sources.row(source("http://f.org/c.xml"), 1, parent, False).state is State.EXCLUDED
     rows = [sources.row(source(f"http://e.org/{n}.xml"), 1, parent, True) for n in range(MOST_A_HOST)]
-    assert rows[-1].reason == f"more than {MOST_A_HOST} sitemaps"
+    assert rows[-1].reason == f"sitemap-many:{MOST_A_HOST}"

@@ -27,6 +27,7 @@ from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
 from sanderling.errors import BadSetting
 from sanderling.model import Before, Change, ChangeKind, Outcome, Visit
+from sanderling.model.reasons import sentence
 from sanderling.settings import Rule
 from sanderling.urls import join
 from sanderling.urls.patterns import pattern
@@ -210,5 +211,9 @@ def _left(visit: Visit, before: Before) -> Change | None:
     """A tombstone, when there was a page before."""
     if not before.there:
         return None
-    why = "redirects elsewhere" if visit.outcome is Outcome.REDIRECT else f"gone ({visit.reason or visit.status})"
+    why = (
+        "redirects elsewhere"
+        if visit.outcome is Outcome.REDIRECT
+        else f"gone ({sentence(visit.reason) or visit.status})"
+    )
     return Change(ChangeKind.GONE, 1.0, "", why)

@@ -6,12 +6,13 @@ from typing import Any
 import msgspec
 
 from sanderling.model import Host, State
+from sanderling.model.reasons import reason, sentence
 from sanderling.presenting.screen import harmless
 from sanderling.repository.store import Store
 from sanderling.server.gate.host_memory import learned
 
 # What most hosts say that are asked for a sitemap which nobody has named.
-NO_SITEMAP = "answered 404"
+NO_SITEMAP = sentence(reason("status", 404))
 
 
 def show(store: Store, as_json: bool) -> None:
@@ -28,7 +29,7 @@ def _facts(host: Host, states: dict[int, int], sitemaps: list[tuple[int, str, in
     known = learned(host)
     return {
         "host": host.origin,
-        "robots": host.robots.reason if host.robots else "",
+        "robots": sentence(host.robots.reason) if host.robots else "",
         "fetched": states.get(State.FETCHED, 0),
         "queued": states.get(State.QUEUED, 0),
         "held": states.get(State.KNOWN, 0),
@@ -37,7 +38,7 @@ def _facts(host: Host, states: dict[int, int], sitemaps: list[tuple[int, str, in
         "excluded": states.get(State.EXCLUDED, 0),
         "sitemaps": {
             "read": sum(count for state, _, count in sitemaps if state == State.FETCHED),
-            "not_read": {reason: count for state, reason, count in sitemaps if reason and state != State.FETCHED},
+            "not_read": {sentence(why): count for state, why, count in sitemaps if why and state != State.FETCHED},
         },
         "ignored_parameters": known.names.ignored,
         "counting_parameters": known.names.counting,
@@ -60,9 +61,9 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"  robots     {harmless(facts['robots'])}")
     if facts["sitemaps"]["read"]:
         lines.append(f"  sitemaps   {facts['sitemaps']['read']:,} read")
-    for reason, count in facts["sitemaps"]["not_read"].items():
-        if reason != NO_SITEMAP:
-            lines.append(f"  sitemaps   {count:,} not read: {harmless(reason)}")
+    for why, count in facts["sitemaps"]["not_read"].items():
+        if why != NO_SITEMAP:
+            lines.append(f"  sitemaps   {count:,} not read: {harmless(why)}")
     if facts["same_as"]:
         lines.append(f"  same as    {harmless(facts['same_as'])}")
     for name, evidence in facts["ignored_parameters"].items():

@@ -15,9 +15,10 @@ import msgspec
 
 from sanderling.files import write_whole
 from sanderling.model import Counts
+from sanderling.model.reasons import reason
 from sanderling.processes.job import Job
 
-LEFT = "left the collection: others are more important"
+LEFT = reason("left-collection")
 
 # Pages change places when the newcomer is worth this much more, so many at a time: ranks move with every page.
 WORTH = 1.1

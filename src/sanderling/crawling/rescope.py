@@ -13,8 +13,9 @@ from collections.abc import Callable
 
 from sanderling.crawling.ledger import Ledger
 from sanderling.model import Host, Kind, NewUrl, Reworked, State, Task
+from sanderling.model.reasons import OUT_OF_SCOPE, code_of
 from sanderling.repository.store import ScopedUrl, Store
-from sanderling.server.dispatcher import OUT_OF_SCOPE, Scope
+from sanderling.server.dispatcher import Scope
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 
@@ -120,7 +121,7 @@ class Pass:
 
     def _may_come(self, row: ScopedUrl) -> bool:
         too_deep = self._max_depth is not None and row.depth > self._max_depth and row.id not in self._named
-        if too_deep or not row.reason.startswith(OUT_OF_SCOPE):
+        if too_deep or code_of(row.reason) not in OUT_OF_SCOPE:
             return False
         return not self.scope.objection(row.url, origin(row.url))
 

@@ -38,6 +38,7 @@ from sanderling.model import (
     Visit,
     Welcome,
 )
+from sanderling.model.reasons import reason, sentence
 from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.crew import Crew
@@ -207,7 +208,7 @@ class CrawlServer:
         states = (State.FAILED, State.EXCLUDED, State.QUEUED)
         rows = chain(self._store.pages(), *map(self._store.unanswered, states))
         return [
-            (row.url, row.reason or (f"answered {row.status}" if row.status else "not visited yet"))
+            (row.url, row.reason or (sentence(reason("status", row.status)) if row.status else "not visited yet"))
             for row in islice(rows, DISAPPOINTMENTS)
         ]
 
@@ -405,9 +406,7 @@ class CrawlServer:
                 if task.kind == Kind.PAGE:
                     state = State(self._store.known([doomed])[doomed][1])
                     self._frontier.ledger.set_aside(state, self._store.before([doomed]).get(doomed))
-                self._store.set_aside(
-                    doomed, "set aside: it ended a client process twice", self._frontier.ledger.counts
-                )
+                self._store.set_aside(doomed, reason("set-aside"), self._frontier.ledger.counts)
                 self.set_aside.append(doomed)
         self._frontier.allocator.leave(line.client, doomed)
 

@@ -1,18 +1,19 @@
-"""Why a URL stands where it stands, as a code and an argument. What they mean is said here and nowhere else.
+"""Why a URL stands where it stands, as a code and its arguments. What a code means is said here and nowhere else.
 
 A reason is stored as text: `robots`, or with an argument `status:403`. Codes stand in people's folders, so a code is
 never renamed; its sentence may be.
 """
 
-# `{}` is where the argument goes.
+# `{}` is where an argument goes; an argument that another one follows has no space in it.
 SENTENCES = {
-    # Not followed
+    # Not followed: out of scope
     "other-host": "scope: another host",
     "other-domain": "scope: another domain",
     "outside-prefix": "scope: outside the prefix",
     "exclude": "matches an exclude pattern",
     "include": "matches no include pattern",
     "ends-session": "would end the session that cookies keep",
+    # Not followed for other reasons
     "too-deep": "deeper than max_depth",
     "too-many-redirects": "more than {} redirects",
     "sitemap-nested": "sitemaps nested more than {} deep",
@@ -22,7 +23,7 @@ SENTENCES = {
     "skipped-type": "skips type {}",
     "left-collection": "left the collection: others are more important",
     # Another name of a known page
-    "merged-host": "merged: {}",
+    "merged-host": "merged: {} is {}",
     "merged-parameters": "merged: parameter {} does not count",
     "merged-visited": "merged: visited with a parameter that does not count",
     # Held back until others like it bring something new
@@ -53,21 +54,22 @@ SENTENCES = {
     "bad-encoding": "the body is not encoded as it says",
     "headers-too-large": "the headers are too large",
     "network": "{}",
-    # What became of robots.txt
+    # What became of robots.txt; where it could not be read, the argument is the reason of the fetch
     "robots-read": "robots.txt {}",
     "robots-failed": "robots.txt answered {}",
     "robots-missing": "robots.txt {}: everything is allowed",
     "robots-unreadable": "robots.txt could not be read: {}",
+    # What an earlier version stored as a sentence that is none of these
+    "other": "{}",
 }
 
-HELD = ("held-far", "held-spent", "held-pattern", "held-domain")
 OUT_OF_SCOPE = ("other-host", "other-domain", "outside-prefix", "exclude", "include", "ends-session")
 
 
-def reason(code: str, argument: object = "") -> str:
+def reason(code: str, *arguments: object) -> str:
     """A reason as it is stored."""
     assert code in SENTENCES, code
-    return f"{code}:{argument}" if argument != "" else code
+    return f"{code}:{' '.join(map(str, arguments))}" if arguments else code
 
 
 def code_of(stored: str) -> str:
@@ -81,8 +83,10 @@ def argument_of(stored: str) -> str:
 def sentence(stored: str) -> str:
     """A stored reason in words; one that a newer program made is shown as it is."""
     code, _, argument = stored.partition(":")
-    if code not in SENTENCES:
+    words = SENTENCES.get(code)
+    if words is None:
         return stored
-    if code == "robots-unreadable":  # its argument is the reason of a fetch
+    if code == "robots-unreadable":
         argument = sentence(argument)
-    return SENTENCES[code].format(argument)
+    slots = words.count("{}")
+    return words.format(*argument.split(" ", slots - 1)) if slots > 1 else words.format(argument)

@@ -142,6 +142,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     simhash: str = ""  # 64 bits in hexadecimal; near-duplicates differ in 3 of them or fewer
     near: str | None = None  # a page with almost the same text, when one was looked for
     reason: str
+    reason_code: str = ""  # the same for programs, `code` or `code:argument`
     warc: str | None = None
     offset: int = 0
     length: int = 0

@@ -22,6 +22,7 @@ from sanderling.model import (
     VersionRow,
     Visit,
 )
+from sanderling.model.reasons import sentence
 
 FIRST = Change(ChangeKind.NEW, 1.0, "", "new")
 
@@ -155,12 +156,15 @@ def page(r: tuple[Any, ...]) -> PageRow:
         url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
         language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX),
-        permanent=bool(r[15] & PERMANENT), reason=r[16], warc=r[17], offset=r[18], length=r[19],
-        simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET, redirect=r[22],
+        permanent=bool(r[15] & PERMANENT), reason=sentence(r[16]), reason_code=r[16], warc=r[17], offset=r[18],
+        length=r[19], simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET, redirect=r[22],
         same_as=r[23],
     )  # fmt: skip
 
 
 def unanswered(state: State, r: tuple[Any, ...]) -> PageRow:
     """From (url, depth, reason, relevance) of a URL that never answered."""
-    return PageRow(url=r[0], state=state.name.lower(), depth=r[1], reason=r[2], relevance=r[3] or UNSET)
+    return PageRow(
+        url=r[0], state=state.name.lower(), depth=r[1], reason=sentence(r[2]), reason_code=r[2],
+        relevance=r[3] or UNSET,
+    )  # fmt: skip

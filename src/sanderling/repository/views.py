@@ -8,6 +8,7 @@ not a long one. The queries are in the words that both dialects share.
 from typing import Any, NamedTuple
 
 from sanderling.model import ChangeKind, State, VersionRow
+from sanderling.model.reasons import sentence
 from sanderling.repository import rows
 from sanderling.repository.store import Store
 
@@ -33,6 +34,7 @@ class ListedUrl(NamedTuple):
     state: str
     depth: int
     reason: str
+    reason_code: str
     status: int
     title: str
     mime: str
@@ -56,6 +58,7 @@ class Shown(NamedTuple):
     via: int
     anchor: str
     reason: str
+    reason_code: str
     status: int
     title: str
     mime: str
@@ -98,10 +101,7 @@ def urls(
         wanted.append(("u.host = ?", [host]))
     if prefix:
         wanted.append(("substr(u.url, 1, ?) = ?", [len(prefix), prefix]))
-    found = [
-        ListedUrl._make([*row[:3], _named(row[3]), *row[4:6], *_filled(row[6:], (0, "", "", 0, 0, 0, 0.0, 0.0))])
-        for row in _select(store, f"{_LISTED} FROM {store.joins.urls}", wanted, "u.number", most)
-    ]
+    found = [*map(_listed, _select(store, f"{_LISTED} FROM {store.joins.urls}", wanted, "u.number", most))]
     if len(found) == most:
         return ListPart(found, found[-1].number)
     newest = store.select("SELECT max(number) FROM urls")[0][0] or 0
@@ -116,7 +116,7 @@ def url(store: Store, id: int) -> Shown | None:
     row = store.select(f"{_SHOWN} FROM {store.joins.urls} WHERE u.number = ?", number)[0]
     page = _filled(row[10:23], (0, "", "", "", "", 0, 0, 0, 0.0, 0.0, 0.0, 0, 0))
     flags = row[23] or 0
-    known = [*row[:3], _named(row[3]), *row[4:10], *page]
+    known = [*row[:3], _named(row[3]), *row[4:9], sentence(row[9]), row[9], *page]
     others = store.known([other for other in row[24:26] if other])
     names = [others[other][0] if other in others else "" for other in row[24:26]]
     marks = [bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX), *names]
@@ -204,6 +204,11 @@ def linking(store: Store, id: int, after: int | None = None, most: int = 500) ->
     )
     ids = dict(named)
     return ListPart([ids[page] for page in found if page in ids], end)
+
+
+def _listed(row: tuple[Any, ...]) -> ListedUrl:
+    page = _filled(row[6:], (0, "", "", 0, 0, 0, 0.0, 0.0))
+    return ListedUrl._make([*row[:3], _named(row[3]), row[4], sentence(row[5]), row[5], *page])
 
 
 def _named(state: int) -> str:

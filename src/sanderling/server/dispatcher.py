@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from publicsuffixlist import PublicSuffixList
 
 from sanderling.errors import BadSeed, quoted
-from sanderling.model import Found, NewUrl, State
+from sanderling.model import Found, NewUrl, State, reasons
 from sanderling.settings import Settings
 from sanderling.urls import LONGEST, SEEDABLE, canonical, hostname, identity, origin
 from sanderling.urls.patterns import pattern
@@ -15,9 +15,6 @@ from sanderling.urls.patterns import pattern
 MAX_HOPS = 20
 
 Rank = Callable[[int], float]
-
-# How the reasons begin that `Scope.objection` gives.
-OUT_OF_SCOPE = ("scope: ", "matches an exclude", "matches no include", "would end the session")
 
 # /logout.php, /users/sign_out, ?action=logoff, Special:UserLogout; not /how-to-log-out-of-everything.
 _ENDS_SESSION = re.compile(r"(?:[/?&=;:_.]|user)(?:log|sign)[-_]?(?:out|off)(?![\w%+-])", re.IGNORECASE)
@@ -71,22 +68,22 @@ class Scope:
             self._prefixes += (path[: path.rfind("/") + 1],)
 
     def objection(self, url: str, home: str) -> str:
-        """Why a URL with origin `home` is not followed; empty when it is."""
+        """The reason why a URL with origin `home` is not followed, one of `OUT_OF_SCOPE`; empty when it is."""
         if self._kind == "host":
             if _either(home) not in self._homes:
-                return "scope: another host"
+                return reasons.reason("other-host")
         elif self._kind == "domain":
             if self._domain(home) not in self._homes:
-                return "scope: another domain"
+                return reasons.reason("other-domain")
         elif self._kind == "prefix" and not _either(url).startswith(self._prefixes):
-            return "scope: outside the prefix"
+            return reasons.reason("outside-prefix")
         if self._exclude and any(p.search(url) for p in self._exclude):
-            return "matches an exclude pattern"
+            return reasons.reason("exclude")
         # What to follow from a seed is said by patterns that the seed itself need not match.
         if self._include and url not in self._seeds and not any(p.search(url) for p in self._include):
-            return "matches no include pattern"
+            return reasons.reason("include")
         if self._in_session and _ENDS_SESSION.search(url, len(home)):
-            return "would end the session that cookies keep"
+            return reasons.reason("ends-session")
         return ""
 
     def _domain(self, home: str) -> str:
@@ -112,9 +109,9 @@ def admit(
         home = origin(url)
         reason = scope.objection(url, home)
         if not reason and max_depth is not None and depth > max_depth:
-            reason = "deeper than max_depth"
+            reason = reasons.reason("too-deep")
         if not reason and hops > MAX_HOPS:
-            reason = f"more than {MAX_HOPS} redirects"
+            reason = reasons.reason("too-many-redirects", MAX_HOPS)
         state = State.EXCLUDED if reason else State.QUEUED
         host, worth = identity(home), rank(depth)
         rows.append(NewUrl(id, url, host, depth, state, worth, via, hops, anchor, reason, kind, modified, 0, relevance))

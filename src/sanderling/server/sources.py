@@ -3,7 +3,7 @@
 from itertools import islice
 
 from sanderling.documents import robots
-from sanderling.model import Found, Host, Kind, NewUrl, State, Task
+from sanderling.model import Found, Host, Kind, NewUrl, State, Task, reasons
 from sanderling.urls import WEB, canonical, identity, origin
 
 # sitemaps.org knows one level of indexes; a site that needs more has lost its way, or wants us to.
@@ -40,11 +40,11 @@ class Sources:
         self._count[host] = self._count.get(host, 0) + 1
         reason = ""
         if hops > MOST_NESTED:
-            reason = f"sitemaps nested more than {MOST_NESTED} deep"
+            reason = reasons.reason("sitemap-nested", MOST_NESTED)
         elif self._count[host] > MOST_A_HOST:
-            reason = f"more than {MOST_A_HOST} sitemaps"
+            reason = reasons.reason("sitemap-many", MOST_A_HOST)
         elif task and not in_scope and origin(task.url) != origin(found.url):
-            reason = "scope: a sitemap of another host"
+            reason = reasons.reason("sitemap-elsewhere")
         state = State.EXCLUDED if reason else State.QUEUED
         return NewUrl(found.id, found.url, host, 0, state, RANK, via, hops, "", reason, Kind.SOURCE, found.modified)
 

@@ -4,6 +4,7 @@ from collections import deque
 from itertools import islice
 
 from sanderling.model import Counts, Mishap, Outcome, Visit
+from sanderling.model.reasons import sentence
 
 WINDOW = 10.0
 MISHAPS = 50
@@ -28,7 +29,7 @@ class Throughput:
     def note(self, visits: list[tuple[str, Visit]]) -> None:
         failed = ((url, visit) for url, visit in visits if visit.outcome in _MISHAPS)
         for url, visit in islice(failed, MISHAPS_A_REPORT):
-            self._mishaps.append(Mishap(visit.at, url, visit.status, visit.reason))
+            self._mishaps.append(Mishap(visit.at, url, visit.status, sentence(visit.reason)))
 
     @property
     def mishaps(self) -> list[Mishap]:

@@ -73,7 +73,7 @@ def test_a_closed_pattern_is_stopped_at_both_gates_and_kept() -> None:
     assert [each.text for each in learned(host).traps.patterns if each.closed] == ["/day/0"]
     (held,) = keeper.place(row("/day/99"), new)
     assert held.state is State.KNOWN
-    assert held.reason == "held: /day/0 has to bring something new first"
+    assert held.reason == "held-pattern:/day/0"
     assert keeper.strict(HOST)
     stopped = keeper.recheck(Task(1, f"{E}/day/77", 2, 0, 0), HOST, new)
     assert stopped is not None
@@ -120,7 +120,7 @@ def test_what_a_host_says_of_what_it_has_not() -> None:
     keeper.learn([(Visit(id=3, outcome=Outcome.GONE, core=9), source)])
     visit, task = visited("/lost", 9)
     lessons = keeper.learn([(visit, task)])
-    assert lessons.reasons[visit.id].startswith("soft 404")
+    assert lessons.reasons[visit.id] == "soft-404"
 
 
 def test_a_sitemap_that_was_named_exists_whatever_it_says() -> None:

@@ -3,12 +3,26 @@
 A step that is released is never edited: what it made stands in people's folders. A change is a new file.
 """
 
+from collections.abc import Callable
 from importlib.resources import files
+from typing import NamedTuple
+
+from sanderling.repository.migrations import reasons
 
 
-def steps(store: str) -> list[str]:
-    """The SQL of every step, the first one first; their number is the version of the schema."""
+class Step(NamedTuple):
+    """What brings a schema to its next version."""
+
+    sql: str
+    then: Callable[[reasons.Run], None] | None  # what SQL is not enough for
+
+
+_THEN = {("sqlite", 9): reasons.recode, ("postgres", 5): reasons.recode}
+
+
+def steps(store: str) -> list[Step]:
+    """Every step, the first one first; their number is the version of the schema."""
     folder = files(__name__) / store
     named = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
     assert [entry.name for entry in named] == [f"{number:04}.sql" for number in range(1, len(named) + 1)]
-    return [entry.read_text("utf-8") for entry in named]
+    return [Step(entry.read_text("utf-8"), _THEN.get((store, number))) for number, entry in enumerate(named, 1)]

@@ -81,8 +81,14 @@ class PostgresDatabase(SharedQueries):
             db.execute(META, (key, value))
 
     def _climb(self, db: Connection, found: int) -> None:
+        def run(query: str, *values: object) -> list[tuple[Any, ...]]:
+            cursor = db.execute(query.replace("?", "%s"), values or None)
+            return cursor.fetchall() if cursor.description else []
+
         for step in STEPS[found:]:
-            db.execute(step)
+            db.execute(step.sql)
+            if step.then is not None:
+                step.then(run)
         db.execute(META, ("schema", str(SCHEMA)))
 
     def _upgrade(self, db: Connection, found: int, backup: str) -> None:

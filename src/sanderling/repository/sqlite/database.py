@@ -145,8 +145,10 @@ class SqliteDatabase(SharedQueries):
     def _climb(self, found: int) -> None:
         """Takes the steps that are missing, inside a transaction."""
         for step in STEPS[found:]:
-            for statement in _statements(step):
+            for statement in _statements(step.sql):
                 self._db.execute(statement)
+            if step.then is not None:
+                step.then(self.select)
         self._set("schema", str(SCHEMA))
 
     # ---- what all parts need

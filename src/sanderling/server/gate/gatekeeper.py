@@ -10,7 +10,7 @@ from typing import Protocol
 
 import msgspec
 
-from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, State, Task, Visit
+from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, State, Task, Visit, reasons
 from sanderling.server.gate import claims, traps
 from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
@@ -25,7 +25,7 @@ FEWEST_AT_ONCE = 8
 # After so many pages of a host what they taught is kept, whether it led to anything or not.
 KEEP_EVERY = 200
 
-SOFT = "soft 404: the host answers like this to addresses that do not exist"
+SOFT = reasons.reason("soft-404")
 
 
 class GateStore(Protocol):
@@ -270,7 +270,7 @@ class Gatekeeper:
         watched = self._memory.get(host)
         if watched is not None and (first := watched.parameters.first.get(task.id, task.id)) != task.id:
             watched.budget.missed(task.url)
-            return Reworked(task.id, State.EXCLUDED, "merged: visited with a parameter that does not count", first), []
+            return Reworked(task.id, State.EXCLUDED, reasons.reason("merged-visited"), first), []
         merge = self._meant(task.url, host)
         if merge is not None:
             row = NewUrl(
@@ -345,7 +345,8 @@ class Gatekeeper:
 
 
 def _ignores(reason: str, name: str) -> bool:
-    return name in reason.removeprefix("merged: parameter ").removesuffix(" does not count").split(", ")
+    """Whether a URL was merged because a parameter does not count."""
+    return reasons.code_of(reason) == "merged-parameters" and name in reasons.argument_of(reason).split(", ")
 
 
 def _twin_names(home: str) -> list[str]:

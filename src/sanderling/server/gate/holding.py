@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from sanderling.model import Found, Host, State
+from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.server.gate import traps
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
 from sanderling.server.gate.traps import HostBudget, Ways
@@ -13,12 +14,8 @@ from sanderling.server.sources import nonsense
 # So many URLs are let go with one report, so that none takes much longer than others.
 MOST_AT_ONCE = 2000
 
-HELD = "held: "
-FAR = HELD + f"more than {traps.LONGEST_WAY} steps from anything new"
-SPENT = HELD + "found on a page that repeats another, and there were enough of these"
-CROWD = HELD + "the hosts of "
-DULL_HOSTS = " bring nothing new"
-DULL = " has to bring something new first"
+FAR = reason("held-far", traps.LONGEST_WAY)
+SPENT = reason("held-spent")
 
 
 class HeldRows(Protocol):
@@ -58,22 +55,22 @@ class Holding:
         self.held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
         self.probing: set[int] = set()
         self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
-        for id, host, depth, reason in store.all_held(traps.MOST_HELD):
-            self.hold(id, host, depth, reason)
+        for id, host, depth, why in store.all_held(traps.MOST_HELD):
+            self.hold(id, host, depth, why)
 
-    def hold(self, id: int, host: int, depth: int, reason: str) -> None:
+    def hold(self, id: int, host: int, depth: int, why: str) -> None:
         watched = self._memory.of(host)
         if watched is not None:
             watched.budget.held += 1
-        if reason in (FAR, SPENT):
+        code, argument = code_of(why), argument_of(why)
+        if code in ("held-far", "held-spent"):
             if len(self.held) < traps.MOST_HELD:
                 self.held[id] = (host, depth)
-        elif reason.endswith(DULL):
+        elif code == "held-pattern":
             waiting = self._waiting.setdefault(host, {})
-            text = reason.removeprefix(HELD).removesuffix(DULL)
-            waiting[text] = waiting.get(text, 0) + 1
-        elif reason.startswith(CROWD):
-            self._memory.crowd_of(reason.removeprefix(CROWD).removesuffix(DULL_HOSTS)).waiting.setdefault(host)
+            waiting[argument] = waiting.get(argument, 0) + 1
+        elif code == "held-domain":
+            self._memory.crowd_of(argument).waiting.setdefault(host)
 
     def release_some(self, host: int, watched: RememberedHost, lessons: Lessons) -> None:
         budget = watched.budget
@@ -133,8 +130,8 @@ class Holding:
             if (watched := self._memory.get(host)) is not None:
                 watched.budget.held -= 1
 
-    def release(self, host: int, reason: str, most: int, lessons: Lessons) -> list[int]:
-        found = self._store.held(host, reason, most)
+    def release(self, host: int, why: str, most: int, lessons: Lessons) -> list[int]:
+        found = self._store.held(host, why, most)
         lessons.released += [Released(id, host, depth, State.KNOWN) for id, depth in found]
         watched = self._memory.get(host)
         if watched is not None:
@@ -145,8 +142,8 @@ class Holding:
 
 
 def dull(text: str) -> str:
-    return f"{HELD}{text}{DULL}"
+    return reason("held-pattern", text)
 
 
 def crowd(domain: str) -> str:
-    return f"{CROWD}{domain}{DULL_HOSTS}"
+    return reason("held-domain", domain)

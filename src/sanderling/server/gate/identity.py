@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sanderling.model import reasons
 from sanderling.urls import identity, origin
 from sanderling.urls.query import names_in, without
 
@@ -233,12 +234,12 @@ def meant(url: str, merged: dict[str, str], ignored: frozenset[str]) -> Meant | 
     reason = ""
     if into is not None:
         url = into + url[len(home) :]
-        reason = f"merged: {home} is {into}"
+        reason = reasons.reason("merged-host", home, into)
     if ignored and "?" in url:
         shorter = without(url, ignored)
         if shorter != url:
             names = ", ".join(sorted(ignored.intersection(names_in(url))))
-            return Meant(shorter, f"merged: parameter {names} does not count")
+            return Meant(shorter, reasons.reason("merged-parameters", names))
     return Meant(url, reason) if reason else None
 
 

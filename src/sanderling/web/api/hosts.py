@@ -9,6 +9,7 @@ from msgspec import Struct
 from sanderling.crawling import remote
 from sanderling.errors import RunFailed
 from sanderling.model import Host, HostState
+from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.server.gate.host_memory import learned
 from sanderling.web.api.answers import gives, said
@@ -64,7 +65,7 @@ def list_hosts(crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After =
 def _item(host: Host, active: dict[str, HostState]) -> HostItem:
     known = learned(host)
     return HostItem(
-        origin=host.origin, robots=host.robots.reason if host.robots else "",
+        origin=host.origin, robots=sentence(host.robots.reason) if host.robots else "",
         robots_at=host.robots.at if host.robots else 0.0, interval=host.interval, not_before=host.not_before,
         ignored_parameters=known.names.ignored, same_as=known.names.twin or None,
         traps=[each.text for each in known.traps.patterns if each.closed], soft_404=bool(known.traps.soft),

@@ -31,6 +31,7 @@ class PageItem(Struct, frozen=True, kw_only=True):
     state: str
     depth: int
     reason: str
+    reason_code: str
     status: int
     title: str
     mime: str
@@ -60,6 +61,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     found_on: str | None
     anchor: str
     reason: str
+    reason_code: str
     status: int
     title: str
     mime: str

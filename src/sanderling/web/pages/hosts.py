@@ -8,6 +8,7 @@ from fastapi.responses import HTMLResponse
 
 from sanderling.errors import UsageError
 from sanderling.model import Host, State
+from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.repository.opening import settings_for
 from sanderling.server.gate.host_memory import learned
@@ -86,7 +87,7 @@ def _robots(host: Host, settings: Settings) -> str:
         return "not asked for yet"
     if host.robots.allowed is None:
         return "by the rules in its robots.txt" if host.robots.text.strip() else "robots.txt is empty: all is allowed"
-    return host.robots.reason or ("everything is allowed" if host.robots.allowed else "nothing is allowed")
+    return sentence(host.robots.reason) or ("everything is allowed" if host.robots.allowed else "nothing is allowed")
 
 
 def _manners(settings: Settings) -> str:

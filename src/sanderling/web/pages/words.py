@@ -45,7 +45,7 @@ def why_unkept(page: Shown) -> str:
     if page.kind == Kind.SOURCE:
         return "it is a sitemap, read for the addresses in it."
     return {
-        "known": f"it is held back ({page.reason.removeprefix('held: ')}).",
+        "known": f"it is {page.reason}.",
         "queued": "it waits for its first visit.",
         "leased": "it is being visited.",
         "fetched": "it only leads to another address.",
