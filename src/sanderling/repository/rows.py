@@ -157,8 +157,8 @@ def page(r: tuple[Any, ...]) -> PageRow:
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
         language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX),
         permanent=bool(r[15] & PERMANENT), reason=sentence(r[16]), reason_code=r[16], warc=r[17], offset=r[18],
-        length=r[19], simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET, redirect=r[22],
-        same_as=r[23],
+        length=r[19], simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET,
+        redirect=r[22], same_as=r[23],
     )  # fmt: skip
 
 
