@@ -61,7 +61,7 @@ def test_mistakes_are_exceptions_of_ours(tmp_path: Path, web: ServedWeb) -> None
             sanderling.Crawl(tmp_path / "c", seeds=["file:///etc/passwd"])
         with pytest.raises(BadSetting):
             await pages(tmp_path / "c", web.url, max_page=3)
-        with pytest.raises(UsageError, match="name a seed"):
+        with pytest.raises(UsageError, match="at least one seed"):
             async with sanderling.Crawl(tmp_path / "c"):
                 pass
         assert not (tmp_path / "c").exists()

@@ -1,4 +1,4 @@
-"""Names for the arrays that rooms hand to each other."""
+"""Type names for arrays that several rooms use."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,5 +1,5 @@
-"""The time of a crawl. Tests of what takes weeks move it: `SANDERLING_AHEAD` is by how many seconds it is ahead of the
-machine's clock. Pauses between requests go by the machine's own.
+"""The time of a crawl. Tests of what takes weeks can move it: `SANDERLING_AHEAD` is added to the system clock, in
+seconds. Pauses between requests always use the system clock.
 """
 
 import os

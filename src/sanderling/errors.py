@@ -1,27 +1,27 @@
-"""What can go wrong in a way a user can mend; everything else is a bug and keeps its traceback.
+"""Errors that a user can fix. Any other exception is a bug and keeps its traceback.
 
 SanderlingError
-├── UsageError        what was asked can never be done as asked (exit code 2)
-│   ├── BadSeed       a seed that is no URL we can fetch
-│   ├── BadSetting    an unknown setting or a value that does not fit
-│   └── BadFolder     a folder that is not ours, is empty or is of another version of this program
-└── RunFailed         what was asked could not be done as things stand (exit code 1)
-    ├── FolderInUse   another process crawls into the folder right now
+├── UsageError        the request itself is wrong (exit code 2)
+│   ├── BadSeed       a seed that is not a URL we can fetch
+│   ├── BadSetting    an unknown setting or a wrong value
+│   └── BadFolder     a folder that is not a crawl, is empty or was made by another version of this program
+└── RunFailed         the request is right but failed this time (exit code 1)
+    ├── FolderInUse   another process is using the folder
     ├── Damaged       a database or an archive that cannot be read
     ├── BadIndex      a search index that is damaged, older or of another crawl
-    │   └── IndexInUse    another process writes to it right now
+    │   └── IndexInUse    another process is writing to it
     ├── DiskFull      no room left; what was committed is safe
     └── StoreAway     the database cannot be reached; what was committed is safe
 """
 
 
 def quoted(text: str) -> str:
-    """What somebody wrote, as much of it as it takes to be recognised."""
+    """Quotes user input in a message. Long input is cut."""
     return repr(text) if len(text) <= 200 else f"{text[:100]!r}..."
 
 
 class SanderlingError(Exception):
-    """One clear sentence for the user."""
+    """Its message is one clear sentence for the user."""
 
 
 class UsageError(SanderlingError):

@@ -1,13 +1,13 @@
-"""Files that are complete or not there: written beside their place, then renamed."""
+"""Writes files that are either complete or not there: first under another name, then renamed."""
 
 import os
 from pathlib import Path
 
 
 def write_whole(path: Path, *parts: bytes, sync: bool = True) -> None:
-    """Writes a file under its name, complete or not at all.
+    """Writes a file, complete or not at all.
 
-    `sync` brings it to the disk first. Results that another process only reads while a crawl runs do not need that.
+    `sync` waits until the data is on the disk. Files that are needed only while a crawl runs can do without it.
     """
     beside = path.with_name(path.name + ".part")
     with beside.open("wb") as file:

@@ -1,4 +1,4 @@
-"""Crawling from Python: no global state, so two crawls in one process, a notebook or a web server all work.
+"""Crawls from Python. There is no global state, so several crawls can run in one process, notebook or web server.
 
 async with sanderling.Crawl("example", seeds=["https://example.org/"], max_pages=100) as crawl:
     async for page in crawl:
@@ -25,12 +25,12 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import settings_for
 from sanderling.server.dispatcher import canonical_seed
 
-# A reader that falls behind by so many pages makes the crawl wait for it.
+# With this many unread pages, the crawl waits for the reader.
 MOST_UNREAD = 10_000
 
 
 class Page(msgspec.Struct, frozen=True, kw_only=True):
-    """A page that was just committed; its body is read from the archive when it is asked for."""
+    """A page that was just committed. `body` and `text` read it from the archive."""
 
     url: str
     status: int
@@ -46,7 +46,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     folder: Path
 
     def body(self) -> bytes:
-        """The bytes as they came, decompressed."""
+        """The received bytes, decompressed."""
         return warc.read(self.folder, self.stored).body
 
     def text(self) -> str:
@@ -55,7 +55,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Crawl:
-    """One crawl folder being crawled into, from `async with` to its end."""
+    """A crawl into one folder. It runs inside `async with`."""
 
     def __init__(self, folder: str | os.PathLike[str], seeds: Sequence[str] = (), **settings: object) -> None:
         self._folder = Folder(Path(folder))
@@ -85,7 +85,7 @@ class Crawl:
         """Pages as they are committed, until the crawl ends."""
         while (page := await self._unread.get()) is not None:
             yield page
-        self._unread.put_nowait(None)  # for whoever iterates again
+        self._unread.put_nowait(None)  # so that another iteration ends too
 
     @property
     def counts(self) -> Counts:
@@ -93,7 +93,7 @@ class Crawl:
         return self._server.progress().counts
 
     def _crawl(self, started: "asyncio.Future[None]") -> None:
-        """In a thread of its own: the server blocks, the event loop must not."""
+        """Runs in its own thread, because the server blocks and the event loop must not."""
         try:
             server = self._server = self._open()
         except BaseException as error:
@@ -114,7 +114,7 @@ class Crawl:
         settings, planted = settings_for(self._folder, self._chosen)
         seeds = [*planted, *self._seeds]
         if not seeds and not self._folder.exists():
-            raise UsageError("nothing to crawl: name a seed")
+            raise UsageError("nothing to crawl: give at least one seed")
         return CrawlServer(self._folder, settings, seeds, settings.clients or os.cpu_count() or 1)
 
     def _hand_over(self, visits: list[tuple[str, Visit]]) -> None:
@@ -132,7 +132,7 @@ class Crawl:
         )  # fmt: skip
 
     def _tell(self, act: object, value: object) -> None:
-        """Calls back into the event loop, unless that is gone already."""
+        """Calls a function in the event loop, unless the loop is already closed."""
         try:
             self._loop.call_soon_threadsafe(act, value)  # type: ignore[arg-type]
         except RuntimeError:

@@ -1,6 +1,6 @@
-"""What every connection of ours obeys: which addresses it may lead to, whom it trusts, and how it introduces itself.
+"""Rules for every connection: allowed addresses, trusted certificates and the user agent.
 
-What is discovered may lead to public addresses only, checked when a connection is opened.
+Discovered URLs may lead to public addresses only. This is checked when a connection is opened.
 """
 
 import ipaddress
@@ -63,9 +63,9 @@ def is_public(text: str) -> bool:
 
 
 def names_private(host: str) -> bool:
-    """Whether a host name says by itself that it is private; needed where a proxy does the connecting.
+    """Whether a host name is private by its text alone. This is needed with a proxy, which opens the connection itself.
 
-    The URL parser has brought `2130706433` and `0x7f.0.0.1` to dotted form already.
+    The URL parser has already converted `2130706433` and `0x7f.0.0.1` to dotted form.
     """
     name = host.rstrip(".")
     if name == "localhost" or name.endswith((".localhost", ".local", ".internal", ".home.arpa")):
@@ -79,12 +79,12 @@ def names_private(host: str) -> bool:
 
 
 def agent(settings: Settings) -> str:
-    """How the crawler introduces itself: the project and whom to write to."""
+    """The User-Agent header: the product, and the address of the person to contact."""
     return f"{settings.user_agent} (+{settings.contact})" if settings.contact else settings.user_agent
 
 
 def names(settings: Settings) -> frozenset[str]:
-    """By which robots rules address the crawler: the products in its user agent, in small letters."""
+    """The names by which robots rules address the crawler: the products in its user agent, in lower case."""
     return products(settings.user_agent)
 
 
@@ -94,7 +94,7 @@ def products(user_agent: str) -> frozenset[str]:
 
 
 def certificates() -> str:
-    """The certificate authorities to trust: the user's choice, the system's, else those of certifi."""
+    """The file of trusted certificate authorities: the user's choice, else the system's, else that of certifi."""
     chosen = os.environ.get("SSL_CERT_FILE")
     if chosen:
         return chosen

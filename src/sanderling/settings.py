@@ -1,7 +1,7 @@
-"""Every setting, declared once: its name in `sanderling.toml`, its flag, its default, its unit and its help.
+"""All settings, each declared once: its name in `sanderling.toml`, its flag, its default, its unit and its help.
 
-The command line is built from this table, `sanderling.toml` is checked against it and the documentation is
-tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`, `2TiB`.
+The command line is built from this table. `sanderling.toml` is checked and the documentation is tested against it.
+Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`, `2TiB`.
 """
 
 import difflib
@@ -46,7 +46,7 @@ SIZES = {
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What counts as a change on some pages: not what `ignore` selects, and, if anything, only what `watch` selects."""
+    """What counts as a change on some pages: nothing that `ignore` selects, and only what `watch` selects, if it is set."""
 
     urls: str = ""  # a pattern; empty for all pages
     ignore: tuple[str, ...] = ()
@@ -57,10 +57,10 @@ ChangeName = Literal["structure", "presentation", "text", "image", "new", "gone"
 
 
 class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Whom to send changes to, and which; all news when it names none."""
+    """Where to send changes, and which. The default is all news."""
 
     url: str
-    secret: str = ""  # what deliveries are signed with, or where it is kept: a file or a variable of the environment
+    secret: str = ""  # signs deliveries; it can also be in a file or an environment variable
     secret_file: str = ""
     secret_env: str = ""
     kinds: tuple[ChangeName, ...] = ()
@@ -70,19 +70,19 @@ class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if not as_written(self.url):
-            raise ValueError("url has to begin with http:// or https:// and a host")
+            raise ValueError("url must begin with http:// or https:// and a host")
         if sum(map(bool, (self.secret, self.secret_file, self.secret_env))) > 1:
-            raise ValueError("only one of secret, secret_file and secret_env can count")
+            raise ValueError("set only one of secret, secret_file and secret_env")
         if not 0 <= self.min_significance <= 1:
-            raise ValueError("min_significance is from 0 to 1")
+            raise ValueError("min_significance must be from 0 to 1")
 
     def __repr__(self) -> str:
-        """Without its secret: settings are shown here and there."""
+        """Without the secret, because settings may be shown or logged."""
         return f"Webhook({self.url!r})"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one crawl; defaults are the polite ones."""
+    """The settings of one crawl. The defaults are polite."""
 
     scope: Scope = "host"
     include: tuple[str, ...] = ()
@@ -178,7 +178,7 @@ _BY_NAME = {each.name: each for each in DECLARED}
 
 
 def read_value(name: str, value: Any) -> Any:
-    """The value of a setting from TOML or the command line, with its unit; BadSetting says what does not fit."""
+    """Reads the value of a setting from TOML or the command line. Raises BadSetting if it is wrong."""
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, _BY_NAME, 1)
         raise BadSetting(f"unknown setting {name!r}{f'; did you mean {near[0]}?' if near else ''}")
@@ -195,29 +195,29 @@ def read_value(name: str, value: Any) -> Any:
     if name == "proxy" and found and not as_written(found, PROXIES):
         raise BadSetting(f"{name} = {value!r} is not an http://, https://, socks5:// or socks5h:// address")
     if name == "store" and found and not (_STORE.fullmatch(found) and _NAMES_DATABASE.search(found)):
-        shown = re.sub(r"(?<=://)(.*):.*@", r"\1:...@", found)  # a password is nobody's to read
+        shown = re.sub(r"(?<=://)(.*):.*@", r"\1:...@", found)  # hides the password
         raise BadSetting(f"{name} = {shown!r} is not an address such as postgresql://user@host/database")
     if name in ("user_agent", "contact") and not found.isascii():
-        raise BadSetting(f"{name} = {value!r} is sent in a header of HTTP, which takes ASCII only")
+        raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():
-        raise BadSetting("user_agent is empty: say who visits, as robots.txt addresses it")
+        raise BadSetting("user_agent is empty: give the name by which robots.txt can address the crawler")
     if name == "skip_types" and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
         raise BadSetting(f"{name} = {value!r} is not a list of media types such as video/ or image/png")
     return found
 
 
-# More would only exhaust the machine; other whole numbers have to fit into a message.
+# More of these would only exhaust the machine. Other whole numbers must fit into a message.
 _MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000}
 LARGEST = 2**63 - 1
 LONGEST = 36_500 * DURATIONS["d"]
 PROXIES = ("http://", "https://", "socks5://", "socks5h://")
 
 _HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
-# As libpq reads it, which may be given several hosts or none, and a database or the name of a service that knows it.
+# The syntax of libpq: several hosts or none, and a database or the name of a service that defines it.
 _STORE = re.compile(rf"postgres(?:ql)?://(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^/?]*)?(?:\?.*)?")
 _NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
 
-# Nothing could ever be fetched with a 0 here.
+# With a 0 in one of these, nothing could be fetched.
 _POSITIVE = {
     "collection",
     "connections",
@@ -230,13 +230,13 @@ _POSITIVE = {
 
 
 def _webhooks(value: Any) -> tuple[Webhook, ...]:
-    """Said by the field: the value has secrets in it."""
+    """Reads webhooks. Errors name the field but do not quote the value, because it contains secrets."""
     try:
         found = msgspec.convert(value, tuple[Webhook, ...])
     except msgspec.ValidationError as error:
-        raise BadSetting(f"webhook does not fit: {error}") from None
+        raise BadSetting(f"webhook is wrong: {error}") from None
     if len({each.url for each in found}) < len(found):
-        raise BadSetting("webhook names an address twice")
+        raise BadSetting("webhook has the same url twice")
     return found
 
 
@@ -288,7 +288,7 @@ def _number(value: Any, units: dict[str, Any], bare: str) -> float:
 
 
 def _is_line(value: Any) -> bool:
-    """An empty pattern would match everything; more often it is a variable that was never set."""
+    """Whether a value is one line of text. An empty pattern would match everything; usually it is an unset variable."""
     return isinstance(value, str) and value != "" and value.isprintable()
 
 
@@ -299,12 +299,12 @@ def _at_least_zero(value: Any, kind: type[Any]) -> Any:
 
 
 def overlay(base: Settings, values: dict[str, object]) -> Settings:
-    """`base` with the given values in place of its own."""
+    """`base` with some other values."""
     return msgspec.structs.replace(base, **{name: read_value(name, value) for name, value in values.items()})
 
 
 def with_changes(base: Settings, changes: dict[str, Any]) -> Settings:
-    """`base` with other values; None stands for the default."""
+    """`base` with some other values. None means the default."""
     defaults = {
         name: getattr(Settings(), name) for name, value in changes.items() if value is None and name in _BY_NAME
     }
@@ -315,7 +315,7 @@ def with_changes(base: Settings, changes: dict[str, Any]) -> Settings:
 def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     """The settings and seeds a crawl folder was started with."""
     try:
-        table = tomllib.loads(path.read_text("utf-8-sig"))  # some editors begin a file with a mark
+        table = tomllib.loads(path.read_text("utf-8-sig"))  # some editors write a byte order mark
     except UnicodeDecodeError:
         raise BadSetting(f"{path} is not in UTF-8: save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
@@ -330,7 +330,7 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
 
 
 def _toml(value: Any) -> str:
-    """JSON is TOML for all that settings hold, but for tables."""
+    """A value as TOML. For the values of settings, JSON is valid TOML, except for tables."""
     if isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, msgspec.Struct):
@@ -339,7 +339,7 @@ def _toml(value: Any) -> str:
 
 
 def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
-    """The `sanderling.toml` of a new crawl: what was chosen, and nothing that is a default."""
+    """The `sanderling.toml` of a new crawl. It holds only values that are not the default."""
     lines = [
         "# The settings this crawl was started with; edit them and run `sanderling crawl -d` on this folder again.",
         "# Flags on the command line win over this file for one run. Every setting: docs/settings.md",
@@ -354,7 +354,7 @@ def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
 
 
 def amend(text: str, changes: dict[str, Any]) -> str:
-    """A `sanderling.toml` with other values for some settings, and everything else as the user wrote it."""
+    """Changes some settings in a `sanderling.toml` and leaves the rest as the user wrote it."""
     kept = tomllib.loads(text)
     wanted = {**kept, **{name: value for name, value in changes.items() if value is not None}}
     wanted = {name: value for name, value in wanted.items() if changes.get(name, value) is not None}
@@ -371,7 +371,7 @@ def amend(text: str, changes: dict[str, Any]) -> str:
             return amended
     except tomllib.TOMLDecodeError:
         pass
-    # Written in a way that we do not see through: then all of it is written anew.
+    # The file is written in a way that the edit above does not handle, so all of it is written again.
     seeds = tuple(wanted.pop("seeds", ()))
     return dump(overlay(Settings(), wanted), seeds)
 
@@ -385,7 +385,7 @@ def _as_toml(table: dict[str, Any]) -> dict[str, Any]:
 
 
 def _end_of_value(lines: list[str], start: int) -> int:
-    """The line after the value that begins at a line: lists may go over several."""
+    """The line after the value that begins at line `start`. A list may have several lines."""
     for end in range(start + 1, len(lines) + 1):
         try:
             tomllib.loads("\n".join(lines[start:end]))

@@ -11,7 +11,7 @@ from sanderling.cli.selecting import add_filters, wanted
 from sanderling.model import VersionRow
 from sanderling.presenting.arguments import count
 from sanderling.presenting.screen import harmless
-from sanderling.presenting.versions import said, when
+from sanderling.presenting.versions import kinds_in_words, when
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 from sanderling.telling.selection import ChangeFilter, as_table
@@ -70,6 +70,6 @@ def _in_columns(found: Iterator[VersionRow], at_once: int) -> Iterator[str]:
     """The column of kinds is as wide as it has to be: four of them take half of a line, and few changes are of so many."""
     width = 0
     while part := list(islice(found, at_once)):
-        width = max(width, *(len(said(version)) for version in part))
+        width = max(width, *(len(kinds_in_words(version)) for version in part))
         for version in part:
-            yield f"{when(version.at)}  {said(version):{width}}  {harmless(version.url)}  {harmless(version.summary)}"
+            yield f"{when(version.at)}  {kinds_in_words(version):{width}}  {harmless(version.url)}  {harmless(version.summary)}"

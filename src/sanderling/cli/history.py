@@ -7,7 +7,7 @@ import sys
 from sanderling.cli.folders import add_page
 from sanderling.model import VersionRow
 from sanderling.presenting.screen import harmless, size
-from sanderling.presenting.versions import said, versions_of, when
+from sanderling.presenting.versions import kinds_in_words, versions_of, when
 from sanderling.repository.opening import reading
 
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _told(version: VersionRow) -> str:
     """The kinds of a change and what it was, which for some is the same."""
-    kinds, summary = said(version), harmless(version.summary)
+    kinds, summary = kinds_in_words(version), harmless(version.summary)
     if summary.startswith(kinds):
         return summary
     return f"{kinds}: {summary}" if version.kinds else summary

@@ -1,7 +1,7 @@
-"""The link graph as arrays: positions instead of identities, 4 bytes a link.
+"""The link graph as arrays of positions, 4 bytes for each link.
 
-A shared value like those of `model`, not a room: whoever ranks, weighs or exports pages works on a `Graph`, and it
-imports no room. It is built when it is wanted, in a process of its own when a crawl runs, and never kept.
+Ranking, importance and exports all use a `Graph`. It is built from the store when it is needed, and never stored. While
+a crawl runs, a process of its own builds it.
 """
 
 from sanderling.graph.packed import Graph, Places, pack

@@ -1,4 +1,4 @@
-"""From packed 64-bit identities to a sparse matrix of 32-bit positions."""
+"""Builds the graph: converts packed 64-bit identities to a sparse matrix of 32-bit positions."""
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
@@ -13,18 +13,18 @@ Ids = NDArray[np.int64]
 Positions = NDArray[np.int32]
 
 PAGES_AT_ONCE = 20_000
-# As many links are worked on at once: 16 bytes each, and a pass over the 80 million links of a million pages takes
-# 0.5 s; with a tenth of it 0.8 s, since each part is summed into an array of all pages.
+# Links that are processed at once, 16 bytes each. A pass over the 80 million links of a million pages takes 0.5 s. With a
+# tenth of this it takes 0.8 s, because each part is summed into an array of all pages.
 LINKS_AT_ONCE = 1 << 24
 
 _TOP = np.uint64(1 << 63)
 
 
 class Places:
-    """Finds identities in a sorted array of them.
+    """Finds the positions of identities in a sorted array.
 
-    They are hashes, so their first bits say nearly where they stand: one look into a table and about one into the
-    array, five times as fast as a binary search. Numbers that are no hashes are found too, slowly.
+    Identities are hashes, so their first bits give nearly their position. A lookup takes one access to a table and about
+    one to the array: five times as fast as a binary search. Numbers that are not hashes are found too, but slowly.
     """
 
     def __init__(self, ids: Ids) -> None:
@@ -36,7 +36,7 @@ class Places:
         np.cumsum(counts, out=self._first[1:])
 
     def of(self, wanted: Ids) -> Positions:
-        """The position of each; -1 for those that are not there."""
+        """The position of each identity, or -1 if it is not there."""
         found = self._first[self._bucket(wanted)]
         astray = np.flatnonzero(self._ids[found] < wanted)
         for _ in range(8):
@@ -50,12 +50,12 @@ class Places:
         return found
 
     def _bucket(self, ids: Ids) -> NDArray[np.int64]:
-        # Signed numbers in their order as unsigned ones: turn the sign bit.
+        # Flipping the sign bit maps signed numbers to unsigned ones in the same order.
         return ((ids.view(np.uint64) ^ _TOP) >> self._shift).astype(np.int64)
 
 
 class Graph(NamedTuple):
-    """Who links to whom: page p links to `targets[starts[p]:starts[p + 1]]`, all of them positions in `ids`."""
+    """The links between pages. Page p links to `targets[starts[p]:starts[p + 1]]`; these are positions in `ids`."""
 
     ids: Ids
     starts: Ids
@@ -67,7 +67,7 @@ class Graph(NamedTuple):
 
     @property
     def in_degree(self) -> Ids:
-        """On how many pages a link to each page stands."""
+        """How many pages link to each page."""
         counts = np.zeros(len(self.ids), np.int64)
         for first in range(0, len(self.targets), LINKS_AT_ONCE):
             counts += np.bincount(self.targets[first : first + LINKS_AT_ONCE], minlength=len(counts))
@@ -77,7 +77,7 @@ class Graph(NamedTuple):
         return self.targets[self.starts[page] : self.starts[page + 1]]
 
     def push(self, amounts: Floats) -> Floats:
-        """What arrives at every page when each page sends its amount along each of its links."""
+        """The sum that each page receives if every page sends its amount along each of its links."""
         arrived = np.zeros(len(self.ids))
         for first, last in self._parts():
             sent = np.repeat(amounts[first:last], np.diff(self.starts[first : last + 1]))
@@ -85,7 +85,7 @@ class Graph(NamedTuple):
         return arrived
 
     def _parts(self) -> Iterator[tuple[int, int]]:
-        """Ranges of pages with about as many links as are worked on at once; pages without links end no range."""
+        """Ranges of pages with about LINKS_AT_ONCE links each."""
         first, end = 0, len(self.ids)
         while first < end and self.starts[first] < len(self.targets):
             last = int(np.searchsorted(self.starts, self.starts[first] + LINKS_AT_ONCE, side="right")) - 1
@@ -95,10 +95,11 @@ class Graph(NamedTuple):
 
 
 def pack(ids: Ids, pages: Iterable[tuple[int, bytes]], alias: Ids | None = None) -> Graph:
-    """The graph of the URLs `ids` (sorted) from pages with their packed links, in any order.
+    """Builds the graph of the URLs `ids`, which are sorted, from pages with their packed links in any order.
 
-    `alias` names for each URL the one that it is only another name of (0: none): links to it count as links to that
-    one, and its own links, which are the same page's again, do not count. Nor do links of a page to itself.
+    `alias` holds for each URL the URL of the page that it is another name of, or 0. Links to an alias count as links to
+    that page. The links on an alias do not count, because the page has the same ones. Links of a page to itself do
+    not count either.
     """
     places = Places(ids)
     stands_for = _resolved(ids, places, alias) if alias is not None and alias.any() else None
@@ -129,12 +130,12 @@ def pack(ids: Ids, pages: Iterable[tuple[int, bytes]], alias: Ids | None = None)
 
 
 def _resolved(ids: Ids, places: Places, alias: Ids) -> Positions:
-    """For each position the position that it stands for: itself, save where an alias is known."""
+    """For each position, the position of its page: its own, unless it is an alias."""
     stands_for = np.arange(len(ids), dtype=np.int32)
     named = np.flatnonzero(alias)
     target = places.of(alias[named])
     stands_for[named[target >= 0]] = target[target >= 0]
-    for _ in range(8):  # an alias of an alias; a ring of them ends somewhere in the ring
+    for _ in range(8):  # follows aliases of aliases; a cycle stops somewhere in the cycle
         further = stands_for[stands_for]
         if np.array_equal(further, stands_for):
             break
@@ -143,7 +144,7 @@ def _resolved(ids: Ids, places: Places, alias: Ids) -> Positions:
 
 
 def _first_of_their_page(source: Positions, targets: Positions) -> NDArray[np.bool_]:
-    """Two names of one page on the same page are one link."""
+    """Marks the first link from each page to each target. Links to two names of one page count once."""
     first = np.zeros(len(targets), np.bool_)
     first[np.unique(source.astype(np.int64) << 32 | targets, return_index=True)[1]] = True
     return first

@@ -1,4 +1,5 @@
-"""PageRank of the known graph: where a reader is who follows links at random and now and then starts anew."""
+"""PageRank on the known graph: the probability that a random reader is on a page. The reader follows random links and
+sometimes jumps to a random page."""
 
 import numpy as np
 
@@ -6,16 +7,16 @@ from sanderling.arrays import Floats
 from sanderling.graph.packed import Graph
 
 DAMPING = 0.85
-# The sum of all changes in a round that ends the rounds. Against 1e-9, of 100,000 pairs of pages of a documentation
-# web two stand the other way round.
+# Rounds end when the sum of all changes is below this. Compared with 1e-9, two of 100,000 pairs of pages of a
+# documentation web are in the other order.
 TOLERANCE = 1e-4
 MOST_ROUNDS = 60
 
 
 def pagerank(graph: Graph, tolerance: float = TOLERANCE) -> Floats:
-    """A share for every URL; all of them sum to 1.
+    """A share for every URL. All shares sum to 1.
 
-    From a page without known links, which is every page not visited yet, the reader starts anew.
+    A page that was not visited yet has no known links. From there, the reader jumps to a random page.
     """
     count = len(graph.ids)
     if not count:
@@ -25,8 +26,8 @@ def pagerank(graph: Graph, tolerance: float = TOLERANCE) -> Floats:
     divisor = np.maximum(degree, 1)
     rank = np.full(count, 1 / count)
     for _ in range(MOST_ROUNDS):
-        anew = (1 - DAMPING + DAMPING * rank[dead_end].sum()) / count
-        following = graph.push(np.where(dead_end, 0.0, rank / divisor)) * DAMPING + anew
+        jumped = (1 - DAMPING + DAMPING * rank[dead_end].sum()) / count
+        following = graph.push(np.where(dead_end, 0.0, rank / divisor)) * DAMPING + jumped
         change = np.abs(following - rank).sum()
         rank = following
         if change < tolerance:

@@ -1,7 +1,7 @@
-"""The values that travel between the rooms. Rooms import this module and never each other.
+"""The values that rooms pass to each other.
 
-A page's life in these types: a `Task` is leased to a client inside a `Lease`; the client answers with a `Visit`
-inside a `Report`; the server turns the report into one `Commit`, which the store writes in one transaction.
+A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Report`. The server turns the report into
+one `Commit`, and the store writes it in one transaction.
 """
 
 from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, Mishap

@@ -1,4 +1,4 @@
-"""Messages on a stream: each is preceded by its length."""
+"""Splits a stream into messages. The length of each message comes before it."""
 
 import struct
 
@@ -11,13 +11,13 @@ def framed(message: bytes) -> bytes:
 
 
 class Incoming:
-    """Collects what arrives until messages are complete."""
+    """Collects received bytes until messages are complete."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The messages that are complete now; ValueError for one that nobody would send."""
+        """Returns the messages that are complete now. Raises ValueError if a message is too large."""
         buffer = self._buffer
         buffer += data
         messages, start = [], 0

@@ -1,11 +1,11 @@
-"""How a crawl is doing: its totals and, while it runs, its clients and hosts."""
+"""The state of a crawl: its totals and, while it runs, its clients and hosts."""
 
 import msgspec
 from msgspec import Struct
 
 
 class Counts(Struct):
-    """Totals of a crawl, kept up with every commit so that no command has to count rows."""
+    """Totals of a crawl. Every commit updates them, so that no command has to count rows."""
 
     known: int = 0
     queued: int = 0
@@ -14,7 +14,7 @@ class Counts(Struct):
     failed: int = 0
     gone: int = 0
     excluded: int = 0
-    held: int = 0  # known, and visited only once more like them bring something new
+    held: int = 0  # known, but held back until similar URLs bring new content
     pages: int = 0
     redirects: int = 0
     versions: int = 0
@@ -22,16 +22,16 @@ class Counts(Struct):
     retried: int = 0
     truncated: int = 0
     visits: int = 0  # answered visits, first and later ones
-    changed: int = 0  # later visits that found a change worth telling
+    changed: int = 0  # later visits that found news
     not_modified: int = 0  # later visits answered with 304
-    same: int = 0  # later visits that brought the same bytes
+    same: int = 0  # later visits that received the same bytes
     left: int = 0  # later visits that found a page gone
-    back: int = 0  # later visits that found it there again
-    quiet: int = 0  # later visits that found other bytes and nothing worth telling
-    missed: int = 0  # later visits that did not get to see the page
+    back: int = 0  # later visits that found a gone page there again
+    quiet: int = 0  # later visits that received other bytes but found no news
+    missed: int = 0  # later visits that did not receive the page
 
     def with_leases(self, leased: int) -> "Counts":
-        """As people read them: what is leased is no longer queued, or, when it is visited again, no longer fetched."""
+        """The totals to show: leased URLs are not counted as queued, or as fetched if they are visited again."""
         first = min(leased, self.queued)
         fetched = max(0, self.fetched - (leased - first))
         return msgspec.structs.replace(self, leased=leased, queued=self.queued - first, fetched=fetched)
@@ -41,29 +41,31 @@ class ClientState(Struct, frozen=True):
     """A client process of a running crawl."""
 
     name: str
-    pid: int  # 0 for one that the crawl did not start itself
+    pid: int  # 0 if the crawl did not start it
     leased: int
     visits: int
-    silent: float  # seconds since it was heard of
+    silent: float  # seconds since its last message
     visits_per_second: float = 0.0
     bytes_per_second: float = 0.0
-    failing: float = 0.0  # the share of its visits that no server answered
-    late: float = 0.0  # how long a page takes to come back, as a multiple of what was planned
-    share: float = 1.0  # how much of the usual stock it gets: less when it is late or failing, more when it is quick
+    failing: float = 0.0  # the share of its visits that got no answer
+    late: float = 0.0  # the time until a page is reported, as a multiple of the planned time
+    share: float = (
+        1.0  # the size of its leases, relative to the usual: less if it is late or failing, more if it is fast
+    )
 
 
 class HostState(Struct, frozen=True):
-    """A host that is being visited right now."""
+    """A host that is being visited."""
 
     origin: str
     queued: int
     leased: int
-    interval: float  # seconds that a page of it takes, its pause included
+    interval: float  # seconds for each page, including the pause
     not_before: float
 
 
 class Mishap(Struct, frozen=True):
-    """A visit that brought no page."""
+    """A visit that failed."""
 
     at: float
     url: str
@@ -72,7 +74,7 @@ class Mishap(Struct, frozen=True):
 
 
 class Live(Struct, frozen=True, kw_only=True):
-    """How a running crawl is doing."""
+    """The state of a running crawl."""
 
     at: float
     pid: int
@@ -81,23 +83,23 @@ class Live(Struct, frozen=True, kw_only=True):
     stopping: bool
     counts: Counts
     leased: int
-    waiting: int  # for a visit, the first or another
-    hosts: int  # with work
+    waiting: int  # URLs that wait for their first or a later visit
+    hosts: int  # hosts with waiting URLs
     left: int | None  # pages until the limit
     replaced: int  # clients that died
-    lists: list[int] | None  # about how long the three lists are; None when pages are visited in order of depth
+    lists: list[int] | None  # about how long the three lists are; None if pages are visited in order of depth
     pages_per_second: float
     visits_per_second: float
     bytes_per_second: float
     clients: list[ClientState]
     active: list[HostState]  # some of the hosts that are being visited
     mishaps: list[Mishap]  # the last ones, newest first
-    away: bool = False  # the network
-    rejudging: bool = False  # URLs are looked through for those that a change of scope concerns
+    away: bool = False  # the network is away
+    rejudging: bool = False  # a changed scope is being applied to known URLs
 
 
 class LiveAnswer(Struct, frozen=True, tag=True):
-    """Server to who asked or commanded; `problem` says why a command was not followed."""
+    """The answer to `Ask` or `Command`. `problem` says why a command was not followed."""
 
     live: Live
     problem: str = ""

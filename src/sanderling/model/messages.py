@@ -1,8 +1,8 @@
-"""What server and clients say to each other, leases one way and reports the other, and what anybody may ask of a server.
+"""Messages between the server and its clients, and the requests that anyone with access to the folder may send.
 
-Clients may be on other machines, so no message between them and the server holds a path, a process id or a time of day.
-Times are by the monotonic clock of the sender; `clock` says what it shows as the message is sent, and the receiver
-brings them to its own (`clock.RemoteClock`).
+Clients may run on other machines, so these messages contain no path, no process id and no time of day. Times are of the
+monotonic clock of the sender. `clock` is what it shows when the message is sent; the receiver converts the times to its
+own clock (`clock.RemoteClock`).
 """
 
 from typing import Annotated, Any, Literal, NamedTuple
@@ -11,10 +11,10 @@ from msgspec import Meta, Struct
 
 from sanderling.model.states import Kind, Outcome
 
-# Raised whenever a message changes its meaning; both sides refuse a stranger.
+# Increase it whenever a message changes its meaning. Both sides refuse another number.
 PROTOCOL = 6
 
-# It becomes part of file names, so it must not be anything else than a name.
+# It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
 
 
@@ -27,23 +27,23 @@ class Task(NamedTuple):
     attempts: int
     hops: int  # redirects (or nested sitemaps) that led here
     kind: int = Kind.PAGE
-    # What the last visit brought, for a page that is visited again.
+    # From the last visit, if the page is visited again.
     etag: str = ""
     modified: str = ""
     digest: bytes = b""
 
 
 class Robots(Struct, frozen=True, array_like=True):
-    """What a host's robots.txt said, as it is cached: the text when there was one, and why it counts as it does."""
+    """A cached robots.txt: its text, if there is one, and why everything is allowed or not."""
 
     at: float
-    allowed: bool | None  # None: by the rules in `text`
+    allowed: bool | None  # None: the rules in `text` decide
     text: str
     reason: str
 
 
 class HostLease(Struct, frozen=True, array_like=True):
-    """Some tasks of one host, with the manners that apply to it."""
+    """Some tasks of one host, with its politeness limits."""
 
     origin: str
     connections: int
@@ -54,18 +54,18 @@ class HostLease(Struct, frozen=True, array_like=True):
 
 
 class Lease(Struct, frozen=True, tag=True):
-    """Server to client: fetch these. An empty one only says that the server is alive."""
+    """Server to client: fetch these. An empty lease only says that the server is alive."""
 
     clock: float
     hosts: list[HostLease]
 
 
 class Recall(Struct, frozen=True, tag=True):
-    """Server to client: give back what has not been begun; the next report names it."""
+    """Server to client: return the tasks that have not been started. The next report lists them."""
 
 
 class Stop(Struct, frozen=True, tag=True):
-    """Server to client: report what is finished, drop the rest and leave."""
+    """Server to client: report what is finished, drop the rest and exit."""
 
 
 class Welcome(Struct, frozen=True, tag=True):
@@ -75,9 +75,9 @@ class Welcome(Struct, frozen=True, tag=True):
 
 
 class Found(NamedTuple):
-    """A URL met for the first time by this client, with what a sitemap or feed says about it.
+    """A URL that this client reports for the first time, with its entry in a sitemap or feed if there is one.
 
-    `relevance` is how well the link fits what the crawl is after, from 0 to 1; 0 when nobody says.
+    `relevance` says how well the link fits the topic of the crawl, from 0 to 1. It is 0 without a topic.
     """
 
     id: int
@@ -89,7 +89,7 @@ class Found(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """Where a response lies in a WARC file."""
+    """Where a response is in a WARC file."""
 
     warc: str
     offset: int
@@ -97,7 +97,7 @@ class Stored(NamedTuple):
 
 
 class Exchange(NamedTuple):
-    """One request and its answer, as they go into a WARC file."""
+    """One request and its response, as they are written to a WARC file."""
 
     url: str
     at: float
@@ -109,11 +109,11 @@ class Exchange(NamedTuple):
     truncated: bool
     protocol: str  # "" for HTTP/1.x
     notes: bytes  # WARC fields that describe the fetch
-    revisit: str = ""  # the content is as it was: "304" by the server's word, "same" by ours
+    revisit: str = ""  # the content is unchanged: "304" if the server says so, "same" if the bytes are equal
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):
-    """What came of one task."""
+    """The result of one task."""
 
     id: int
     outcome: Outcome
@@ -130,9 +130,9 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     digest: bytes = b""
     text_digest: bytes = b""
     simhash: int = 0  # of the text; near-duplicates differ in few bits
-    gist: int = 0  # hash of the text without digits: equal for pages that differ in numbers only
-    core: int = 0  # the same without the words of the URL: equal for pages that differ in their own names only
-    canonical: int = 0  # the identity that the page says it stands for, or that it moved to for good
+    gist: int = 0  # hash of the text without digits: equal for pages that differ only in numbers
+    core: int = 0  # the same without the words of the URL: equal for pages that differ only in their own names
+    canonical: int = 0  # the identity of its rel=canonical, or of the target of a permanent redirect
     truncated: bool = False
     noindex: bool = False
     permanent: bool = False  # a redirect that will not change
@@ -141,28 +141,28 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     links: bytes = b""  # packed 64-bit ids, each once
     found: list[Found] = []
     stored: Stored | None = None
-    relevance: float = 0.0  # how well the page fits what the crawl is after, from 0 to 1; 0 when nobody says
+    relevance: float = 0.0  # how well the page fits the topic of the crawl, from 0 to 1; 0 without a topic
 
 
 class HostNote(Struct, frozen=True, array_like=True):
-    """What a client learned about a host: its robots rules, when it may be asked again, how long a page takes."""
+    """What a client learned about a host: its robots rules, when the pause ends, and the seconds for each page."""
 
     origin: str
     robots: Robots | None
     not_before: float
     interval: float
-    address: str = ""  # where it was found, when that matters
+    address: str = ""  # its IP address, if the crawl shares pauses by address
 
 
 class Hello(Struct, frozen=True, tag=True):
-    """Client to server, first of all."""
+    """Client to server: the first message."""
 
     protocol: int
     client: ClientName
 
 
 class Report(Struct, frozen=True, tag=True):
-    """Client to server: a batch of visits, committed whole. `number` makes a repeated report harmless."""
+    """Client to server: a batch of visits, for one commit. Because of `number`, a repeated report changes nothing."""
 
     client: str
     number: int
@@ -170,16 +170,16 @@ class Report(Struct, frozen=True, tag=True):
     want: int
     visits: list[Visit]
     hosts: list[HostNote]
-    warcs: dict[str, int]  # how far each file of this client is on disk
+    warcs: dict[str, int]  # how many bytes of each WARC file of this client are on disk
     returned: list[int] = []  # tasks that were recalled
 
 
 class Ask(Struct, frozen=True, tag=True):
-    """Anybody who may open the folder's socket to server: how is it going? Answered with an `Answer`."""
+    """Anyone who may open the folder's socket asks for the state of the crawl. The answer is a `LiveAnswer`."""
 
 
 class Command(Struct, frozen=True, tag=True):
-    """The same to server: do this. `changes` are settings by name; None brings one back to its default."""
+    """Anyone who may open the folder's socket commands the server. `changes` are settings by name; None means the default."""
 
     action: Literal["pause", "resume", "stop", "change"]
     changes: dict[str, Any] = {}

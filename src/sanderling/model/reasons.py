@@ -1,10 +1,10 @@
-"""Why a URL stands where it stands, as a code and its arguments. What a code means is said here and nowhere else.
+"""The reasons for the state of a URL, each a code with arguments. Only this module turns them into sentences.
 
-A reason is stored as text: `robots`, or with an argument `status:403`. Codes stand in people's folders, so a code is
-never renamed; its sentence may be.
+A reason is stored as text: `robots`, or with an argument `status:403`. Crawl folders contain the codes, so a code is
+never renamed. Its sentence may change.
 """
 
-# `{}` is where an argument goes; an argument that another one follows has no space in it.
+# The arguments replace `{}`. An argument that is not the last one must not contain a space.
 SENTENCES = {
     # Not followed: out of scope
     "other-host": "scope: another host",
@@ -26,7 +26,7 @@ SENTENCES = {
     "merged-host": "merged: {} is {}",
     "merged-parameters": "merged: parameter {} does not count",
     "merged-visited": "merged: visited with a parameter that does not count",
-    # Held back until others like it bring something new
+    # Held back until similar URLs bring new content
     "held-far": "held: more than {} steps from anything new",
     "held-spent": "held: found on a page that repeats another, and there were enough of these",
     "held-pattern": "held: {} has to bring something new first",
@@ -40,7 +40,7 @@ SENTENCES = {
     "unread": "kept unread: {}",
     "not-a-sitemap": "not a sitemap: {}",
     "set-aside": "set aside: it ended a client process twice",
-    # Why nothing came back
+    # Why there was no answer
     "private-address": "leads to the private address {}",
     "timed-out": "timed out: {}",
     "first-byte": "timed out: no first byte within {} s",
@@ -54,7 +54,7 @@ SENTENCES = {
     "bad-encoding": "the body is not encoded as it says",
     "headers-too-large": "the headers are too large",
     "network": "{}",
-    # What became of robots.txt; where it could not be read, the argument is the reason of the fetch
+    # The result of fetching robots.txt. If it could not be read, the argument is the reason of that fetch.
     "robots-read": "robots.txt {}",
     "robots-failed": "robots.txt answered {}",
     "robots-missing": "robots.txt {}: everything is allowed",
@@ -67,7 +67,7 @@ OUT_OF_SCOPE = ("other-host", "other-domain", "outside-prefix", "exclude", "incl
 
 
 def reason(code: str, *arguments: object) -> str:
-    """A reason as it is stored."""
+    """Makes a reason as it is stored."""
     assert code in SENTENCES, code
     return f"{code}:{' '.join(map(str, arguments))}" if arguments else code
 
@@ -81,7 +81,7 @@ def argument_of(stored: str) -> str:
 
 
 def sentence(stored: str) -> str:
-    """A stored reason in words; one that a newer program made is shown as it is."""
+    """The sentence for a stored reason. An unknown code, made by a newer version, is returned unchanged."""
     code, _, argument = stored.partition(":")
     words = SENTENCES.get(code)
     if words is None:

@@ -1,4 +1,4 @@
-"""What the store takes in, and what it gives back."""
+"""What the store writes, and what it returns."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ from sanderling.model.states import ChangeKind, Kind, State
 
 
 class NewUrl(NamedTuple):
-    """A row of AllUrls to be."""
+    """A URL to add to the store."""
 
     id: int
     url: str
@@ -25,38 +25,38 @@ class NewUrl(NamedTuple):
     reason: str
     kind: int = Kind.PAGE
     modified: float = 0.0
-    alias: int = 0  # the URL that this one is only another name of
+    alias: int = 0  # the URL of the page, if this is only another name of it
     relevance: float = 0.0  # of the link that led to it
 
 
 class Change(Struct, frozen=True, array_like=True):
-    """What the change detector says of a new version."""
+    """The result of the change detector for a new version."""
 
     kinds: ChangeKind
     significance: float
     degree: str
     summary: str
-    news: bool = True  # worth telling: not only what changes on every visit
+    news: bool = True  # worth reporting: not only noise, which changes on every visit
 
 
 class Before(NamedTuple):
-    """What is kept of a page's last version to compare the next one with."""
+    """What is stored about a page's last version, to compare the next one with it."""
 
     fingerprint: bytes
     noise: bytes
     state: int
     status: int
     stored: Stored | None
-    ever: bool  # whether it has a version at all: some addresses only ever answered 404, or with a redirect
+    ever: bool  # whether it has any version; some URLs have only ever answered 404 or a redirect
 
     @property
     def there(self) -> bool:
-        """Whether our copy stands, also while the page is only out of reach, or has just left the collection."""
+        """Whether our copy is valid. It is so while the page cannot be reached, or if it left the collection."""
         return self.ever and self.state != State.GONE and not 300 <= self.status < 400
 
 
 class Settled(NamedTuple):
-    """The state a visit leaves its URL in; `due` is when to try again, 0 for never or at once."""
+    """The state of a URL after a visit. `due` is the time of the retry; 0 means never or at once."""
 
     id: int
     state: State
@@ -66,7 +66,7 @@ class Settled(NamedTuple):
 
 
 class Reworked(NamedTuple):
-    """A URL that was not visited and is seen in another light: held back, let go, or another name of `alias`."""
+    """A URL that gets another state without a visit: held back, released, or known as another name of `alias`."""
 
     id: int
     state: State
@@ -75,7 +75,7 @@ class Reworked(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """What tells whether two URLs are one page; no status and digest for one that never answered."""
+    """What shows whether two URLs are one page. A URL that never answered has no status and no digest."""
 
     state: int
     alias: int
@@ -96,7 +96,7 @@ class Host(Struct):
 
 
 class Commit(Struct):
-    """Everything one report changes, for one transaction."""
+    """All changes of one report, for one transaction."""
 
     client: str
     number: int
@@ -106,17 +106,17 @@ class Commit(Struct):
     hosts: list[Host]
     warcs: dict[str, int]
     counts: Counts
-    homes: list[str] | None = None  # all URLs that scope is measured from, when there are new ones
-    changes: dict[int, Change] = {}  # of the visits that brought a new version
-    noise: dict[int, bytes] = {}  # what is known about the noise of the pages visited again
-    aliases: list[tuple[int, int]] = []  # URLs that turned out to be only other names, and of which
-    dated: list[tuple[int, float]] = []  # known URLs with the date that a sitemap or feed gives
+    homes: list[str] | None = None  # all URLs that the scope starts from, if there are new ones
+    changes: dict[int, Change] = {}  # of the visits that found a new version
+    noise: dict[int, bytes] = {}  # the noise of pages that were visited again
+    aliases: list[tuple[int, int]] = []  # URLs that are only other names, and their pages
+    dated: list[tuple[int, float]] = []  # known URLs with their dates in a sitemap or feed
     beliefs: list[Belief] = []  # of the pages that were visited again
-    trust: list[tuple[int, bytes]] = []  # what the update module has learned about hosts, in its own encoding
+    trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
-    """The current facts of a URL, as `sanderling pages --json` prints them; one that never answered has no status."""
+    """The current facts of a URL, as `sanderling pages --json` prints them. A URL that never answered has no status."""
 
     url: str
     status: int = 0
@@ -127,7 +127,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     visits: int = 0
     changes: int = 0
     importance: float = 0.0
-    relevance: float | UnsetType = UNSET  # of the page, or else of the link to it; not printed when nobody said it
+    relevance: float | UnsetType = UNSET  # of the page, or else of the link to it; not printed without a topic
     digest: str = ""
     title: str = ""
     mime: str = ""
@@ -138,9 +138,9 @@ class PageRow(Struct, frozen=True, kw_only=True):
     noindex: bool = False
     redirect: str | None = None
     permanent: bool = False  # a redirect that will not change
-    same_as: str | None = None  # the URL that this one is only another name of
+    same_as: str | None = None  # the URL of the page, if this is only another name of it
     simhash: str = ""  # 64 bits in hexadecimal; near-duplicates differ in 3 of them or fewer
-    near: str | None = None  # a page with almost the same text, when one was looked for
+    near: str | None = None  # a near-duplicate, if the caller asked for one
     reason: str
     reason_code: str = ""  # the same for programs, `code` or `code:argument`
     warc: str | None = None
@@ -184,17 +184,17 @@ class Searchable(NamedTuple):
     until: float | None  # when the next version was seen; None for the last one
     status: int
     kinds: ChangeKind
-    changed_at: float  # the last change of the page that was worth telling, up to this version; 0 for none
-    gone: bool  # the page has left since, and not come back
+    changed_at: float  # the last news of the page up to this version; 0 for none
+    gone: bool  # the page is gone since then
     text_digest: bytes
     simhash: int  # 0 for versions that are not the last one
-    noindex: bool | None  # None: not known but from the document
+    noindex: bool | None  # None: only the document says it
     mime: str
     stored: Stored
 
 
 class HitFacts(NamedTuple):
-    """What a search wants to know of a page as it is now."""
+    """The current facts of a page that a search needs."""
 
     importance: float
     fetched_at: float

@@ -1,16 +1,16 @@
-"""What is known of pages that are visited again, and which of them are next."""
+"""What is known about pages that are visited again, and their planned visits."""
 
 from struct import Struct
 from typing import NamedTuple
 
 
 class RevisitFacts(NamedTuple):
-    """What the update module knows of a page, or of a sitemap, when it is visited again."""
+    """What is known about a page or a sitemap when it is visited again."""
 
     id: int
     host: int
-    announced: float  # when the host says that it changed last; 0 when it says nothing
-    at: float  # when its content was last made sure of
+    announced: float  # the date of the last change that the host gives; 0 for none
+    at: float  # when its content was last confirmed
     size: int
     etag: str
     modified: str
@@ -20,20 +20,20 @@ class RevisitFacts(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What the update module keeps of a page that was visited again, in its own encoding."""
+    """What is stored about a page that was visited again. The encoding of `evidence` belongs to `freshness`."""
 
     id: int
     at: float
     since: float  # the visit before
     kinds: int  # of the changes that were found last
     evidence: bytes
-    interval: float  # until the next visit, as policies that adapt it keep it
+    interval: float  # until the next visit; only adaptive policies use it
     tried: float  # the last visit, answered or not
     failures: int  # visits without an answer since the last with one
 
 
 class Subject(NamedTuple):
-    """A page, or a sitemap, that may be visited again, as the whole of them is read for planning."""
+    """A page or a sitemap that may be visited again. A plan reads all of them."""
 
     id: int
     host: int
@@ -57,13 +57,13 @@ class Subject(NamedTuple):
 
 
 class PlannedVisit(NamedTuple):
-    """A visit that is planned; packed it takes 36 bytes (`TURN`)."""
+    """A planned visit. Packed with `PLANNED_VISIT` it takes 36 bytes."""
 
     id: int
     host: int
     due: float
-    wait: float  # until the one after it, in seconds
-    gain: float  # of the collection's freshness
+    wait: float  # until the visit after it, in seconds
+    gain: float  # in the freshness of the collection
     cost: float  # expected, in the unit of the budget
 
 

@@ -1,4 +1,4 @@
-"""What a URL, a visit and a version can be."""
+"""The states of a URL, the outcomes of a visit and the kinds of a change."""
 
 from enum import IntEnum, IntFlag
 
@@ -7,7 +7,7 @@ NEAR_BITS = 3
 
 
 class State(IntEnum):
-    """Where a URL stands. A lease lives in the server's memory only: after a crash it is queued again."""
+    """The stored state of a URL. Leases exist only in the server's memory, so a leased URL is stored as queued."""
 
     KNOWN = 0
     QUEUED = 1
@@ -23,14 +23,14 @@ class Outcome(IntEnum):
     PAGE = 0  # an answer with content, stored
     REDIRECT = 1
     GONE = 2  # 404 or 410
-    FAILED = 3  # refused for good: other 4xx, an address or a scheme we do not go to
-    RETRY = 4  # time-out, broken connection, 429, 5xx: worth another try
-    EXCLUDED = 5  # robots rules or a filter of the user
+    FAILED = 3  # failed for good: other 4xx, a forbidden address or scheme
+    RETRY = 4  # time-out, broken connection, 429, 5xx: to be retried
+    EXCLUDED = 5  # by robots rules or a filter of the user
     SOURCE = 6  # a sitemap was read
-    UNCHANGED = 7  # as it was at the last visit: 304, or the same bytes
+    UNCHANGED = 7  # since the last visit: 304, or the same bytes
 
 
-# The only ways from a lease to a settled state; a RETRY without tries left is settled as FAILED.
+# The state of a URL after each outcome. A RETRY without retries left becomes FAILED.
 SETTLED = {
     Outcome.PAGE: State.FETCHED,
     Outcome.REDIRECT: State.FETCHED,
@@ -44,21 +44,21 @@ SETTLED = {
 
 
 class Kind(IntEnum):
-    """What a URL is visited for."""
+    """Why a URL is visited."""
 
     PAGE = 0
     SOURCE = 1  # a sitemap: read for the URLs in it, not kept as a page
 
 
 class ChangeKind(IntFlag):
-    """What a new version differs in from the one before."""
+    """How a new version differs from the one before."""
 
     STRUCTURE = 1
     PRESENTATION = 2
     TEXT = 4
     IMAGE = 8
     NEW = 16  # the first version
-    GONE = 32  # the page has left: the version is a tombstone
+    GONE = 32  # the page is gone; such a version has no content
 
     @property
     def names(self) -> list[str]:

@@ -1,1 +1,1 @@
-"""How versions, diffs, plots and moments are shown; used by the command line and the web pages alike."""
+"""Formats versions, diffs, plots and times for people. The command line and the web pages share it."""

@@ -1,4 +1,4 @@
-"""What people type: numbers and paths as arguments of a command, and one sentence for what does not fit."""
+"""Parses the arguments of commands. Each error is one sentence."""
 
 import argparse
 import re
@@ -13,7 +13,7 @@ _MOST = 2**31 - 1
 
 
 class Prose(argparse.HelpFormatter):
-    """Fills paragraphs to the width of the terminal and leaves lists and examples, which are indented, as they are."""
+    """Wraps paragraphs at the width of the terminal. Indented text (lists and examples) stays as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = text.strip().split("\n\n")
@@ -23,7 +23,7 @@ class Prose(argparse.HelpFormatter):
 
 
 class Parser(argparse.ArgumentParser):
-    """Complains in one sentence like everything else here, instead of below a screen of usage."""
+    """Reports errors in one sentence, without the usage text that argparse prints before it."""
 
     def __init__(self, **given: Any) -> None:
         super().__init__(formatter_class=Prose, **given)
@@ -33,7 +33,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def count(text: str) -> int:
-    """A number of things."""
     return _whole(text, 0, _MOST, "a whole number, 0 or more")
 
 
@@ -56,7 +55,7 @@ def share(text: str) -> float:
 
 
 def host(text: str) -> str:
-    """A host name with or without a port, also as part of an address that somebody copied."""
+    """A host name with or without a port. A whole URL is accepted too; its host counts."""
     url = canonical(text if "://" in text else f"http://{text}", SEEDABLE)
     if url is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a host name such as example.org")
@@ -65,7 +64,7 @@ def host(text: str) -> str:
 
 
 def pathname(text: str) -> Path:
-    """A path that somebody wrote: an empty one is a variable that was never set, and not the folder we are in."""
+    """A path. An empty one is an error: it is usually an unset shell variable, and would mean the current folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty")
     return Path(text)

@@ -1,4 +1,4 @@
-"""Two versions of a page beside each other, as text for a terminal and as a page of its own."""
+"""Shows the differences between two versions of a page, as text for a terminal or as an HTML page."""
 
 from html import escape
 
@@ -14,7 +14,7 @@ _RED, _GREEN, _BLUE, _BOLD, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[1
 
 
 def verdict_of(folder: Folder, older: VersionRow, newer: VersionRow) -> Verdict | None:
-    """What changed between two documents; nothing where one of them is none."""
+    """What changed between two versions. None if one of them is not a document."""
     documents = [
         None if each.kinds & ChangeKind.GONE else document_in(warc.read(folder.warcs, each.stored))
         for each in (older, newer)
@@ -24,23 +24,23 @@ def verdict_of(folder: Folder, older: VersionRow, newer: VersionRow) -> Verdict 
     return explain(documents[0], documents[1])
 
 
-def file_summary(both: tuple[VersionRow, VersionRow], in_turn: bool) -> str:
-    """What to say of versions that are no two documents."""
+def file_summary(both: tuple[VersionRow, VersionRow], consecutive: bool) -> str:
+    """A summary for two versions that are not both documents."""
     for number, each in enumerate(both):
         if each.kinds & ChangeKind.GONE:
             return each.summary if number else f"back (before: {each.summary})"
     if both[0].digest == both[1].digest:
         return "the same file"
     sizes = f"{both[0].size:,} bytes, now {both[1].size:,}"
-    # What was found when it came holds for the version before it only.
-    return f"{both[1].summary}: {sizes}" if in_turn else f"another file without text: {sizes}"
+    # The stored summary compares a version with the one directly before it.
+    return f"{both[1].summary}: {sizes}" if consecutive else f"another file without text: {sizes}"
 
 
-def as_text(titles: list[str], shown: list[Piece], colour: bool, told: str = "") -> str:
-    """Changed paragraphs with a line before and after each, below what is told of them; what stayed is counted."""
+def as_text(titles: list[str], shown: list[Piece], colour: bool, summary: str = "") -> str:
+    """The summary, then changed paragraphs with one unchanged paragraph before and after each. Others are counted."""
     red, green, blue, plain = (_RED, _GREEN, _BLUE, _PLAIN) if colour else ("", "", "", "")
     lines = [f"{red}--- {titles[0]}{plain}", f"{green}+++ {titles[1]}{plain}"]
-    lines += [f"{blue}    {harmless(told)}{plain}"] if told else []
+    lines += [f"{blue}    {harmless(summary)}{plain}"] if summary else []
     near = {at + step for at, piece in enumerate(shown) if piece.kind != "same" for step in (-1, 0, 1)}
     skipped = 0
     for at, piece in enumerate(shown):
@@ -60,7 +60,7 @@ def as_text(titles: list[str], shown: list[Piece], colour: bool, told: str = "")
             )
             lines += [f"{red}  - {_marked(before, red, colour)}{plain}"] if piece.old else []
             lines += [f"{green}  + {_marked(after, green, colour)}{plain}"] if piece.new else []
-    if not near and not told:
+    if not near and not summary:
         lines.append("    the text is the same")
     return "\n".join(lines) + "\n"
 
@@ -71,8 +71,8 @@ def _marked(pieces: Words, ink: str, colour: bool) -> str:
     return " ".join(f"{_BOLD}{harmless(text)}{_PLAIN}{ink}" if changed else harmless(text) for changed, text in pieces)
 
 
-def as_html(url: str, titles: list[str], shown: list[Piece], told: str = "") -> str:
-    """A page of its own, without scripts: the older version left, the newer right, moved paragraphs marked in both."""
+def as_html(url: str, titles: list[str], shown: list[Piece], summary: str = "") -> str:
+    """A complete HTML page without scripts: the older version left, the newer right. Moved paragraphs are marked in both."""
     rows = []
     for piece in shown:
         if piece.kind == "edited":
@@ -81,7 +81,9 @@ def as_html(url: str, titles: list[str], shown: list[Piece], told: str = "") -> 
             left, right = escape(piece.old), escape(piece.new)
         rows.append(f'<tr class="{piece.kind}"><td>{left}</td><td>{right}</td></tr>')
     head = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    return _PAGE.format(url=escape(url), told=f"<p>{escape(told)}</p>" if told else "", head=head, rows="\n".join(rows))
+    return _PAGE.format(
+        url=escape(url), summary=f"<p>{escape(summary)}</p>" if summary else "", head=head, rows="\n".join(rows)
+    )
 
 
 def _span(changed: bool, text: str) -> str:
@@ -103,8 +105,8 @@ td, th {{ padding: .25rem .6rem; vertical-align: top; text-align: left; overflow
 mark {{ background: #fc08; color: inherit }}
 </style></head><body>
 <h1>{url}</h1>
-{told}
-<p>Red left, green came, <mark>marked words</mark> were edited, blue moved: left where it was, right where it is now.</p>
+{summary}
+<p>Red was removed, green was added, <mark>marked words</mark> were edited. Blue was moved: old place left, new place right.</p>
 <table><thead><tr>{head}</tr></thead><tbody>
 {rows}
 </tbody></table></body></html>

@@ -1,4 +1,4 @@
-"""Pages as Markdown, a file each: what people feed to note takers, static sites and language models."""
+"""Exports pages as Markdown files, for note-taking apps, static sites and language models."""
 
 import json
 import re
@@ -18,14 +18,14 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.urls import identity
 
-# What stands around the content on every page of a site.
+# Elements around the main content, which repeat on every page of a site.
 _FRAME = ("nav", "footer", "aside", "script", "style", "template", "noscript")
 _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
 
 def files(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[tuple[PurePosixPath, str]]:
-    """Where each page goes, and what its file says; other names of a page and what has no text are left out."""
+    """Yields the file name and the text of each page. Aliases and pages without text are left out."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         for page in store.pages():
             if page.warc is None or page.same_as or not 200 <= page.status < 300:
@@ -37,17 +37,17 @@ def files(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[tuple[Pur
 
 
 def name(url: str) -> PurePosixPath:
-    """A file name that tells its URL; a URL that does not fit into one gets a number that no other has."""
+    """A file name from which the URL can be read. If that is not possible, a hash makes the name unique."""
     parts = urlsplit(url)
     path = parts.path + ("index" if parts.path.endswith("/") or not parts.path else "")
     steps = [_UNSAFE.sub("_", step)[:_LONGEST_NAME].lstrip(".") or "_" for step in (parts.netloc, *path.split("/")[1:])]
-    told = "/".join(steps) == parts.netloc + path
-    mark = "" if told and not parts.query else f"-{identity(url) & 0xFFFF_FFFF:08x}"
+    exact = "/".join(steps) == parts.netloc + path
+    mark = "" if exact and not parts.query else f"-{identity(url) & 0xFFFF_FFFF:08x}"
     return PurePosixPath(*steps[:-1], f"{steps[-1]}{mark}.md")
 
 
 def _front(page: PageRow) -> str:
-    """The facts of a page as a block of YAML, of which JSON is a part."""
+    """The facts of a page as YAML front matter. Values are JSON, which is valid YAML."""
     at = {key: datetime.fromtimestamp(getattr(page, key), UTC).isoformat() for key in ("fetched_at", "changed_at")}
     facts = {"url": page.url, "title": page.title, "language": page.language, **at}
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items() if value]

@@ -1,4 +1,4 @@
-"""Tables and plots for a terminal, and the same plot as a PNG where matplotlib is installed."""
+"""Tables and plots for a terminal, and plots as SVG, or as PNG if matplotlib is installed."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -14,7 +14,7 @@ _MARKS = "*o+x#@%&=~"
 
 
 def table(rows: Sequence[Sequence[object]], header: Sequence[str]) -> str:
-    """Columns as wide as they need to be; numbers to the right, words to the left."""
+    """Formats a table. Columns with numbers are aligned to the right, others to the left."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(len(line[k]) for line in [list(header), *cells]) for k in range(len(header))]
     right = [all(isinstance(row[k], int | float) for row in rows) for k in range(len(header))]
@@ -32,7 +32,7 @@ def _cell(value: object) -> str:
 
 
 def plot(series: Series, x_label: str, y_label: str) -> str:
-    """One mark a series; a later one covers an earlier where they meet."""
+    """Draws a plot with characters. Each series has its own mark; later series cover earlier ones."""
     points = [point for line in series.values() for point in line]
     if not points:
         return "(nothing to plot)"
@@ -60,7 +60,7 @@ def _marks(count: int) -> str:
 
 
 def require_png(path: Path) -> None:
-    """Refuses before a long experiment what could not be written after it."""
+    """Raises UsageError, before a long experiment, if its plot could not be written."""
     if find_spec("matplotlib") is None:
         raise UsageError("a PNG needs the package matplotlib: install sanderling[lab]")
     if not path.parent.is_dir():
@@ -68,7 +68,7 @@ def require_png(path: Path) -> None:
 
 
 def save_png(series: Series, x_label: str, y_label: str, path: Path) -> bool:
-    """False, and no file, where matplotlib is not installed."""
+    """Writes a PNG. Returns False and writes nothing if matplotlib is not installed."""
     try:
         figure = import_module("matplotlib.figure").Figure(figsize=(8, 5))
     except ImportError:
@@ -87,7 +87,7 @@ _COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910")
 
 
 def save_svg(series: Series, x_label: str, y_label: str, path: Path) -> None:
-    """The same as a drawing that needs nothing but a browser."""
+    """Writes an SVG, which needs no further package."""
     points = [point for line in series.values() for point in line] or [(0.0, 0.0)]
     left, right, low, high = (f(p[k] for p in points) for k in (0, 1) for f in (min, max))
 

@@ -1,16 +1,16 @@
-"""What people see: sizes, durations, and text from the web made harmless."""
+"""Formats sizes, durations and text from the web for a terminal."""
 
 import os
 import sys
 import unicodedata
 from typing import IO
 
-# Besides control characters: those that reorder or hide what stands beside them.
+# Characters that reorder or hide the text beside them. They are replaced like control characters.
 _TREACHEROUS = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
 
 
 def harmless(text: str) -> str:
-    """Text from the web that can neither command a terminal nor reverse the line it stands in."""
+    """Replaces characters that could control the terminal or change the direction of the line."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(
@@ -20,12 +20,12 @@ def harmless(text: str) -> str:
 
 
 def say(line: str) -> None:
-    """What goes beside the answer: how far something is, or what the user should know."""
+    """Writes progress or a note for the user to standard error."""
     sys.stderr.write(f"sanderling: {line}\n")
 
 
 def colourful(stream: IO[str]) -> bool:
-    """Whether to write in colours: on a terminal that knows them, to somebody who wants them (no-color.org)."""
+    """Whether to use colours: only on a terminal that has them, and not if NO_COLOR is set (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -1,4 +1,4 @@
-"""Finds a page and its versions by what somebody typed, and says moments and kinds of change."""
+"""Finds a page and its versions by the URL that a user typed, and formats times and kinds of change."""
 
 import contextlib
 import re
@@ -19,7 +19,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY, "w": 7 * DAY}
 
 
 def versions_of(store: Store, text: str) -> list[VersionRow]:
-    """The versions of a page, the first one first."""
+    """The versions of a page, the oldest first."""
     url = page_named(store, text)
     found = store.versions(identity(url))
     if not found:
@@ -28,7 +28,7 @@ def versions_of(store: Store, text: str) -> list[VersionRow]:
 
 
 def page_named(store: Store, text: str) -> str:
-    """The URL that somebody means; without a scheme the one of https or http that the crawl knows."""
+    """The known URL that a user typed. Without a scheme, it may be the https or the http one."""
     text = text.strip()
     written = [text] if "://" in text else [text, f"https://{text}", f"http://{text}"]
     urls = [url for each in written if (url := canonical(each, SEEDABLE))]
@@ -42,7 +42,7 @@ def page_named(store: Store, text: str) -> str:
 
 
 def paragraphs_of(folder: Folder, version: VersionRow) -> list[str]:
-    """What a reader sees of a version; nothing of a tombstone."""
+    """The visible paragraphs of a version. A version that says the page is gone has none."""
     if version.kinds & ChangeKind.GONE:
         return []
     document = document_in(warc.read(folder.warcs, version.stored))
@@ -58,10 +58,10 @@ def moment(text: str, now: float) -> float:
     age = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
     try:
         at = now - float(age[1]) * _UNITS[age[2]] if age else _in_calendar(text.strip().replace("T", " "))
-        when(at)  # what no calendar has cannot be meant
+        when(at)  # raises if the time is outside the calendar
     except (ValueError, OverflowError, OSError):
         raise UsageError(
-            f"{text!r} is no point in time; write 2026-11-01, '2026-11-01 12:00', or an age such as 3h or 7d"
+            f"{text!r} is not a point in time; write 2026-11-01, '2026-11-01 12:00', or an age such as 3h or 7d"
         ) from None
     return at
 
@@ -70,10 +70,9 @@ def _in_calendar(text: str) -> float:
     for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
         for zone in ("", "%z"):
             with contextlib.suppress(ValueError):
-                return datetime.strptime(text, form + zone).timestamp()  # ours when it names no zone
+                return datetime.strptime(text, form + zone).timestamp()  # in the local zone if the text names none
     raise ValueError
 
 
-def said(version: VersionRow) -> str:
-    """The kinds of a change in words."""
+def kinds_in_words(version: VersionRow) -> str:
     return ", ".join(version.kinds.names) or "nothing visible"

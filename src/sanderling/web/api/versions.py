@@ -127,7 +127,7 @@ def diff(
             as_html(rows[0].url, titles, shown, told), media_type="text/html; charset=utf-8", headers=headers
         )
     if format == "text":
-        return Response(as_text(titles, shown, colour=False, told=told), media_type="text/plain; charset=utf-8")
+        return Response(as_text(titles, shown, colour=False, summary=told), media_type="text/plain; charset=utf-8")
     versions = [version_of(request, crawl, row, place) for row, place in zip(rows, (older, newer), strict=True)]
     return said(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
 
