@@ -1,9 +1,9 @@
-"""Change detection: whether a page changed, in what way, where, and how much.
+"""Detects whether a page changed, how, where and how much.
 
-The client reduces every parsed page to a `PageFingerprint`, a few hundred bytes; on the next visit, `compare` sets the old
-beside the new and gives a `Verdict` without reading the old page. With both pages at hand, `explain` says more. What a
-page does on every visit is learned by `noise` and marked as no news. Every function here is pure; only `pixels`, which
-decodes images, starts a process of its own.
+The client reduces every parsed page to a `PageFingerprint` of a few hundred bytes. After the next visit, `compare`
+compares the old and the new fingerprint and returns a `Verdict`, without the old page. `explain` uses both pages and
+finds more. `noise` learns what changes on every visit; such changes are not news. All functions are pure, except that
+`pixels` decodes images in a process of its own.
 """
 
 from sanderling.documents.visible import visible_text

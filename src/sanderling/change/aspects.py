@@ -1,4 +1,4 @@
-"""In which respects two versions of a page differ, by their strong hashes."""
+"""Finds the aspects in which two versions of a page differ, by their strong hashes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def differing(old: PageFingerprint, new: PageFingerprint) -> set[Aspect]:
     found = {
         Aspect.OUTLINE: outline,
         Aspect.LINKS: relinked(old, new),
-        # The look is told from the outline only while the outline stays.
+        # The hash of the look includes all tags, so it can be compared only if the outline is the same.
         Aspect.LOOK: not outline and old.presentation != new.presentation,
         Aspect.TEXT: old.text != new.text,
         Aspect.IMAGES: old.images != new.images,
@@ -29,5 +29,5 @@ def differing(old: PageFingerprint, new: PageFingerprint) -> set[Aspect]:
 
 
 def relinked(old: PageFingerprint, new: PageFingerprint) -> bool:
-    """Whether links lead elsewhere, where both versions know."""
+    """Whether links have other targets. False if the links of one version are not known."""
     return bool(old.links and new.links) and old.links != new.links

@@ -1,4 +1,4 @@
-"""Two versions of a page as sequences of paragraphs: which stayed, moved, were edited, left or came."""
+"""Aligns the paragraphs of two versions of a page: which stayed, moved, were edited, removed or added."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ import msgspec
 
 
 class Alignment(msgspec.Struct, frozen=True):
-    """How the paragraphs of an old version correspond to those of a new one, by position (old, new)."""
+    """How the paragraphs of an old version correspond to those of a new one, as pairs of positions (old, new)."""
 
-    # So many stayed at the start and at the end; those between them that stayed, one by one.
+    # The number of unchanged paragraphs at the start and at the end, and the unchanged ones between them.
     head: int
     tail: int
     between: list[tuple[int, int]]
     moved: list[tuple[int, int]]
-    # Left and came in the same gap between two kept ones: one text, edited.
+    # A removed and an added paragraph in the same gap between two unchanged ones count as one edited paragraph.
     edited: list[tuple[int, int]]
     removed: list[int]
     added: list[int]
 
     def kept(self, old_count: int, new_count: int) -> list[tuple[int, int]]:
-        """All that stayed, in sequences of so many."""
+        """All unchanged paragraphs, in sequences of these lengths."""
         ends = [(old_count - at, new_count - at) for at in range(self.tail, 0, -1)]
         return [*((at, at) for at in range(self.head)), *self.between, *ends]
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
-    """Pair equal paragraphs; the longest run of pairs in order stayed, the others moved. In n log n steps."""
+    """Pairs equal paragraphs. The longest sequence of pairs in ascending order stayed; the other pairs moved.
+
+    It takes n log n steps.
+    """
     shared = min(len(old), len(new))
     head = next((at for at in range(shared) if old[at] != new[at]), shared)
     rest = shared - head
@@ -46,7 +49,7 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
 
 
 def _pairs(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[tuple[int, int]]:
-    """The n-th paragraph of a text in the old version belongs to the n-th of that text in the new one."""
+    """Pairs the n-th paragraph with some text in the old version with the n-th one with that text in the new version."""
     waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
     for at, block in enumerate(new):
         waiting[block].append(at)

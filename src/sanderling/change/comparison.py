@@ -1,4 +1,4 @@
-"""Two versions of a page beside each other, paragraph by paragraph, and where each paragraph of a page came from."""
+"""Compares two versions of a page paragraph by paragraph, and finds the origin of each paragraph."""
 
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
@@ -8,14 +8,14 @@ from sanderling.change.blocks import align
 from sanderling.change.page import block
 
 PieceKind = Literal["same", "edited", "added", "removed", "moved"]
-Words = list[tuple[bool, str]]  # (is it a changed one, the text), in order
+Words = list[tuple[bool, str]]  # (whether it changed, the text), in order
 
-# Longer paragraphs are shown as replaced whole: nobody follows so many words one by one.
+# Longer paragraphs are shown as replaced as a whole. A diff of so many words is of no use to a reader.
 MOST_WORDS = 2000
 
 
 class Piece(NamedTuple):
-    """One paragraph on either side, or on both."""
+    """One paragraph of the old version, the new version or both."""
 
     kind: PieceKind
     old: str
@@ -23,16 +23,17 @@ class Piece(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Which version a paragraph first stood in, and which one changed it last."""
+    """The version in which a paragraph first appeared, and the one that changed it last."""
 
     first: int
     edited: int
 
 
 def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> list[Piece]:
-    """Both versions in the order of the new one; what left stands where it was.
+    """Both versions in the order of the new one. Removed paragraphs are shown at their old places.
 
-    What moved stands where it is now; with `places`, its old side stands where it was, in a piece of its own.
+    A moved paragraph is shown at its new place. With `places`, its old text is also shown at its old place, as a piece of
+    its own.
     """
     alignment = align([*map(block, old)], [*map(block, new)])
     came_from: dict[int, tuple[PieceKind, int]] = {}
@@ -61,7 +62,7 @@ def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> l
 
 
 def words(old: str, new: str) -> tuple[Words, Words]:
-    """The words of an edited paragraph on either side, marked where they differ."""
+    """The words of an edited paragraph in both versions, with a mark on those that differ."""
     before, after = old.split(), new.split()
     if len(before) + len(after) > MOST_WORDS:
         return [(True, old)], [(True, new)]
@@ -75,7 +76,7 @@ def words(old: str, new: str) -> tuple[Words, Words]:
 
 
 def blame(versions: Iterable[Sequence[str]]) -> list[Origin]:
-    """For every paragraph of the last version: when it first appeared and when it was last edited, oldest first."""
+    """The origin of every paragraph of the last version. `versions` begin with the oldest."""
     origins: list[Origin] = []
     previous: list[bytes] = []
     for number, paragraphs in enumerate(versions):

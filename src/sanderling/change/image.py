@@ -1,6 +1,7 @@
-"""Codes of images: the seed paper's `ival`, and the perceptual hashes that verdicts rest on.
+"""Codes of images: the perceptual hashes that verdicts use, and `ival` of the original paper.
 
-Everything here is arithmetic on a small picture; `pixels` turns the bytes of an image into one, in a child process. `ival` is kept for fidelity, and is weak: its determinant is 0 for every picture whose halves are alike.
+All functions compute on a small picture. `pixels` makes it from the bytes of an image, in a child process. `ival` is here
+only for comparison. It is weak: its determinant is 0 for every picture with two equal halves.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ TAGS: Final = frozenset(("img", "svg", "source", "video", "embed", "object"))
 _ATTRIBUTES: Final = {"object": ("data",), "video": ("poster", "src")}
 SIDE: Final = 64
 
-# Perceptual hashes of one picture saved twice differ by a few bits; of two pictures, by about 32 of 64.
+# If one picture is saved twice, its perceptual hashes differ in a few of 64 bits. Those of two pictures differ in about 32.
 _SAME_LOOK: Final = 9
-# A picture saved twice keeps its colours but for a few of 255 steps.
+# If a picture is saved again, its colours change by a few of 255 steps.
 _SAME_SHADE: Final = 16
 
 Grey = NDArray[np.uint8]
@@ -26,17 +27,17 @@ Colours = NDArray[np.uint8]  # height x width x red, green, blue
 
 
 class Look(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One image as a page shows it: which one, and what it looks like."""
+    """The identity of an image, and what it looks like."""
 
     url: int
     difference: int
     frequency: int
-    # The mean colours of 4 x 4 parts: hashes see shapes, and of plain pictures nothing at all.
+    # The mean colours of 4 x 4 parts. The hashes see only shapes, and nothing in a plain picture.
     shades: bytes = b""
 
 
 def reference(element: Element, tag: str) -> str:
-    """What names an embedded picture: its address, or the drawing itself."""
+    """The address of an embedded picture, or the drawing itself for an SVG."""
     if tag == "svg":
         return element.html
     names = _ATTRIBUTES.get(tag, ("src", "srcset", "data-src"))
@@ -44,7 +45,7 @@ def reference(element: Element, tag: str) -> str:
 
 
 def shrink(grey: Grey, width: int, height: int) -> NDArray[np.float64]:
-    """A smaller picture by averaging, for any size that `pixels` hands over."""
+    """Shrinks a picture of any size by averaging."""
     rows = np.linspace(0, grey.shape[0], height + 1).astype(int)
     columns = np.linspace(0, grey.shape[1], width + 1).astype(int)
     sums = np.zeros((grey.shape[0] + 1, grey.shape[1] + 1))
@@ -57,13 +58,13 @@ def shrink(grey: Grey, width: int, height: int) -> NDArray[np.float64]:
 def ival(grey: Grey, exponent: int = 6) -> int:
     """The paper's image value: the determinant of the two-tone picture, read as 16-bit numbers.
 
-    The picture is scaled to n x n, n = 2^exponent (4 to 6), and made two-tone at its mean. Sixteen cells of a row
-    make a 16-bit number, so there are n rows of n/16. The paper wants n/16 x n/16 without saying how its rows fold;
-    here every 16 rows that follow each other are folded into one by exclusive or, column by column, which keeps a
-    single changed cell visible. The determinant is exact, in integers.
+    The picture is scaled to n x n, n = 2^exponent (4 to 6), and made two-tone at its mean. Sixteen cells of a row make a
+    16-bit number, so there are n rows of n/16 numbers. The paper needs n/16 x n/16 but does not say how to get there. Here
+    every 16 consecutive rows are combined by exclusive or, column by column, so that a single changed cell stays
+    visible. The determinant is an exact integer.
     """
     if not 4 <= exponent <= 6:
-        raise ValueError("the paper's exponent is 4, 5 or 6")
+        raise ValueError("the exponent must be 4, 5 or 6")
     side = 2**exponent
     small = shrink(grey, side, side)
     cells = (small > small.mean()).reshape(side, side // 16, 16)
@@ -73,7 +74,7 @@ def ival(grey: Grey, exponent: int = 6) -> int:
 
 
 def determinant(matrix: list[list[int]]) -> int:
-    """By fraction-free elimination (Bareiss): integers stay integers."""
+    """The determinant by fraction-free elimination (Bareiss), in integers."""
     rows = [row[:] for row in matrix]
     sign, previous = 1, 1
     for at in range(len(rows) - 1):
@@ -90,32 +91,32 @@ def determinant(matrix: list[list[int]]) -> int:
 
 
 def difference_hash(grey: Grey) -> int:
-    """64 bits: is each cell of an 8 x 8 picture darker than its right neighbour."""
+    """64 bits: whether each cell of an 8 x 8 picture is darker than its right neighbour."""
     small = shrink(grey, 9, 8)
     return _bits(small[:, 1:] > small[:, :-1])
 
 
 def frequency_hash(grey: Grey) -> int:
-    """64 bits: which of the 8 x 8 lowest frequencies lie above their median (the hash known as pHash)."""
+    """64 bits: which of the 8 x 8 lowest frequencies are above their median (known as pHash)."""
     small = shrink(grey, 32, 32)
     low = (_COSINES @ small @ _COSINES.T)[:8, :8]
     return _bits(low > np.median(low.ravel()[1:]))
 
 
 def distance(one: int, other: int) -> int:
-    """How many of the bits of two hashes differ: below 10 of 64, people call two pictures the same."""
+    """In how many bits two hashes differ. With fewer than 10 of 64, people see the same picture."""
     return (one ^ other).bit_count()
 
 
 def look(colours: Colours, url: int = 0) -> Look:
-    """Both perceptual hashes of a picture and its colours; `url` is the number that identifies its address."""
+    """Both perceptual hashes of a picture, and its colours. `url` is the identity of its address."""
     grey = (colours @ _LUMA).round().astype(np.uint8)
     shades = np.stack([shrink(colours[:, :, channel], 4, 4) for channel in range(3)], axis=2)
     return Look(url, difference_hash(grey), frequency_hash(grey), shades.round().astype(np.uint8).tobytes())
 
 
 def unlikeness(one: Look, other: Look) -> float:
-    """How far two pictures are apart: 0 for what people call the same picture, 1 for another one."""
+    """How different two pictures are: 0 if people see the same picture, up to 1 for another one."""
     bits = max(distance(one.difference, other.difference), distance(one.frequency, other.frequency))
     shades = [np.frombuffer(each.shades, np.uint8).astype(np.int16) for each in (one, other)]
     shade = int(np.abs(shades[0] - shades[1]).max()) if len(shades[0]) == len(shades[1]) != 0 else 0

@@ -1,4 +1,4 @@
-"""Connects the change detector with the client, which takes a page's fingerprint, and with intake, which judges by them."""
+"""Connects the change detector with the client, which makes fingerprints, and with intake, which compares them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -44,23 +44,24 @@ _KINDS = {
     "image": ChangeKind.IMAGE,
 }
 
-# Two unchanged visits for each change make no noise, and more make it no less.
+# With two unchanged visits for each change nothing is noise, so more of them make no difference.
 _MOST_BETWEEN = 3
 
-# The fingerprint of an archived version, when none was kept or the one that was kept was made in another way.
+# Makes the fingerprint of an archived version, if none is stored or it was made with other rules.
 Anew = Callable[[Before], bytes]
 
 
-# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes an encoded fingerprint of text and packed links.
+# Reads what it needs from a parsed page at a URL; then the tree may be freed. The function that it returns makes the
+# encoded fingerprint from the visible text and the packed links.
 Fingerprinter = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
 
 
-# From the bytes of an image to its encoded look; empty for one that cannot be decoded.
+# Turns the bytes of an image into its encoded `Look`. Empty if the image cannot be decoded.
 Portray = Callable[[bytes], bytes]
 
 
 def portraitist(decoder: Decoder) -> Portray:
-    """How images are reduced to what they look like, in a process apart that starts with the first one."""
+    """Makes a function that reduces images to their looks. The process that decodes them starts with the first image."""
 
     def portray(body: bytes) -> bytes:
         colours = decoder.decode(body)
@@ -70,7 +71,7 @@ def portraitist(decoder: Decoder) -> Portray:
 
 
 def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:
-    """How pages are reduced to their fingerprints under the user's rules; the first rule whose pattern fits counts."""
+    """Makes a function that reduces pages to fingerprints. The first of the user's rules whose pattern matches applies."""
     chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
 
     def take(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
@@ -86,7 +87,10 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:
 
 
 def _links(document: turbohtml.Document, url: str) -> bytes:
-    """Where the links lead that rules left of a page; never empty, so that one that lost them all is told from others."""
+    """The targets of the links that the rules left on a page.
+
+    It is never empty: empty means that links are not known, which differs from a page without links.
+    """
     return _encode([join(url, link.attr("href") or "") for link in document.iter_elements(("a", "area"))])
 
 
@@ -105,15 +109,15 @@ def _selectors(rule: Rule) -> ChangeRules:
 
 
 def known_fingerprint(packed: bytes) -> PageFingerprint | None:
-    """The kept fingerprint of a page, for people to look at; None where there is none that can be read."""
+    """Decodes a stored fingerprint. None if there is none or it cannot be read."""
     try:
         return _decode_fingerprint(packed) if packed else None
-    except msgspec.MsgspecError:  # of an older version of this program
+    except msgspec.MsgspecError:  # made by an older version of this program
         return None
 
 
 def known_noise(packed: bytes) -> Noise:
-    """What is known about the noise of a page, for people to look at."""
+    """Decodes the stored noise of a page."""
     try:
         return _decode_noise(packed) if packed else Noise()
     except msgspec.MsgspecError:
@@ -121,12 +125,12 @@ def known_noise(packed: bytes) -> Noise:
 
 
 def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tuple[list[Change | None], bytes, bytes]:
-    """Judges the whole history of a page anew: each version by its kinds so far and its fingerprint.
+    """Compares all versions of a page again, in order. A version is given by its stored kinds and its fingerprint.
 
-    So many visits found the page unchanged, nobody knows when: they are taken to lie evenly between its versions.
-    Without them all that ever changed would seem to change on every visit, and be no news.
+    `unchanged` visits found no change, at unknown times. They are assumed to be evenly distributed between the versions.
+    Without them, everything that ever changed would look as if it changed on every visit, and would not be news.
 
-    Returns what each version is now (None: as it was), and the fingerprint and the noise that are known after the last.
+    Returns the new `Change` of each version (None if it stays), and the fingerprint and the noise after the last one.
     """
     changes: list[Change | None] = []
     between = min(unchanged // max(1, len(versions) - 1), _MOST_BETWEEN)
@@ -146,7 +150,7 @@ def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tup
 
 
 class Judgement(NamedTuple):
-    """What a visit to a known page found, None when that is no new version; and the noise that is known after it."""
+    """The result of a visit to a known page. `change` is None if there is no new version."""
 
     change: Change | None
     noise: bytes
@@ -154,10 +158,10 @@ class Judgement(NamedTuple):
 
 
 def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
-    """`template` is what is known about the noise of the pages of the same site.
+    """Compares a visit with the stored version. `template` is the known noise of the pages of the same site.
 
-    It learns only from pages that changed before: of the others the unchanged visits do not count, as no fingerprints
-    of them are kept, and every place would seem to change each time.
+    It learns only from pages that have changed before. Other pages have no stored fingerprint, so their unchanged visits
+    are not counted, and every place on them would seem to change at each visit.
     """
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return Judgement(_left(visit, before), before.noise, template)
@@ -176,7 +180,7 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
     try:
         old, new = _decode_fingerprint(kept), _decode_fingerprint(visit.fingerprint)
-    except msgspec.MsgspecError:  # it was an image
+    except msgspec.MsgspecError:  # the version before was an image
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), b"", template)
     if old.processing != new.processing and (made := anew(before)):
         old = _decode_fingerprint(made)
@@ -190,13 +194,13 @@ _ANOTHER = "the file is another one"
 
 
 def _redrawn(old: bytes, new: bytes) -> Change:
-    """An image file with other bytes: a picture that was saved anew is no news."""
+    """Compares two image files with different bytes. If both show the same picture, it is not news."""
     try:
         unlike = unlikeness(_decode_look(old), _decode_look(new))
-    except msgspec.MsgspecError:  # one of them cannot be decoded, or was no image
+    except msgspec.MsgspecError:  # one of them cannot be decoded, or is not an image
         return Change(ChangeKind.IMAGE, 1.0, "", _ANOTHER)
     if not unlike:
-        return Change(ChangeKind.IMAGE, 0.01, "", "the same picture, saved anew", news=False)
+        return Change(ChangeKind.IMAGE, 0.01, "", "the same picture, saved again", news=False)
     return Change(ChangeKind.IMAGE, unlike, "", "another picture" if unlike == 1.0 else "the picture was altered")
 
 
@@ -208,7 +212,7 @@ def _change(verdict: Verdict) -> Change:
 
 
 def _left(visit: Visit, before: Before) -> Change | None:
-    """A tombstone, when there was a page before."""
+    """A change that says the page is gone, if there was a page before."""
     if not before.there:
         return None
     why = (

@@ -1,8 +1,8 @@
-"""What changes on every visit and means nothing: learned per page, and per template from pages built alike.
+"""Learns noise: what changes on every visit and means nothing. It learns for each page, and for all pages of a template.
 
-A place on a page is known by the paragraph before it, which is how a counter below "Visitors today" is found again
-whatever it says, on every page that has that line. A place that changed on most of the visits since it was first seen
-is volatile. State is bounded, and only ever marks a change as no news: it is still recorded and shown.
+A place on a page is identified by the paragraph before it. So a counter below "Visitors today" is recognised whatever it
+shows, on every page that has that line. A place that changed on most visits since it was first seen is volatile. The
+state has a fixed greatest size. Noise only decides that a change is not news; the change is still stored and shown.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from .page import PageFingerprint
 
 MAX_PLACES: Final = 64
 MAX_VERSIONS: Final = 8
-# Three changes in four visits: fewer could be an author at work.
+# Fewer changes could be the work of an author.
 _MIN_CHANGES: Final = 3
 _START: Final = 0
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How often the text after a paragraph changed, of how many visits; and for a template, what it was last."""
+    """How often the text after a paragraph changed, in how many visits. A template also stores the last text's hash."""
 
     changes: int
     visits: int
@@ -39,21 +39,21 @@ _UNSEEN: Final = Place(0, 0)
 
 
 class Noise(msgspec.Struct, frozen=True, array_like=True):
-    """What is known about the noise of a page, or of a template. At most 1.5 KB as msgpack."""
+    """The known noise of a page or a template. At most 1.5 KB as msgpack."""
 
     places: dict[int, Place] = {}
-    # Hashes of the last versions, newest last, and how often one of them came back.
+    # Hashes of the last versions, the newest last, and how often the page returned to one of them.
     versions: tuple[bytes, ...] = ()
     returns: int = 0
-    # How often outline, links, look and images changed, of how many visits.
+    # How often outline, links, look and images changed, in how many visits.
     aspects: dict[Aspect, Place] = {}
 
 
 def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
-    """What is known about the pages built alike after another visit to one of them.
+    """The noise of a template after another visit to one of its pages.
 
-    A text that is exchanged on all of them once is an edit, and news: it counts as one change, however many pages show
-    it. Only what says something else each time makes a place volatile.
+    If a text is replaced once on all pages, that is an edit and news. It counts as one change, however many pages show
+    it. A place becomes volatile only if it shows another text each time.
     """
     if old.processing != new.processing:
         return known
@@ -78,12 +78,12 @@ def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> 
 
 
 def learn(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
-    """What is known after another visit, whether or not anything changed."""
+    """The noise of a page after another visit, whether anything changed or not."""
     if old.processing != new.processing:
         return Noise()
     versions, returns = _versions(known, old, new)
     if returns > known.returns:
-        # A page that goes to and fro changes in the same places every time, and they may still hold news.
+        # An alternating page changes in the same places every time, but these places may still contain news.
         return Noise(known.places, versions, returns, known.aspects)
     changed = set() if old.text == new.text else places(old, new, align(old.paragraph_hashes(), new.paragraph_hashes()))
     counted = {
@@ -95,14 +95,14 @@ def learn(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
 
 
 def _aspects(known: dict[Aspect, Place], changed: set[Aspect]) -> dict[Aspect, Place]:
-    """The text is counted place by place, and not here."""
+    """Counts changes of all aspects except the text, which is counted by place."""
     seen = known.keys() | changed - {Aspect.TEXT}
     counts = {aspect: known.get(aspect, _UNSEEN) for aspect in seen}
     return {aspect: Place(count.changes + (aspect in changed), count.visits + 1) for aspect, count in counts.items()}
 
 
 def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
-    """A place seen once is what a redesign or an edit leaves behind; the regular ones stay."""
+    """Keeps the places that changed most often. Places that changed once come from an edit or a redesign."""
     if len(counted) <= MAX_PLACES:
         return counted
     best = sorted(counted, key=lambda place: (counted[place].changes, -counted[place].visits), reverse=True)
@@ -110,7 +110,7 @@ def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
 
 
 def _versions(known: Noise, old: PageFingerprint, new: PageFingerprint) -> tuple[tuple[bytes, ...], int]:
-    """A version that was left and is met again counts as a return."""
+    """Adds the new version to the last versions. If it is one of them, that counts as a return."""
     seen = known.versions or (old.text[:8],)
     latest = new.text[:8]
     if latest == seen[-1]:
@@ -121,12 +121,12 @@ def _versions(known: Noise, old: PageFingerprint, new: PageFingerprint) -> tuple
 
 
 def alternates(known: Noise, new: PageFingerprint) -> bool:
-    """Whether a page goes to and fro, and this version is one of those. One return is a revert, and news."""
+    """Whether the page alternates between versions and this is one of them. A single return is a revert, and news."""
     return known.returns >= 1 and new.text[:8] in known.versions
 
 
 def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> set[int]:
-    """The places where text was edited, came, left or moved: each the paragraph that stayed before it."""
+    """The places where text was edited, added, removed or moved. A place is the unchanged paragraph before it."""
     before_old, before_new = _anchors(old, new, alignment)
     return {
         *(before_old[one] for one, _ in [*alignment.edited, *alignment.moved]),
@@ -136,7 +136,7 @@ def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> 
 
 
 def _anchors(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[list[int], list[int]]:
-    """For every paragraph of both versions, the one that stayed before it."""
+    """For every paragraph of both versions, the unchanged paragraph before it."""
     hashes = new.paragraph_hashes()
     kept = alignment.kept(old.paragraphs, new.paragraphs)
     return (
@@ -157,7 +157,7 @@ def _before(kept: dict[int, int], count: int) -> list[int]:
 def only_volatile(
     old: PageFingerprint, new: PageFingerprint, alignment: Alignment, known: Iterable[Noise | None]
 ) -> bool:
-    """Whether every changed place is one that changes on most visits."""
+    """Whether every changed place is volatile."""
     volatile = {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
     if not volatile:
         return False
@@ -166,9 +166,9 @@ def only_volatile(
 
 
 def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
-    """Whether what changed beside the text can belong to the text that did, as with an advertisement.
+    """Whether the other changes can belong to the changed text, as with an advertisement and its link.
 
-    An entry that a list gains at every visit is news each time.
+    A list that gets a new entry at every visit is news each time.
     """
     if Aspect.OUTLINE in changed:
         return False
@@ -176,6 +176,6 @@ def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
 
 
 def are_volatile(changed: set[Aspect], known: Noise | None) -> bool:
-    """Whether all that changed beside the text does so on most visits."""
+    """Whether all changed aspects except the text are volatile."""
     counts = known.aspects if known is not None else {}
     return all(counts.get(aspect, _UNSEEN).volatile for aspect in changed - {Aspect.TEXT})

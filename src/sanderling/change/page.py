@@ -1,8 +1,8 @@
-"""A page in a few hundred bytes: all that is kept of a version in order to compare the next one with it.
+"""The fingerprint of a page: a few hundred bytes that are enough to compare a version with the next one.
 
-The client takes the `markup` of a page while it has the tree at hand, and condenses it together with the text later, for
-a group of pages. No node is walked in Python: the text, the tags and the classes are each collected by one call into the
-parser's C core, and hashed at once: kept until later, their many small strings would leave the processor's caches.
+The client takes the `markup` of a page while it has the parsed tree. Later it condenses markup and text to a fingerprint,
+for a group of pages. No tree is walked in Python: the text, the tags and the classes are each collected by one call into
+the parser's C code. They are hashed at once, while their many small strings are still in the processor's caches.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from . import image, presentation, text, weight
 from .facts import prices
 from .text import Codes
 
-# Raise the number when anything here counts differently: fingerprints of another processing are not comparable. The
-# parser belongs to it, because a new release may render the same page to other lines.
+# Increase the number when anything here is computed in another way: such fingerprints cannot be compared with older ones.
+# The version of the parser is included, because another release may render the same page to other lines.
 PROCESSING: Final = xxh32_intdigest(f"5 turbohtml/{turbohtml.__version__}".encode())
-# State stays bounded: what follows on a longer page is its last paragraph.
+# A longer page has the rest of its text in its last paragraph, so that a fingerprint has a greatest size.
 MAX_PARAGRAPHS: Final = 4096
 _MANY: Final = 32
 
@@ -43,11 +43,11 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 
 
 class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What one version of a page is compared by.
+    """What is stored about a version to compare it with others.
 
-    The four hashes decide whether something changed, and of which kind; codes, counts and paragraphs say what, where
-    and how much. The hash of the structure is over the order of the tags: a closing tag that moved and left that order
-    as it was is seen by `explain` only. At most 600 bytes and 11 per paragraph as msgpack.
+    The four hashes decide whether something changed, and which kind. Codes, counts and paragraphs say what, where and how
+    much. The hash of the structure covers the order of the tags. A closing tag can move without changing that order;
+    only `explain` sees this. As msgpack it takes at most 600 bytes, and 11 for each paragraph.
     """
 
     processing: int
@@ -55,14 +55,14 @@ class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     structure: bytes
     presentation: bytes
     images: bytes
-    # Where links lead; empty where the caller did not say.
+    # Hash of the link targets. Empty if they are not known.
     links: bytes
     elements: int
     image_count: int
     codes: Codes
-    # The checksum's sum with every character multiplied by its font size, in sixteenths.
+    # The sum of character codes, each multiplied by its font size in sixteenths.
     weighted: int
-    # Paragraphs, a column each: 8 bytes of hash, 2 of length, 1 of weight.
+    # The paragraphs as columns: for each, 8 bytes of hash, 2 of length and 1 of weight.
     hashes: bytes
     lengths: bytes
     weights: bytes
@@ -76,12 +76,12 @@ class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return cast(list[int], np.frombuffer(self.hashes, ">u8").tolist())
 
     def mass(self) -> NDArray[np.int64]:
-        """What each paragraph weighs in its page: length times font size."""
+        """The size of each paragraph: length times font size."""
         return np.frombuffer(self.lengths, "<u2").astype(np.int64) * np.frombuffer(self.weights, np.uint8)
 
 
 class Markup(NamedTuple):
-    """What is left of a page's tree, which afterwards may be gone."""
+    """What is taken from the tree of a page. After that, the tree may be freed."""
 
     structure: bytes
     presentation: bytes
@@ -89,12 +89,12 @@ class Markup(NamedTuple):
     elements: int
     image_count: int
     title: str
-    # Text that is shown larger or smaller, and how large.
+    # Texts with another font size, and their weights.
     sized: list[tuple[bytes, int]]
 
 
 def fingerprint(document: Document, *, links: bytes = b"", processing: int = PROCESSING) -> PageFingerprint:
-    """The fingerprint of a parsed page; its tree is left as it was."""
+    """The fingerprint of a parsed page. Its tree is not changed."""
     return condense(markup(document), visible_text(document), links=links, processing=processing)
 
 
@@ -105,10 +105,10 @@ def condense(
     links: bytes = b"",
     processing: int = PROCESSING,
 ) -> PageFingerprint:
-    """The fingerprint of a page, from what its tree holds and its `visible_text`.
+    """The fingerprint of a page, from its markup and its `visible_text`.
 
-    `links` are its link targets in any packed form, which a crawler has at hand; `processing` is another number than
-    the default where rules of the user shaped the document (`rules.processing`).
+    `links` are its link targets in any packed form. `processing` is not the default if rules of the user changed the
+    document (`rules.processing`).
     """
     title, sized = markup.title, markup.sized
     rendered = f"{title}\n{visible}" if title else visible
@@ -126,7 +126,7 @@ def condense(
         markup.elements,
         markup.image_count,
         codes,
-        # Plain text, and what larger or smaller text adds.
+        # The sum as if all text were plain, and the difference for larger or smaller text.
         weight.PLAIN * codes.total + sum([(size - weight.PLAIN) * sum(words) for words, size in sized]),
         b"".join(map(xxh3_64_digest, blocks)),
         _lengths(blocks),
@@ -136,7 +136,7 @@ def condense(
 
 
 def markup(document: Document) -> Markup:
-    """All that is asked of the tree, in three walks in C."""
+    """Takes all that is needed from the tree, in three walks in C."""
     title = ""
     styles: list[object] = []
     images: list[str] = []
@@ -159,7 +159,7 @@ def markup(document: Document) -> Markup:
     for element in presentation.styled(document):
         look = presentation.look(element)
         styles.append(look)
-        # Its text is seldom a paragraph, and then out of the order of the headings: it only adds to the weighted sum.
+        # These come after all headings, so `_weights` rarely finds their paragraphs. They still count in the weighted sum.
         if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
             sized.append((block(element.text), size))
     elements = _tags_and_classes(document)
@@ -175,10 +175,10 @@ def markup(document: Document) -> Markup:
 
 
 def block(words: str) -> bytes:
-    """What identifies a paragraph: its text without spaces, letters beyond Latin-1 spelled out.
+    """The bytes that identify a paragraph: its text without spaces, with letters beyond Latin-1 as escapes.
 
-    Spaces alone never are a change of a paragraph. Most pages keep to Latin-1, and their text becomes bytes at no
-    cost; a paragraph that does must come out the same on a page that elsewhere does not.
+    A change of spaces alone is not a change of a paragraph. Most pages use only Latin-1, whose encoding costs almost
+    nothing. The bytes of a paragraph do not depend on the letters in the rest of the page.
     """
     return words.encode("latin-1", "backslashreplace").translate(None, _SPACES)
 
@@ -191,10 +191,11 @@ def _blocks(rendered: str) -> list[bytes]:
 
 
 def _tags_and_classes(document: Document) -> list[str | None]:
-    """Of every element in page order its tag and then its class, or nothing.
+    """The tag and then the class (or None) of every element, in page order.
 
-    `find_all` calls its filters from C and builds no element object unless all of them agree. A list's own `append` is
-    such a filter and never agrees, so a tag is offered to it first and then to one that does; next comes the class.
+    `find_all` calls its filters from C, and makes an element object only if all of them match. Here the filters are the
+    `append` of a list, which collects its argument and returns None, so it never matches. For the tag, `True` comes
+    after it and matches, so that the class is tested next.
     """
     found: list[str | None] = []
     collect: Any = found.append
@@ -203,7 +204,7 @@ def _tags_and_classes(document: Document) -> list[str | None]:
 
 
 def _page_title(element: Element) -> str:
-    """The text of a `title`, unless it is the one of a drawing."""
+    """The text of a `title` element, unless it belongs to an SVG."""
     parent = element.parent
     return text.collapse(element.text) if isinstance(parent, Element) and parent.tag == "head" else ""
 
@@ -216,18 +217,19 @@ def _lengths(blocks: list[bytes]) -> bytes:
 
 
 def _weights(blocks: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) -> bytes:
-    """A weight for every paragraph: that of the sized text it consists of, or plain."""
+    """The weight of every paragraph: that of the sized text it consists of, else plain."""
     weights = bytearray(b"\x10" * len(blocks))
     after = 0
     if titled:
         weights[0] = weight.TITLE
         after = 1
-    # Where there are many, those that are no paragraph are not searched for, and others once in vain: time stays bounded.
+    # With many sized texts, a set limits the time: texts that are not paragraphs are skipped, and a text that is not
+    # found once is not searched for again.
     known = set(blocks) if len(sized) > _MANY else None
     for words, size in sized:
         if known is not None and words not in known:
             continue
-        # Mostly headings, and in page order: the next one is near. Most others are no paragraph of their own.
+        # Most sized texts are headings. They are in page order, so the search starts after the last one found.
         try:
             place = blocks.index(words, after)
         except ValueError:

@@ -1,4 +1,4 @@
-"""What a user wants watched or ignored, by CSS selector: the page as the change detector is to see it."""
+"""Applies the user's rules: which parts of a page the change detector watches or ignores, by CSS selector."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from .page import PROCESSING
 
 
 class ChangeRules(msgspec.Struct, frozen=True):
-    """Selectors of parts to ignore, and, if any, of the only parts to watch."""
+    """Selectors of parts to ignore and of parts to watch. If there are any to watch, only these count."""
 
     ignore: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
 
 
 def processing(rules: ChangeRules) -> int:
-    """The number of a processing with these rules: another rule, and versions are evaluated anew."""
+    """The number of the processing with these rules. With other rules, versions get new fingerprints."""
     return xxh32_intdigest(msgspec.json.encode((PROCESSING, rules))) if rules.ignore or rules.watch else PROCESSING
 
 
 def focus(document: Document, rules: ChangeRules) -> Document:
-    """A copy of the page with only what the rules leave; the page itself where there are none."""
+    """A copy of the page with only the parts that the rules leave. Without rules, the page itself."""
     if not (rules.ignore or rules.watch):
         return document
     copy = parse(document.html)
@@ -37,7 +37,7 @@ def focus(document: Document, rules: ChangeRules) -> Document:
 
 
 def problem(selector: str) -> str | None:
-    """Why a selector cannot be used, for the one who wrote it; nothing where it can."""
+    """Why a selector is not valid, as a message for the user. None if it is valid."""
     try:
         parse("").select(selector)
     except SelectorSyntaxError as error:

@@ -1,8 +1,8 @@
-"""The outline of a page: the seed paper's two methods, fingerprint strings and the document tree.
+"""The outline of a page, by the two methods of the original paper: fingerprint strings and the document tree.
 
-The fingerprints are short and blind to tags that share their first and last letters; the tree is exact and larger. The
-crawl keeps a strong hash of the tag sequence (`page`) instead of either, and builds trees only when both versions are
-at hand and somebody asks where they differ.
+The fingerprint strings are short, but cannot distinguish tags with the same first and last letters. The tree is exact and
+larger. A crawl stores neither; it stores a strong hash of the tag sequence (`page`). Trees are built only to explain
+where two versions differ.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .blocks import align
 from .presentation import STYLE_TAGS
 from .text import collapse
 
-# Walking and matching trees in Python costs about 5 us a node; a larger page is compared by its levels alone.
+# Walking and matching trees in Python costs about 5 us for each node. Trees are cut at this many nodes.
 MAX_NODES: Final = 20_000
 MAX_NAMES: Final = 50
 
@@ -29,9 +29,9 @@ def fingerprints(tags: Iterable[str]) -> tuple[str, str]:
 
 
 def nesting(document: Document) -> tuple[tuple[int, str], ...]:
-    """The outline with its depths: every tag that does more than style, and how many such tags it stands in.
+    """The outline with depths: every tag that is not only for style, and how many such tags are around it.
 
-    It tells apart what the tag sequence cannot: a closing tag that moved. Too slow for every page of a crawl.
+    Unlike the tag sequence, it shows a closing tag that moved. It is too slow for every page of a crawl.
     """
     found: list[tuple[int, str]] = []
     waiting: list[tuple[Element, int]] = [(document.root, 0)] if document.root is not None else []
@@ -46,20 +46,20 @@ def nesting(document: Document) -> tuple[tuple[int, str], ...]:
 
 
 class Node(msgspec.Struct, frozen=True, gc=False):
-    """Structure II: a node of the document tree, its id counted in level order."""
+    """Structure II: a node of the document tree. Ids are counted in level order."""
 
     id: int
     tag: str
     level: int
     children: tuple[int, ...]
-    # The root mean square of the text that stands directly in it, as the paper divides.
+    # The root mean square of the text directly in it, as the paper defines it.
     value: float
-    # How the node is named to a person: "div#menu", "p.note".
+    # The name of the node for people: "div#menu", "p.note".
     name: str
 
 
 def tree(document: Document) -> tuple[Node, ...]:
-    """The elements of a page in level order, as many as may be looked at."""
+    """The elements of a page in level order, at most MAX_NODES."""
     root = document.root
     if root is None:
         return ()
@@ -89,7 +89,7 @@ def _name(element: Element) -> str:
 
 
 def levels(nodes: Sequence[Node]) -> tuple[int, ...]:
-    """How many nodes each level of a tree holds, from the root down."""
+    """The number of nodes on each level of a tree, from the root down."""
     counts: list[int] = []
     for node in nodes:
         if node.level > len(counts):
@@ -99,7 +99,7 @@ def levels(nodes: Sequence[Node]) -> tuple[int, ...]:
 
 
 def changed_levels(before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
-    """The levels, counted from 1, that hold more or fewer nodes than before."""
+    """The levels, counted from 1, that have more or fewer nodes than before."""
     deepest = max(len(before), len(after))
     old = [*before, *[0] * (deepest - len(before))]
     new = [*after, *[0] * (deepest - len(after))]
@@ -107,7 +107,7 @@ def changed_levels(before: Sequence[int], after: Sequence[int]) -> tuple[int, ..
 
 
 class TreeDifference(msgspec.Struct, frozen=True):
-    """Where two trees differ: levels, and the nodes that came and left (a subtree by its topmost node)."""
+    """Where two trees differ: the levels, and the inserted and deleted nodes. A subtree is given by its topmost node."""
 
     levels: tuple[int, ...]
     inserted: tuple[Node, ...]
@@ -115,7 +115,7 @@ class TreeDifference(msgspec.Struct, frozen=True):
 
 
 def difference(before: Sequence[Node], after: Sequence[Node]) -> TreeDifference:
-    """Walk both trees from the roots, pairing children by equal subtree, then by equal tag."""
+    """Walks both trees from the roots. Pairs children with equal subtrees, then children with equal tags."""
     levels_changed = changed_levels(levels(before), levels(after))
     inserted: list[Node] = []
     deleted: list[Node] = []
@@ -138,7 +138,7 @@ def difference(before: Sequence[Node], after: Sequence[Node]) -> TreeDifference:
 
 
 def _shapes(nodes: Sequence[Node], shapes: dict[tuple[object, ...], int]) -> list[int]:
-    """A number for every subtree: equal tags and equal children have equal numbers, across both trees."""
+    """A number for every subtree. Equal subtrees have equal numbers, in both trees."""
     numbers = [0] * len(nodes)
     for node in reversed(nodes):
         shape = (node.tag, *[numbers[child] for child in node.children])

@@ -1,8 +1,8 @@
-"""The paragraphs of a page's visible text, and the two text codes of the seed papers.
+"""The paragraphs of a page's visible text, and the two text codes of the original papers.
 
-Every verdict rests on `visible_text` with its whitespace collapsed. The two codes (checksum and root mean square) are
-cheap and comparable, but blind to reordered text and to edits that cancel out, so they only describe a change; whether
-there is one is decided by a strong hash of the same lines.
+Every verdict uses `visible_text` with its whitespace collapsed. The two codes (checksum and root mean square) are cheap, but
+do not see reordered text and edits that cancel out. So they only describe a change. A strong hash of the same lines
+decides whether there is one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from turbohtml import _html
 
-# Every run of whitespace, as Unicode knows it, becomes a space; none at the ends. The parser has it four times as fast
-# as Python, but does not promise to keep it.
+# Replaces every run of Unicode whitespace with a space and strips both ends. The parser has a private function for it that
+# is four times as fast as Python; a later release may not have it.
 collapse: Final[Callable[[str], str]] = getattr(_html, "_collapse_whitespace", lambda text: " ".join(text.split()))
 # For each of the first 256 code points: its value, and its square.
 _POWERS: Final = np.stack([np.arange(256), np.arange(256) ** 2], axis=1)
@@ -25,7 +25,7 @@ _BEYOND_LATIN: Final = 256
 
 
 class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """What both text codes are made of: a sum of character codes, of their squares, and two counts."""
+    """The parts of both text codes: the sum of character codes, the sum of their squares, and two counts."""
 
     total: int
     squares: int
@@ -39,22 +39,22 @@ class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def root_mean_square(self) -> float:
-        """Text II, as the paper divides: the root of the sum, over the number of characters."""
+        """Text II, as the paper defines it: the root of the sum of squares, divided by the number of characters."""
         return math.sqrt(self.squares) / self.length if self.length else 0.0
 
 
 def paragraphs(text: str) -> list[str]:
-    """The lines of a rendered text, each with its whitespace collapsed, empty ones left out."""
+    """The lines of a rendered text that are not empty, with whitespace collapsed."""
     return [*filter(None, map(collapse, text.split("\n")))]
 
 
 def codes(text: str) -> Codes:
-    """Both codes over Unicode code points: the product's counting."""
+    """Both codes over the Unicode code points of a text."""
     return packed_codes(packed(text))
 
 
 def packed(text: str) -> tuple[bytes, int]:
-    """The code points of a text, and how many bytes each takes: one where that is enough, which costs next to nothing."""
+    """The code points of a text, and the bytes for each: one if that is enough, which is very fast."""
     try:
         return text.encode("latin-1"), 1
     except UnicodeEncodeError:
@@ -67,7 +67,8 @@ def packed_codes(points: tuple[bytes, int]) -> Codes:
     if width == 1:
         return _count(np.bincount(np.frombuffer(body, np.uint8), minlength=256), len(body))
     values = np.frombuffer(body, np.uint32)
-    # Mostly a few dashes and quotation marks: all are counted by their lowest bytes, and these few once more to undo it.
+    # Usually these are few, such as dashes and quotation marks. All characters are counted by their lowest byte. Then the
+    # counts of the wide ones are subtracted.
     wide = values[values >= _BEYOND_LATIN].astype(np.int64)
     counts = np.bincount(values.astype(np.uint8), minlength=256) - np.bincount(wide & 255, minlength=256)
     narrow = _count(counts, len(values))

@@ -1,8 +1,8 @@
-"""What changed between two visits, from their fingerprints alone: kinds, place, how much, and one line for a person.
+"""Compares two fingerprints: the kinds of change, the place, how much changed, and a summary in one line.
 
-The strong hashes decide whether, in the order of the cascade: structure, presentation, text, image. Nothing is hidden
-by a percentage: one changed character of one paragraph is a change of the text. What changes on most visits (a
-counter, an advertisement), and pages that alternate between versions, are still reported, but marked as no news.
+The strong hashes decide whether there is a change of structure, presentation, text or images. There is no threshold: one
+changed character is a change of the text. What changes on most visits (a counter, an advertisement), and pages that
+alternate between versions, are still recorded, but are not news.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class AspectKind(StrEnum):
 
 
 class Degree(StrEnum):
-    """How much of the text is another: the classes of the literature."""
+    """How much of the text changed, in the classes of the literature."""
 
     NONE = "no change"
     NO_TEXT = "no text change"
@@ -39,7 +39,7 @@ class Degree(StrEnum):
 
 
 class TextEdit(msgspec.Struct, frozen=True):
-    """One replaced piece of text, as a person would name it."""
+    """One replaced piece of text, with a name such as "price"."""
 
     what: str
     before: str
@@ -50,26 +50,26 @@ class TextEdit(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed. `comparable` is false where the two versions were processed differently: evaluate both anew."""
+    """What changed. If `comparable` is false, the fingerprints were made with other rules, and both must be made again."""
 
     comparable: bool = True
     kinds: tuple[AspectKind, ...] = ()
     significance: float = 0.0
     degree: Degree = Degree.NONE
-    # Where: the roles of changed paragraphs in the new version.
+    # Where it changed: the roles of changed paragraphs in the new version.
     place: str = ""
     edited: int = 0
     added: int = 0
     removed: int = 0
     moved: int = 0
     of: int = 0
-    # Titles and headings among them: (what became of them, "title" or "heading", how many).
+    # Titles and headings among these: ("changed", "added", "removed" or "moved"; "title" or "heading"; how many).
     named: tuple[tuple[str, str, int], ...] = ()
     edits: tuple[TextEdit, ...] = ()
-    # Only what changes on most visits did so; the page has been at this version before, and goes to and fro.
+    # `volatile`: only noise changed. `alternating`: the page alternates between versions, and this is one of them.
     volatile: bool = False
     alternating: bool = False
-    # Found only when both bodies are at hand (`explain`).
+    # Only `explain` finds these, which has both pages.
     levels: tuple[int, ...] = ()
     inserted: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
@@ -81,15 +81,14 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def news(self) -> bool:
-        """A change that is worth telling."""
+        """Whether the change is worth reporting."""
         return bool(self.kinds) and not self.volatile and not self.alternating
 
 
 def compare(
     old: PageFingerprint, new: PageFingerprint, *, known: noise.Noise | None = None, template: noise.Noise | None = None
 ) -> Verdict:
-    """What changed since the old version. `known` is what earlier visits taught about this page, `template` about
-    the pages built like it."""
+    """What changed since the old version. `known` is the noise of this page, `template` that of similar pages."""
     if old.processing != new.processing:
         return Verdict(comparable=False, summary="not comparable: the two versions were processed differently")
     differing = aspects.differing(old, new)
@@ -131,7 +130,8 @@ _KIND_OF: Final = {
 
 
 def _without_text(old: PageFingerprint, new: PageFingerprint, kinds: tuple[AspectKind, ...], volatile: bool) -> Verdict:
-    """Outline, look and pictures have no measure of their own: the share of the page they touch is not known."""
+    """A verdict without a change of text. Fingerprints do not show how much of the outline, look or images changed, so
+    the significance is a rough value."""
     share = 0.0
     if AspectKind.STRUCTURE in kinds:
         share = abs(new.elements - old.elements) / max(new.elements, old.elements, 1)
@@ -160,9 +160,9 @@ def _counted(difference: int, name: str) -> str:
 
 
 def _how_much(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[float, float]:
-    """Weighted changed text over all text, and the share of text in paragraphs that stayed whole.
+    """The weighted share of changed text, and the share of unchanged text.
 
-    What an edited paragraph keeps cannot be seen from hashes: it counts as half kept. `explain` knows.
+    Hashes do not show how much of an edited paragraph is unchanged, so half of it counts as unchanged. `explain` knows.
     """
     before, after = old.mass(), new.mass()
     whole = int(before.sum() + after.sum())
@@ -183,7 +183,7 @@ def _pair_mass(before: NDArray[np.int64], after: NDArray[np.int64], pairs: list[
 
 
 def degree(kept: float) -> Degree:
-    """The class of a change of the text, by the share of it that stayed."""
+    """The class of a change of the text, by the share of unchanged text."""
     if kept <= 0:
         return Degree.COMPLETE
     if kept < 0.3:
@@ -192,7 +192,7 @@ def degree(kept: float) -> Degree:
 
 
 def _place(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> str:
-    """The parts of a page that changed, largest print first: "title", "heading", "paragraph"."""
+    """The parts of a page that changed, the largest font first: "title", "heading", "paragraph"."""
     weights = [
         *(new.weights[at] for at in alignment.added),
         *(new.weights[at] for _, at in alignment.edited),
@@ -215,7 +215,7 @@ def _named(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> 
 
 
 def _price_edits(old: PageFingerprint, new: PageFingerprint) -> tuple[TextEdit, ...]:
-    """Prices that changed, where as many stand on the page as before."""
+    """Prices that changed, if the page has as many prices as before."""
     if len(old.prices) != len(new.prices):
         return ()
     pairs = zip(old.prices, new.prices, strict=True)
@@ -223,7 +223,7 @@ def _price_edits(old: PageFingerprint, new: PageFingerprint) -> tuple[TextEdit, 
 
 
 def summary(verdict: Verdict, details: dict[AspectKind, str] | None = None) -> str:
-    """One line for a person."""
+    """A summary in one line."""
     parts = []
     if AspectKind.TEXT in verdict.kinds:
         parts.append(_text_summary(verdict))
@@ -248,12 +248,12 @@ def _text_summary(verdict: Verdict) -> str:
 
 
 def _clause(verdict: Verdict, verb: str, number: int, first: bool) -> str:
-    """What became of some paragraphs: titles and headings by their names, all others as a number of all there are."""
+    """Describes paragraphs with the same fate: titles and headings by name, all others as a count."""
     named = {role: count for became, role, count in verdict.named if became == verb}
     rest = number - sum(named.values())
     subjects = [role if count == 1 else f"{count} {role}s" for role, count in named.items()]
     if rest and first:
-        # What was removed is a part of what there was.
+        # Removed paragraphs are counted among those of the old version.
         whole = verdict.of + (verdict.removed - verdict.added if verb == "removed" else 0)
         subjects.append(f"{rest} of {whole} paragraph{'s' * (whole != 1)}")
     elif rest:
