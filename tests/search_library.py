@@ -30,13 +30,13 @@ class Library:
 
     def page(
         self, url: str, body: str, at: float = 0.0, kinds: ChangeKind | None = None, mime: str = "text/html",
-        noindex: bool = False, header: str = "", title: str = "",
+        noindex: bool = False, header: str = "", title: str = "", extracted: bytes = b"",
     ) -> None:  # fmt: skip
         """A visit that found a page with a body; with a title, a plain page around it."""
         if title:
             body = f"<html lang=en><title>{title}</title><body><p>{body}"
         data = body.encode()
-        self._visit(url, at, 200, Outcome.PAGE, data, mime, kinds, noindex, header, sketch(body))
+        self._visit(url, at, 200, Outcome.PAGE, data, mime, kinds, noindex, header, sketch(body), extracted)
 
     def gone(self, url: str, at: float) -> None:
         self._visit(url, at, 404, Outcome.GONE, b"", "text/html", ChangeKind.GONE, False, "", sketch(""))
@@ -69,7 +69,7 @@ class Library:
 
     def _visit(
         self, url: str, at: float, status: int, outcome: Outcome, data: bytes, mime: str, kinds: ChangeKind | None,
-        noindex: bool, header: str, found: object,
+        noindex: bool, header: str, found: object, extracted: bytes = b"",
     ) -> None:  # fmt: skip
         at = at or NOW
         self._reports += 1
@@ -78,7 +78,7 @@ class Library:
         id = identity(url)
         visit = Visit(
             id=id, outcome=outcome, status=status, at=at, mime=mime, digest=data[:16], noindex=noindex, stored=stored,
-            text_digest=found.digest, simhash=found.simhash, size=len(data),  # type: ignore[attr-defined]
+            extracted=extracted, text_digest=found.digest, simhash=found.simhash, size=len(data),  # type: ignore[attr-defined]
         )  # fmt: skip
         new = url not in self._known
         self._known.add(url)

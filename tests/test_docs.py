@@ -33,6 +33,9 @@ def blocks(path: Path, language: str) -> list[str]:
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
 def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
+    for block in blocks(path, "python"):  # examples that are files of their own begin with their name
+        if named := re.match(r"# (\w+\.py)$", block, re.MULTILINE):
+            (tmp_path / named[1]).write_text(block)
     for block in blocks(path, "console"):
         for line in re.findall(r"^(?:\$ (?=sanderling)|(?=\(\d+ days pass\)))(.*)$", block, re.MULTILINE):
             if pass_by := re.match(r"\((\d+) days pass\)", line):

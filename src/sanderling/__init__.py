@@ -12,9 +12,10 @@ facts, version, links and the URLs that are new, which is where the next lives b
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Crawl", "Page", "SanderlingError", "__version__"]
+__all__ = ["Crawl", "Page", "ReadPage", "SanderlingError", "__version__"]
 
 if TYPE_CHECKING:
+    from sanderling.documents.extracting import ReadPage
     from sanderling.errors import SanderlingError
     from sanderling.library import Crawl, Page
 
@@ -25,6 +26,10 @@ def __getattr__(name: str) -> Any:
         from sanderling.errors import SanderlingError
 
         return SanderlingError
+    if name == "ReadPage":
+        from sanderling.documents.extracting import ReadPage
+
+        return ReadPage
     if name in __all__:
         from sanderling import library
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import msgspec
 
@@ -42,6 +42,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     truncated: bool
     fetched_at: float
     digest: str
+    extracted: dict[str, Any] | None  # what your extractors said
     stored: Stored
     folder: Path
 
@@ -128,7 +129,8 @@ class Crawl:
         return Page(
             url=url, status=visit.status, title=visit.title, mime=visit.mime, charset=visit.charset,
             language=visit.language, size=visit.size, truncated=visit.truncated, fetched_at=visit.at,
-            digest=visit.digest.hex(), stored=stored, folder=self._folder.warcs,
+            digest=visit.digest.hex(), extracted=msgspec.json.decode(visit.extracted) if visit.extracted else None,
+            stored=stored, folder=self._folder.warcs,
         )  # fmt: skip
 
     def _tell(self, act: object, value: object) -> None:

@@ -119,6 +119,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 2
     retry_wait: float = 5.0
     rules: tuple[Rule, ...] = ()
+    extractors: tuple[str, ...] = ()
     index: bool = True
     webhook: tuple[Webhook, ...] = ()
     min_free: int = 100 * 1024**2
@@ -168,6 +169,7 @@ DECLARED = [
     Declared("retries", "count", "Network", "number of retries after a time-out, a broken connection, 429 or 5xx"),
     Declared("retry_wait", "duration", "Network", "wait before the first retry; it doubles each time"),
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by CSS selector; only in sanderling.toml"),
+    Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
     Declared("webhook", "webhooks", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
     Declared("min_free", "size", "Store", "stop cleanly when less disk space than this is free"),

@@ -16,6 +16,7 @@ from sanderling.search.parsing import DEEPEST, LONGEST, MOST_WORDS, AllOf, AnyOf
         ("title:sand url:bird", (Word("sand", "title"), Word("bird", "url"))),
         ('site:example.org language:de heading:"a b"', (Word("example.org", "host"), Word("de", "lang"), Phrase("a b", "headings"))),
         ("sand* bird~ wave~2 gull~9", (Word("sand", prefix=True), Word("bird", distance=1), Word("wave", distance=2), Word("gull", distance=2))),
+        ('data.shop.unit-price:12.5 data.a:"b c"', (Word("12.5", "data.shop.unit-price"), Phrase("b c", "data.a"))),
         ("fast bird OR wave", (Word("fast"), AnyOf((Word("bird"), Word("wave"))))),
         ("a OR b OR c", (AnyOf((Word("a"), Word("b"), Word("c"))),)),
         ("(a b) OR c", (AnyOf((AllOf((Word("a"), Word("b"))), Word("c"))),)),

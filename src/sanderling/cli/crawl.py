@@ -62,6 +62,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=run)
 
 
+# Where the flag of a setting is not its name: it is given once for each function.
+_FLAGS = {"extractors": "--extractor"}
+
+
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """A flag for every setting."""
     groups: dict[str, Any] = {}
@@ -72,7 +76,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         group = groups[each.group]
         if each.unit in ("rules", "webhooks"):
             continue  # tables do not fit on a command line
-        flag = "--" + each.name.replace("_", "-")
+        flag = _FLAGS.get(each.name) or "--" + each.name.replace("_", "-")
         if each.unit == "flag":
             # What is on by default is turned off with --no-NAME.
             yes_or_no: Any = argparse.BooleanOptionalAction if getattr(defaults, each.name) else "store_true"
@@ -86,7 +90,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def metavar(setting: Declared) -> str:
     """What stands for the value of a setting in the help of every command that takes it."""
-    named = {"skip_types": "TYPE", "proxy": "URL", "store": "URL"}
+    named = {"skip_types": "TYPE", "extractors": "FUNCTION", "proxy": "URL", "store": "URL"}
     units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
     return named.get(setting.name) or units.get(setting.unit, setting.unit.upper())
 

@@ -29,6 +29,7 @@ def run(options: argparse.Namespace) -> int:
                 "version": number, "at": version.at, "status": version.status, "kinds": version.kinds.names,
                 "significance": version.significance, "degree": version.degree, "summary": version.summary,
                 "news": version.news, "digest": version.digest, "size": version.size, "mime": version.mime,
+                "extracted": version.extracted,
             }  # fmt: skip
             sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
         else:

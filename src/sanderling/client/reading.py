@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from email.utils import parsedate_to_datetime
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import turbohtml
 from msgspec.structs import replace
@@ -23,6 +23,9 @@ from sanderling.network import agent, names
 from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, origin, redirected
+
+if TYPE_CHECKING:  # few crawls have extractors, and no other client loads what they take
+    from sanderling.documents.extracting import Extracted, ReadPage
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
@@ -54,6 +57,10 @@ class Detector(Protocol):
     def portray(self) -> Portray: ...
 
 
+# Runs the user's extractors on a page.
+Extract = Callable[["ReadPage"], "Extracted"]
+
+
 class Read(NamedTuple):
     """What a document says."""
 
@@ -68,6 +75,7 @@ class Read(NamedTuple):
     canonical: int = 0
     fingerprint: bytes = b""
     condense: Condense | None = None  # of a page that is visited again
+    tree: turbohtml.Document | None = None  # when there are extractors
 
 
 class ParsedVisit(NamedTuple):
@@ -83,11 +91,14 @@ class ParsedVisit(NamedTuple):
 class Reader:
     """Reads and archives what was fetched."""
 
-    def __init__(self, settings: Settings, archive: Archive, mark: Mark, detector: Detector) -> None:
+    def __init__(
+        self, settings: Settings, archive: Archive, mark: Mark, detector: Detector, extract: Extract | None = None
+    ) -> None:
         self._settings = settings
         self._archive = archive
         self._mark = mark
         self._detector = detector
+        self._extract = extract
         self._links = LinkTable()
         self._names = names(settings)
         self._skip = skipped_types(settings) or ("\0",)
@@ -159,6 +170,9 @@ class Reader:
             outcome, read = Outcome.GONE, Read()
         else:
             outcome, read = Outcome.FAILED, Read(reason=f"answered {status}")
+        extracted, failed = b"", dict[str, str]()
+        if self._extract is not None and outcome is Outcome.PAGE:
+            extracted, failed = self._extract(_page(fetch, known, mime, body, read))
         visit = Visit(
             id=task.id,
             outcome=outcome,
@@ -180,6 +194,8 @@ class Reader:
             fingerprint=read.fingerprint,
             links=read.links,
             found=list(read.found),
+            extracted=extracted,
+            failed_extractors=failed,
         )
         return ParsedVisit(visit, task.url, read.words, self._exchange(fetch, headers, body, mime), read.condense)
 
@@ -238,8 +254,9 @@ class Reader:
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
         condense = self._detector.fingerprint(page.document, url) if again else None
+        words, tree = page.text(spent=self._extract is None), page.document if self._extract is not None else None
         return Read(
-            page.charset, language, title, page.text(spent=True), links, found, noindex, condense=condense,
+            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
         )  # fmt: skip
 
@@ -305,6 +322,16 @@ class Reader:
             url, fetch.started, request, head, body, mime, fetch.address, fetch.truncated, fetch.protocol,
             b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (fetch.seconds * 1000, fetch.task.depth), revisit,
         )  # fmt: skip
+
+
+def _page(fetch: Fetch, headers: dict[bytes, str], mime: str, body: bytes, read: Read) -> "ReadPage":
+    from sanderling.documents.extracting import ReadPage
+
+    named = {name.decode("latin-1"): value for name, value in headers.items()}
+    return ReadPage(
+        url=fetch.task.url, status=fetch.status, headers=named, mime=mime, language=read.language, title=read.title,
+        text=read.words or "", tree=read.tree, body=body,
+    )  # fmt: skip
 
 
 def _condensed(opened: ParsedVisit) -> bytes:

@@ -13,6 +13,7 @@ from itertools import chain, islice
 import msgspec
 
 from sanderling import clock
+from sanderling.crawling import extractors
 from sanderling.crawling.control import Control
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.frontier import Frontier
@@ -109,6 +110,7 @@ class CrawlServer:
         self._away_since = 0.0
         self._back_since = -math.inf
         self.on_notice: Callable[[str], None] = _log.warning
+        extractors.check(settings.extractors, folder.path)
         make_room_for_clients(crew_size)
         fresh = not folder.exists()
         folder.path.mkdir(exist_ok=True)
@@ -154,6 +156,7 @@ class CrawlServer:
             self._blamed: Counter[int] = Counter()
             self._wants: dict[ClientLine, int] = {}
             self.set_aside: list[int] = []
+            self._extractor_failures = extractors.ExtractorFailures()
             self.on_visits: OnVisits | None = None
             self._undo = undo.pop_all()
 
@@ -353,6 +356,9 @@ class CrawlServer:
         if self._frontier.bytes_are_used_up() and not used_up:
             self._recall()
         self._throughput.note(visits)
+        if self._control.settings.extractors:
+            for notice in self._extractor_failures.new(visits):
+                self.on_notice(notice)
         if report.visits:
             self._crew.went_well()
         if visits and self.on_visits is not None:

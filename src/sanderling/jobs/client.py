@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ import msgspec
 from sanderling.client.archive import Archive
 from sanderling.client.crawler import Crawler
 from sanderling.client.line import ServerLine
-from sanderling.client.reading import Fingerprinter, Mark, Portray, Reader
+from sanderling.client.reading import Extract, Fingerprinter, Mark, Portray, Reader
 from sanderling.client.socket_line import SocketLine
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM
@@ -62,15 +62,24 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     with contextlib.suppress(ConnectionError), contextlib.closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
-            crawl(name, welcome, line, warc.WarcWriter(warcs, name), Marker(marker).write)
+            crawl(name, welcome, line, warc.WarcWriter(warcs, name), Marker(marker).write, warcs.parent)
 
 
-def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark: Mark) -> None:
-    """Crawls until the server says stop or is gone."""
+def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark: Mark, folder: Path) -> None:
+    """Crawls until the server says stop or is gone. Files that the settings name are looked for in `folder`."""
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with contextlib.closing(LazyDetector(settings)) as detector:
-        Crawler(name, settings, line, Reader(settings, archive, mark, detector), archive).run()
+        reader = Reader(settings, archive, mark, detector, _extract(settings, folder))
+        Crawler(name, settings, line, reader, archive).run()
+
+
+def _extract(settings: Settings, folder: Path) -> Extract | None:
+    if not settings.extractors:
+        return None
+    from sanderling.documents import extracting
+
+    return partial(extracting.extract, extracting.load(settings.extractors, folder))
 
 
 if __name__ == "__main__":

@@ -142,6 +142,8 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     found: list[Found] = []
     stored: Stored | None = None
     relevance: float = 0.0  # how well the page fits the topic of the crawl, from 0 to 1; 0 without a topic
+    extracted: bytes = b""  # the data of the user's extractors as one JSON object
+    failed_extractors: dict[str, str] = {}  # the errors of those that failed
 
 
 class HostNote(Struct, frozen=True, array_like=True):

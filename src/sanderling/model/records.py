@@ -1,6 +1,6 @@
 """What the store writes, and what it returns."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
@@ -146,6 +146,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     warc: str | None = None
     offset: int = 0
     length: int = 0
+    extracted: dict[str, Any] | None = None  # what the user's extractors said of the newest version
 
 
 class VersionRow(Struct, frozen=True, kw_only=True):
@@ -167,6 +168,7 @@ class VersionRow(Struct, frozen=True, kw_only=True):
     offset: int
     length: int
     title: str = ""  # as it is now
+    extracted: dict[str, Any] | None = None  # what the user's extractors said
 
     @property
     def stored(self) -> Stored:
@@ -191,6 +193,7 @@ class Searchable(NamedTuple):
     noindex: bool | None  # None: only the document says it
     mime: str
     stored: Stored
+    extracted: str | None  # what extractors said, in JSON
 
 
 class HitFacts(NamedTuple):

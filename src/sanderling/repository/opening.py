@@ -30,6 +30,10 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
     """What is chosen now on top of what the folder was made with, and the seeds it was made with."""
     kept, seeds = load(folder.settings) if folder.settings.exists() else (Settings(), ())
     settings = overlay(kept, chosen)
+    if "extractors" in chosen:  # in the folder's settings, files are named from the folder on
+        from sanderling.documents.extracting import from_here
+
+        settings = msgspec.structs.replace(settings, extractors=tuple(map(from_here, settings.extractors)))
     if folder.exists() and settings.store != kept.store:
         if not address.same(settings.store, kept.store):
             where = address.shown(kept.store) or "the folder"

@@ -35,7 +35,7 @@ PAGE_COLUMNS = (
 )  # fmt: skip
 VERSION_COLUMNS = (
     "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length", "kinds",
-    "significance", "degree", "summary", "news",
+    "significance", "degree", "summary", "news", "extracted",
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
 HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
@@ -43,13 +43,15 @@ HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 # How relevant a URL is: what was said of the page, or else of the link to it; for both dialects.
 RELEVANCE = "coalesce(nullif(p.relevance, 0), u.relevance)"
 
-# What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both dialects.
+# What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both dialects, which differ
+# in the key of a page.
 PAGE_FIELDS = f"""u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
     p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, u.reason, w.name, p."offset", p.length,
-    p.simhash, {RELEVANCE}"""
+    p.simhash, {RELEVANCE},
+    (SELECT v.extracted FROM versions v WHERE v.page = p.{{key}} ORDER BY v.number DESC LIMIT 1)"""
 # What `version` turns into a `VersionRow`.
 VERSION_FIELDS = """v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
-    v.size, v.mime, w.name, v."offset", v.length, p.title"""
+    v.size, v.mime, w.name, v."offset", v.length, p.title, v.extracted"""
 
 # Without validators and digest, whatever the next visit brings is stored.
 DISTRUST = """UPDATE pages SET etag = '', modified = '', digest = {empty}
@@ -101,7 +103,7 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
         (
             v.id, v.at, v.status, v.digest, v.text_digest, v.size, v.mime,
             warcs[v.stored.warc], v.stored.offset, v.stored.length,
-            *judged(change),
+            *judged(change), v.extracted.decode() if v.extracted and v.outcome is Outcome.PAGE else None,
         )
         for v in visits
         if (v.outcome is Outcome.PAGE or v.id in commit.changes) and v.stored
@@ -132,8 +134,12 @@ def version(r: tuple[Any, ...]) -> VersionRow:
     return VersionRow(
         number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],
         summary=r[7], news=bool(r[8]), digest=r[9].hex(), size=r[10], mime=r[11], warc=r[12], offset=r[13], length=r[14],
-        title=r[15],
+        title=r[15], extracted=_data(r[16]),
     )  # fmt: skip
+
+
+def _data(extracted: str | None) -> dict[str, Any] | None:
+    return msgspec.json.decode(extracted) if extracted else None
 
 
 def before(r: tuple[Any, ...]) -> Before:
@@ -158,7 +164,7 @@ def page(r: tuple[Any, ...]) -> PageRow:
         language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX),
         permanent=bool(r[15] & PERMANENT), reason=sentence(r[16]), reason_code=r[16], warc=r[17], offset=r[18],
         length=r[19], simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET,
-        redirect=r[22], same_as=r[23],
+        extracted=_data(r[22]), redirect=r[23], same_as=r[24],
     )  # fmt: skip
 
 

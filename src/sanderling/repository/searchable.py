@@ -10,7 +10,7 @@ from sanderling.repository.store import Store
 _VERSION = """SELECT v.number, u.number,
     (SELECT count(*) FROM versions o WHERE o.page = v.page AND o.number <= v.number), u.url, v.at, n.at, v.status,
     v.kinds, v.news, n.kinds, n.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page), p.changed_at,
-    p.changes, v.text_digest, p.simhash, p.flags, v.mime, w.name, v."offset", v.length"""
+    p.changes, v.text_digest, p.simhash, p.flags, v.mime, w.name, v."offset", v.length, v.extracted"""
 _NEXT = """LEFT JOIN versions n
     ON n.number = (SELECT min(o.number) FROM versions o WHERE o.page = v.page AND o.number > v.number)"""
 _FACTS = "SELECT u.number, p.importance, p.fetched_at, p.flags, u.alias"
@@ -55,4 +55,5 @@ def _searchable(r: tuple[Any, ...]) -> Searchable:
         number=r[0], page=r[1], version=r[2], url=r[3], at=r[4], until=r[5], status=r[6], kinds=kinds, changed_at=told,
         gone=gone, text_digest=bytes(r[13]), simhash=r[14] if latest else 0,
         noindex=bool(r[15] & rows.NOINDEX) if latest else None, mime=r[16], stored=Stored(r[17], r[18], r[19]),
+        extracted=r[20],
     )  # fmt: skip

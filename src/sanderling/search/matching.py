@@ -1,6 +1,8 @@
 """Turns a parsed query into a query of tantivy."""
 
-from collections.abc import Iterable
+import contextlib
+from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import NamedTuple
 
 import tantivy
@@ -8,7 +10,7 @@ from tantivy import FieldType, Occur
 from tantivy import Query as Matching
 
 from sanderling.model import ChangeKind
-from sanderling.search.parsing import AllOf, AnyOf, Node, Not, Phrase, Word
+from sanderling.search.parsing import DATA, AllOf, AnyOf, Node, Not, Phrase, Word
 from sanderling.search.query import Query
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
 from sanderling.search.word_forms import forms
@@ -74,6 +76,10 @@ class Matcher:
         return Matching.boolean_query([(Occur.Must, query) for query in parts]) if parts else None
 
     def _word(self, word: Word) -> Matching | None:
+        if word.field.startswith(DATA):
+            if word.prefix or word.distance:
+                self.notes.append(f"{word.field} takes whole words: {word.text!r} was looked for as one")
+            return self._datum(Phrase(word.text, word.field))
         if word.field in _RAW:
             return _term(_RAW[word.field], word.text.strip(".").lower())
         tokens = SIGNS.analyze(word.text)
@@ -102,7 +108,25 @@ class Matcher:
             for form in found
         )
 
+    def _datum(self, phrase: Phrase) -> Matching | None:
+        """A value in what extractors said; it counts alike wherever it is found."""
+        queries = []
+        for value in _as_values(phrase.text.strip()):
+            with contextlib.suppress(ValueError, OverflowError):  # more than the index can hold
+                queries.append(Matching.term_query(SCHEMA, phrase.field, value))
+        tokens = SIGNS.analyze(phrase.text)
+        if len(tokens) == 1:
+            queries.append(Matching.term_query(SCHEMA, phrase.field, tokens[0]))
+        elif tokens:
+            queries.append(Matching.phrase_query(SCHEMA, phrase.field, list(tokens), phrase.slop))
+        if not queries:
+            self.notes.append(f"{phrase.text[:40]!r} has no letters or digits to look for")
+            return None
+        return Matching.const_score_query(Matching.disjunction_max_query(queries), 1.0)
+
     def _phrase(self, phrase: Phrase) -> Matching | None:
+        if phrase.field.startswith(DATA):
+            return self._datum(phrase)
         if phrase.field in _RAW:
             return _term(_RAW[phrase.field], phrase.text.strip().lower())
         tokens = SIGNS.analyze(phrase.text)
@@ -119,6 +143,15 @@ class Matcher:
         else:
             found = [(name, Matching.phrase_query(SCHEMA, name, list(tokens), phrase.slop)) for name in fields]
         return _best(Matching.boost_query(query, WEIGHTS[name]) for name, query in found)
+
+
+def _as_values(text: str) -> Iterator[bool | int | float | datetime]:
+    """What a text may be besides words: the index keeps numbers, truth and moments as what they are."""
+    if text.lower() in ("true", "false"):
+        yield text.lower() == "true"
+    for kind in (int, float, datetime.fromisoformat):
+        with contextlib.suppress(ValueError):
+            yield kind(text)
 
 
 def _filters(asked: Query) -> list[Matching]:

@@ -1,4 +1,4 @@
-"""The query language: words, "phrases", field:word, -word, word*, word~, OR and parentheses.
+"""The query language: words, "phrases", field:word, data.path:value, -word, word*, word~, OR and parentheses.
 
 Every text is a valid query. What is not closed ends at the end of the text. What is not understood is read as words,
 and a note says so. OR joins the two parts beside it: `fast bird OR wave` finds pages with fast, and with bird or wave.
@@ -8,6 +8,8 @@ import re
 from typing import NamedTuple
 
 FIELDS = ("title", "headings", "text", "url", "host", "lang")
+# A field that begins with this is the path of a value in the data of extractors.
+DATA = "data."
 _OTHER_NAMES = {"heading": "headings", "site": "host", "language": "lang"}
 
 LONGEST = 4000
@@ -17,7 +19,7 @@ LONGEST_DISTANCE = 2
 
 _TOKEN = re.compile(
     r"""\s*(?:
-    (?P<minus>-(?=[^\s-]))? (?: (?P<field>[A-Za-z]{1,20}):(?=[^\s:/]) )?
+    (?P<minus>-(?=[^\s-]))? (?: (?P<field>[A-Za-z]{1,20}|data(?:\.[\w-]{1,80}){1,20}):(?=[^\s:/]) )?
         (?: "(?P<phrase>[^"]*)(?:"(?:~(?P<slop>\d{1,2}))?|$) | (?P<open>\() | (?P<word>[^\s()"]+) )
     | (?P<close>\)) | (?P<stray>\S) )""",
     re.VERBOSE,
@@ -140,12 +142,13 @@ def _joined(parts: list[Node]) -> tuple[Node, ...]:
 
 def _field(name: str, notes: list[str]) -> tuple[str, str]:
     """Returns the field of this name. If there is none, returns the name as text to search for."""
-    if not name:
-        return "", ""
+    if not name or name.startswith(DATA):
+        return name, ""
     known = _OTHER_NAMES.get(name.lower(), name.lower())
     if known in FIELDS:
         return known, ""
-    notes.append(f"there is no field {name!r} (the fields are {', '.join(FIELDS)}): it was searched for in the text")
+    fields = f"{', '.join(FIELDS)} and data.NAME"
+    notes.append(f"there is no field {name!r} (the fields are {fields}): it was searched for in the text")
     return "", f"{name}:"
 
 

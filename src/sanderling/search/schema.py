@@ -11,7 +11,7 @@ import tantivy
 from tantivy import Filter, Tokenizer
 
 # Increase it whenever the fields or their meaning change. An index of another format is replaced by a new one.
-FORMAT = 2
+FORMAT = 3
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 # The same scripts for Python's `re`, as Unicode blocks.
@@ -50,6 +50,8 @@ def build() -> tantivy.Schema:
     schema.add_text_field("url", stored=True, tokenizer_name="words")
     for name in ("host", "language", "state", "kind", "mime"):
         schema.add_text_field(name, stored=name != "host", tokenizer_name="raw", index_option="basic")
+    # What extractors said; a "." in a name is a step of the path, as it is in a question.
+    schema.add_json_field("data", tokenizer_name="signs", expand_dots_enabled=True)
     for name in ("version", "status"):
         schema.add_unsigned_field(name, stored=True)
     for name in ("digest", "simhash", "name"):

@@ -82,6 +82,8 @@ def document(version: Searchable, content: FullText) -> tantivy.Document:
     made.add_text("language", content.language)
     made.add_text("mime", version.mime)
     made.add_text("state", "gone" if version.gone else "current" if version.until is None else "old")
+    if version.extracted:
+        made.add_json("data", version.extracted)
     made.add_integer("page", version.page)
     made.add_integer("number", version.number)
     made.add_unsigned("version", version.version)

@@ -6,7 +6,7 @@ from sanderling.model import PageRow, State
 from sanderling.repository import rows
 from sanderling.repository.postgres.database import PostgresDatabase
 
-_PAGES = f"""SELECT {rows.PAGE_FIELDS}, t.url, a.url FROM pages p JOIN urls u ON u.id = p.id
+_PAGES = f"""SELECT {rows.PAGE_FIELDS.format(key="id")}, t.url, a.url FROM pages p JOIN urls u ON u.id = p.id
     LEFT JOIN urls t ON t.id = p.redirect LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0
     LEFT JOIN warcs w ON w.number = p.warc"""
 

@@ -61,7 +61,9 @@ _UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at,
     FROM unnest(%b::int8[], %b::float8[], %b::int4[], %b::int4[], %b::text[], %b::text[], %b::bytea[])
     AS v (id, at, not_modified, same, etag, modified, noise) WHERE p.id = v.id"""
 _VERSIONS = _insert(
-    "versions", rows.VERSION_COLUMNS, "int8 float8 int4 bytea bytea int8 text int4 int8 int8 int4 float8 text text int4"
+    "versions",
+    rows.VERSION_COLUMNS,
+    "int8 float8 int4 bytea bytea int8 text int4 int8 int8 int4 float8 text text int4 text",
 )
 _LINKS = f"""{_insert("links", ("page", "targets"), "int8 bytea")}
     ON CONFLICT (page) DO UPDATE SET targets = excluded.targets"""

@@ -7,7 +7,7 @@ from sanderling.model import PageRow, State
 from sanderling.repository import rows
 from sanderling.repository.sqlite.database import JOINS, SqliteDatabase
 
-_PAGES = f"""SELECT {rows.PAGE_FIELDS}, p.redirect, u.alias FROM pages p JOIN urls u ON u.number = p.url
+_PAGES = f"""SELECT {rows.PAGE_FIELDS.format(key="number")}, p.redirect, u.alias FROM pages p JOIN urls u ON u.number = p.url
     LEFT JOIN warcs w ON w.number = p.warc"""
 _PAGES_AT_ONCE = 1000
 

@@ -81,6 +81,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     redirect: str | None
     same_as: str | None
     versions: int
+    extracted: dict[str, Any] | None  # what the user's extractors said of the newest version
     fingerprint: dict[str, Any] | None
     noise: dict[str, Any] | None
 
@@ -149,6 +150,7 @@ def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
     with shelf.reading(crawl) as (_, store):
         shown = page_named(store, page)
         count = views.version_count(store, shown.id)
+        newest = views.versions(store, shown.id, count, count) if count else []
         via = store.known([shown.via]).get(shown.via) if shown.via else None
     facts = shown._asdict()
     kept = known_fingerprint(shown.fingerprint)
@@ -157,8 +159,9 @@ def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
         del facts[name]
     facts |= {"id": page, "kind": Kind(shown.kind).name.lower(), "found_on": via[0] if via else None}
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
+    facts |= {"versions": count, "extracted": newest[0].extracted if newest else None}
     facts["relevance"] = shown.relevance or UNSET
-    return said(PageAnswer(**facts, versions=count, fingerprint=_table(kept), noise=_table(noise)))
+    return said(PageAnswer(**facts, fingerprint=_table(kept), noise=_table(noise)))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/versions", **gives(VersionList))

@@ -40,6 +40,7 @@ class Version(Struct, frozen=True, kw_only=True):
     digest: str
     size: int
     mime: str
+    extracted: dict[str, Any] | None  # what the user's extractors said
     archive: str | None
     place: int | None = None  # in the history of its page, from 1
 
@@ -71,7 +72,7 @@ def version_of(request: Request, crawl: str, row: VersionRow, place: int | None 
     return Version(
         number=row.number, page=named(identity(row.url)), url=row.url, title=row.title, at=row.at, status=row.status,
         kinds=row.kinds.names, significance=row.significance, degree=row.degree, summary=row.summary, news=row.news,
-        digest=row.digest, size=row.size, mime=row.mime, archive=shown, place=place,
+        digest=row.digest, size=row.size, mime=row.mime, extracted=row.extracted, archive=shown, place=place,
     )  # fmt: skip
 
 

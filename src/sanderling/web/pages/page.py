@@ -44,7 +44,7 @@ def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int =
     return show(
         request, "page.html", **page_head(request, crawl, id, page, newest), view="Versions", versions=numbered,
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
-        facts=words.facts(page), fingerprint=words.fingerprint(page), first=start(request, "to"),
+        facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=start(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
         next=further(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip

@@ -1,8 +1,10 @@
 """What is known about a page, in sentences."""
 
+import json
 import math
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from sanderling.change.judging import known_fingerprint, known_noise
 from sanderling.clock import DAY
@@ -29,6 +31,15 @@ def facts(page: Shown) -> list[tuple[str, str]]:
         ("Not to be indexed", "the page asks for it" if page.noindex else ""),
     ]
     return [(name, value) for name, value in found if value]
+
+
+def data(extracted: dict[str, dict[str, Any]] | None) -> list[tuple[str, str]]:
+    """What extractors said of a page, as names and values."""
+    return [
+        (f"{extractor}.{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        for extractor, found in (extracted or {}).items()
+        for name, value in found.items()
+    ]
 
 
 def _visits(page: Shown) -> str:

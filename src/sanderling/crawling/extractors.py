@@ -1,0 +1,34 @@
+"""The server's part in the user's extractors: it checks them before a crawl, and reports which of them fail."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from sanderling.model import Visit
+
+
+def check(extractors: tuple[str, ...], folder: Path) -> None:
+    """BadSetting if one of the extractors cannot be loaded."""
+    if extractors:
+        from sanderling.documents.extracting import load
+
+        load(extractors, folder)
+
+
+class ExtractorFailures:
+    """Reports the first failure of each extractor. One that fails may fail on every page."""
+
+    def __init__(self) -> None:
+        self._reported: set[str] = set()
+
+    def new(self, visits: Iterable[tuple[str, Visit]]) -> list[str]:
+        """The sentences for the user about extractors that failed for the first time."""
+        found = []
+        for url, visit in visits:
+            for extractor, why in visit.failed_extractors.items():
+                if extractor not in self._reported:
+                    self._reported.add(extractor)
+                    found.append(
+                        f"the extractor {extractor} failed on {url}: {why}; pages on which it fails are stored "
+                        "without its data"
+                    )
+        return found
