@@ -145,7 +145,7 @@ def test_interrupting_waits_for_nobody_and_can_be_resumed(sanderling, tmp_path: 
             until(lambda: remote.look(folder, PATIENCE).counts.pages == 100)
             os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the clients, too
             out, err = process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
+        assert process.returncode == 130
         assert "Traceback" not in err
         assert "still queued" in out
         assert sum(site.requests.values()) <= 100 + FAST_CONNECTIONS
@@ -196,7 +196,7 @@ def test_a_folder_in_use_is_refused_and_can_be_read(sanderling, tmp_path: Path) 
             assert status["running"] is True
             assert status["known"] > 0
             crawl.send_signal(signal.SIGTERM)
-            assert crawl.wait(PATIENCE) == 0
+            assert crawl.wait(PATIENCE) == 143
 
 
 def test_exports(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

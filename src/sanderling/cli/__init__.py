@@ -1,6 +1,6 @@
 """The command line: progress to standard error, results to standard output, one sentence for every mistake.
 
-Exit codes: 0 done, 1 a run that failed, 2 wrong usage.
+Exit codes: 0 done, 1 a run that failed, 2 wrong usage, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
 
 import argparse

@@ -119,14 +119,15 @@ def run(options: argparse.Namespace) -> int:
         for line in server.repaired:
             say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
-        progress = watch(server, Display())
+        progress, interrupted = watch(server, Display())
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
             _summarise(folder, server, started_with, progress, options.json)
-    if progress.counts.failed and not progress.counts.pages and not progress.counts.queued:
+    counts = progress.counts
+    if not counts.pages and not counts.queued and (counts.failed or counts.gone or counts.excluded):
         raise RunFailed("not one page could be fetched")
-    return 0
+    return interrupted
 
 
 def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
@@ -163,20 +164,25 @@ def serving(
         server.close()
 
 
-def watch(server: CrawlServer, display: Display) -> CrawlProgress:
-    """Runs a crawl under a display, until it ends or the user has had enough."""
-    asked = threading.Event()
+def watch(server: CrawlServer, display: Display) -> tuple[CrawlProgress, int]:
+    """Runs a crawl under a display until it ends or the user stops it.
+
+    The second value is the exit code of a stop by a signal, as shells have it: 130 for Ctrl-C, 143 for SIGTERM.
+    """
+    signals: list[int] = []
     server.on_notice = display.say
-    before = {each: signal.signal(each, lambda *_: asked.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        each: signal.signal(each, lambda number, _: signals.append(number)) for each in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
-        progress = server.run(display.show, asked.is_set)
+        progress = server.run(display.show, lambda: bool(signals))
     finally:
         display.close()
         for each, handler in before.items():
             signal.signal(each, handler)
-    if asked.is_set():
+    if signals:
         say("stopped; run the same command again to go on")
-    return progress
+    return progress, 128 + signals[0] if signals else 0
 
 
 def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: CrawlProgress, as_json: bool) -> None:

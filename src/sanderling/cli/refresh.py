@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 
@@ -74,12 +75,13 @@ def run(options: argparse.Namespace) -> int:
         for line in server.repaired:
             say(line)
         before = msgspec.structs.replace(server.progress().counts)
-        progress = watch(server, _Display(before, PLAIN_EVERY if not options.forever else _SELDOM))
+        progress, interrupted = watch(server, _Display(before, PLAIN_EVERY if not options.forever else _SELDOM))
     if options.json:
         sys.stdout.write(json.dumps(_summary(folder.path, terms, before, progress)) + "\n")
     else:
         sys.stdout.write(_told(folder.path, before, progress))
-    return 0
+    # A service is stopped by a signal as a matter of course.
+    return 0 if options.forever and interrupted == 128 + signal.SIGTERM else interrupted
 
 
 class _Display(Display):
