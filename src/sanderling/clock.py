@@ -22,14 +22,14 @@ def now() -> float:
 class RemoteClock:
     """The monotonic clock of another process, perhaps on another machine.
 
-    Every message from there takes some time, so the clocks differ by at most what it seems. The quickest message so far
-    gives the best estimate.
+    A message takes some time, so the measured difference is always too large. The smallest one, from the fastest message
+    so far, is the best estimate.
     """
 
     def __init__(self) -> None:
         self._difference = float("inf")
 
     def hear(self, theirs: float, ours: float) -> float:
-        """Takes note of what their clock showed when a message left; returns what to add to the times in it."""
+        """Learns from the clock in a message. Returns what to add to the times in the message."""
         self._difference = min(self._difference, ours - theirs)
         return self._difference

@@ -13,8 +13,8 @@ import certifi
 
 from sanderling.settings import Settings
 
-# Blocks that are no part of the public internet: the IANA registries of special-purpose addresses in full, also what
-# they call globally reachable (nobody serves pages there), multicast, and addresses of cloud providers' own.
+# Blocks that do not belong to the public internet: all of the IANA registries of special-purpose addresses (also those
+# marked as globally reachable, because nobody serves pages there), multicast, and addresses of cloud providers.
 SPECIAL = {
     "0.0.0.0/8": "this network",
     "10.0.0.0/8": "private use",
@@ -35,7 +35,7 @@ SPECIAL = {
     "203.0.113.0/24": "documentation (TEST-NET-3)",
     "224.0.0.0/4": "multicast",
     "240.0.0.0/4": "reserved, limited broadcast",
-    # Of IPv6 only 2000::/3 has been given out; what the registries list beside it needs no line of its own.
+    # In IPv6, only 2000::/3 is assigned. These lines cover everything else.
     "::/3": "loopback, unspecified, discard, local translation",
     "4000::/2": "not given out, SRv6 identifiers",
     "8000::/1": "not given out, unique local, link-local, multicast",
@@ -46,7 +46,7 @@ SPECIAL = {
     "3fff::/20": "documentation",
 }
 _SPECIAL = [ipaddress.ip_network(block) for block in SPECIAL]
-# IPv4 addresses in the clothes of IPv6: on a network that speaks IPv6 only, every IPv4 host looks like this.
+# IPv4 addresses that are translated to IPv6. On a network with IPv6 only, every IPv4 host has such an address.
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 

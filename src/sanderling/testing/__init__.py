@@ -1,5 +1,7 @@
-"""Webs to try a crawler on: one that behaves, changes on a known schedule and can be as large as you like,
-and a server in which every way to misbehave has a URL.
+"""Webs to test a crawler with.
+
+The synthetic web can have any size and changes on a known schedule. The fault server has a URL for every kind of
+misbehaviour. The trap web leads to endless pages.
 
     with SyntheticWeb(hosts=3, pages=500).serve() as site:
         crawl(site.seeds, proxy=site.proxy)

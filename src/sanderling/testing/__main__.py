@@ -8,15 +8,15 @@ import sys
 from sanderling.testing.synthetic import SyntheticWeb
 
 EPILOG = """\
-The web's time stands at 0 unless --speed lets it run: with --speed 86400 a day of changes passes each second.
-Through the proxy every host has a name of its own (http://host0.test/, http://host1.test/, ...); directly,
-host N is found below /hostN/ (or at / when there is only one).
+The time of the web stays at 0 without --speed. With --speed 86400, each second is a day of changes.
+Through the proxy every host has its own name (http://host0.test/, http://host1.test/, ...). Without the
+proxy, host N is below /hostN/ (or at / if there is only one).
 """
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    # Blocked before the server's thread starts, or that thread would take the signals in the default way.
+    # Blocked before the server's thread starts. Otherwise that thread would receive the signals and end the process.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         web = SyntheticWeb(
@@ -60,9 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--hosts", type=int, default=1, metavar="N", help="number of hosts (default 1)")
     add("--pages", type=int, default=100, metavar="N", help="pages on all hosts together (default 100)")
-    add("--seed", type=int, default=0, metavar="N", help="another number is another web (default 0)")
+    add("--seed", type=int, default=0, metavar="N", help="each number gives another web (default 0)")
     add("--links", type=int, default=8, metavar="N", help="links on a page (default 8)")
-    add("--size", type=int, default=2000, metavar="BYTES", help="mean prose of a page (default 2000)")
+    add("--size", type=int, default=2000, metavar="BYTES", help="mean size of a page's text (default 2000)")
     add("--latency", type=float, default=0.0, metavar="S", help="seconds before each answer (default 0)")
     add(
         "--change-rate",
@@ -76,24 +76,24 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=0.1,
         metavar="SHARE",
-        help="pages that come within 30 days (default 0.1)",
+        help="pages that appear within 30 days (default 0.1)",
     )
     add(
         "--vanish",
         type=float,
         default=0.1,
         metavar="SHARE",
-        help="leaf pages that go in that time (default 0.1)",
+        help="leaf pages that vanish in that time (default 0.1)",
     )
     add(
         "--skew",
         type=float,
         default=0.6,
         metavar="X",
-        help="0: links go anywhere, near 1: to the few (default 0.6)",
+        help="0: links lead to all pages alike, near 1: to a few pages (default 0.6)",
     )
     add("--speed", type=float, default=0.0, metavar="X", help="simulated seconds in each second (default 0)")
-    add("--robots", default="", metavar="TEXT", help="what robots.txt says (default: nothing, all is allowed)")
+    add("--robots", default="", metavar="TEXT", help="text of robots.txt (default: empty, all is allowed)")
     add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
     add("--address", default="127.0.0.1", metavar="IP", help="address to listen on (default 127.0.0.1)")
     return parser

@@ -1,4 +1,4 @@
-"""From the head of a request to the bytes of its answer, without any socket."""
+"""Turns the head of a request into the bytes of its answer, without a socket."""
 
 from dataclasses import replace
 from email.utils import formatdate, parsedate_to_datetime
@@ -14,7 +14,7 @@ from sanderling.testing.topology import PlannedPage
 
 
 class Request(NamedTuple):
-    """`url` as the client means it; `number` is that of the host, None for what is on no host of this web."""
+    """`url` is absolute. `number` is the number of the host, or None if it is not a host of this web."""
 
     method: str
     url: str
@@ -48,7 +48,7 @@ class Answers:
         target, _, protocol = rest.partition(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
         wish = headers.get(b"connection", b"").lower()
-        # A body is never read, so after a method that may carry one the connection is of no more use.
+        # A request body is never read, so the connection must be closed after a method that may have one.
         close = b"close" in wish or method not in ("GET", "HEAD") or (protocol == "HTTP/1.0" and b"keep" not in wish)
         web, url, host = self._aim(target, headers)
         found = web.split(url)
@@ -56,7 +56,7 @@ class Answers:
         return Request(method, url, host, _kind(path), web, number, path, headers, close)
 
     def _aim(self, target: str, headers: dict[bytes, bytes]) -> tuple[SyntheticWeb, str, str]:
-        """Which face of the web is meant: absolute target (proxy), Host header, or the direct one."""
+        """The web, URL and host of a request: through the proxy (absolute target), by its Host header, or direct."""
         if target.startswith("/"):
             name = headers.get(b"host", b"").decode("latin-1").partition(":")[0].lower()
             if not name.endswith(".test"):
@@ -106,7 +106,7 @@ class Answers:
         return Reply(200, web.page_body(page, t), "text/html; charset=utf-8", extra)
 
     def _stray(self, request: Request, t: float) -> Reply:
-        """Something below no host: of another web, or between the hosts that share the direct origin."""
+        """Answers a URL that belongs to no host of this web."""
         if not request.web.origin:
             return Reply(502, b"This proxy knows only the hosts of its synthetic web\n")
         if request.path == "/":
@@ -136,7 +136,7 @@ def _image(path: str) -> Reply:
 
 
 def _not_modified(headers: dict[bytes, bytes], tag: str, modified: int) -> bool:
-    """RFC 9110: If-None-Match decides alone when it is there."""
+    """RFC 9110: if there is an If-None-Match header, it alone decides."""
     tags = headers.get(b"if-none-match")
     if tags is not None:
         known = [known.strip().removeprefix("W/") for known in tags.decode("latin-1").split(",")]

@@ -1,4 +1,4 @@
-"""An asyncio loop in a thread of its own, so that a server runs beside whatever a test does."""
+"""Runs an asyncio loop in a thread, so that a server works while a test does something else."""
 
 import asyncio
 import threading
@@ -18,7 +18,7 @@ class BackgroundLoop:
         return asyncio.run_coroutine_threadsafe(work, self.loop).result()
 
     def stop(self) -> None:
-        """Cancels what still runs and waits for it, so that nothing is left to warn about."""
+        """Cancels all running tasks and waits for them, so that asyncio gives no warnings."""
         self.run(_cancel_the_rest())
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
@@ -30,6 +30,6 @@ async def _cancel_the_rest() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    # One more turn of the loop, in which closed transports give up their sockets.
+    # Lets the loop run once more, so that closed transports release their sockets.
     await asyncio.sleep(0)
     await asyncio.sleep(0)

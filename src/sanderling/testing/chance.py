@@ -1,7 +1,6 @@
-"""Numbers that look random and are a pure function of where they are needed.
+"""Pseudo-random numbers that are pure functions of a key.
 
-The synthetic web keeps no state per page, so every draw is recomputed from the page's key whenever
-someone asks.
+The synthetic web stores nothing for each page. Every number is computed again from the key of the page.
 """
 
 import math
@@ -40,7 +39,7 @@ def fraction(key: int, purpose: int) -> float:
 
 
 def lognormal(key: int, purpose: int, spread: float) -> float:
-    """Mean 1, however wide the spread."""
+    """A log-normal number with mean 1."""
     if spread == 0:
         return 1.0
     u = (fraction(key, purpose) + 2.0**-54) * (1 - 2.0**-53)
@@ -58,10 +57,10 @@ def longs(key: int, count: int) -> tuple[int, ...]:
 
 
 def events_in_cell(key: int, cell: int) -> list[tuple[float, int]]:
-    """The events of one stretch of a Poisson process, as (place in the cell 0..1, 64-bit draw), in order.
+    """The events of one cell of a Poisson process, as (position in the cell from 0 to 1, 64-bit number), in order.
 
-    Counting the events of a cell first and scattering them after is an exact Poisson process, and any moment
-    of it can be looked up without walking through all that came before.
+    Each cell first gets a Poisson number of events, then random positions for them. This is an exact Poisson process, and
+    any time can be looked up without computing all events before it.
     """
     raw = shake_128((key ^ scramble(cell + 1)).to_bytes(8, "little")).digest(8 * (MOST_EVENTS + 1))
     numbers = unpack(f"<{MOST_EVENTS + 1}Q", raw)

@@ -4,7 +4,7 @@ import time
 
 
 class Clock:
-    """Stands still unless told to move, or runs `speed` times as fast as the real one."""
+    """A clock that runs `speed` times as fast as real time. With 0 it moves only when a test sets it."""
 
     def __init__(self, speed: float) -> None:
         self.speed = speed

@@ -16,9 +16,9 @@ class Name(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def name(seed: int, key: int, number: int) -> Name:
-    """The path holds the page's number, so that it alone tells which page it is.
+    """Path and title of a page. The path contains the number of the page, so that the page can be found by it.
 
-    The cache holds the few pages that most links lead to; it takes a third off the time of rendering.
+    Most links lead to a few pages. The cache holds these and saves a third of the time of rendering.
     """
     words = nouns(seed)
     section, noun = words[key >> 8 & 0x0F], words[key >> 16 & 0xFF]

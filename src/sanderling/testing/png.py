@@ -1,4 +1,4 @@
-"""PNG files made by hand, good and bad."""
+"""Makes valid and harmful PNG files."""
 
 import struct
 import zlib
@@ -23,7 +23,7 @@ def pattern(key: int) -> bytes:
 
 
 def pixel_bomb(side: int = 30_000) -> bytes:
-    """About 110 KB that claim, truthfully, to be `side` x `side` pixels of one bit each (900 million)."""
+    """A valid PNG of about 110 KB that has `side` x `side` pixels of one bit each (900 million)."""
     row = b"\0" + bytes((side + 7) // 8)
     packer = zlib.compressobj(9)
     data = b"".join(packer.compress(row) for _ in range(side)) + packer.flush()

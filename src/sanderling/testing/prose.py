@@ -1,4 +1,4 @@
-"""Sentences for the synthetic web: words by Zipf's law, as indexes and text codes meet them in real text."""
+"""Sentences for the synthetic web. Word frequencies follow Zipf's law, as in real text."""
 
 from bisect import bisect
 from functools import lru_cache
@@ -26,7 +26,7 @@ _ENDINGS = ["", "", "", "er", "ing", "ed", "ly", "ness", "ment", "al", "age", "s
 
 @lru_cache(maxsize=8)
 def words(seed: int) -> tuple[str, ...]:
-    """The vocabulary, the commonest word first."""
+    """The vocabulary, the most frequent word first."""
     rng = Random(f"words/{seed}")
     found = dict.fromkeys(_COMMON)
     while len(found) < VOCABULARY:
@@ -38,7 +38,7 @@ def words(seed: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def sentences(seed: int) -> tuple[str, ...]:
-    """A pool to compose paragraphs from: choosing a sentence is 100 times cheaper than making one."""
+    """A pool of sentences for paragraphs. To choose a sentence is 100 times as fast as to make one."""
     rng = Random(f"sentences/{seed}")
     vocabulary = words(seed)
     weights = list(accumulate(1 / (rank + 1) for rank in range(VOCABULARY)))
@@ -54,7 +54,7 @@ def sentences(seed: int) -> tuple[str, ...]:
 
 @lru_cache(maxsize=8)
 def nouns(seed: int) -> tuple[str, ...]:
-    """256 words fit for titles, anchors and paths."""
+    """256 words for titles, anchors and paths."""
     return tuple(word for word in words(seed)[len(_COMMON) :] if len(word) > 4)[:256]
 
 

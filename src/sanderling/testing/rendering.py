@@ -1,7 +1,7 @@
-"""HTML for the pages of the synthetic web.
+"""Renders the pages of the synthetic web as HTML.
 
-Each kind of edit shows in exactly one place: text in the sentences of a paragraph, structure in the tags
-around paragraphs, presentation in style attributes, image in the names of the pictures.
+Each kind of edit changes exactly one thing: text changes the sentences of a paragraph, structure the tags around
+paragraphs, presentation the style attributes, and image the names of the pictures.
 """
 
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from sanderling.testing.schedule import Condition
 SENTENCES_PER_PARAGRAPH = 4
 PARAGRAPHS_PER_SECTION = 3
 BYTES_PER_PARAGRAPH = 280
-"""Measured: the mean length of four sentences of the pool, with their spaces."""
+"""The measured mean length of four sentences of the pool, with spaces."""
 
 _WRAPPERS = [
     ("<div>", "</div>"),
@@ -39,7 +39,7 @@ def paragraph_count(size: float) -> int:
 
 
 def picture_names(key: int, condition: Condition) -> list[str]:
-    """One or two pictures a page; an image edit replaces the first."""
+    """The one or two pictures of a page. An image edit replaces the first."""
     names = [f"{draw(key ^ condition.image, _PICTURE):016x}"]
     if key & 1:
         names.append(f"{draw(key, _PICTURE + 1):016x}")
@@ -82,7 +82,7 @@ def _sections(seed: int, key: int, paragraphs: int, condition: Condition) -> lis
         start = paragraph * SENTENCES_PER_PARAGRAPH
         fresh = shorts(draw(key, stamp), SENTENCES_PER_PARAGRAPH)
         text[start : start + SENTENCES_PER_PARAGRAPH] = [pool[n % SENTENCES] for n in fresh]
-    # Five wrappers at least, so that two layouts are alike in one case out of 8 ** 5.
+    # At least five wrappers, so that two layouts are equal in only one of 8 ** 5 cases.
     layout = draw(key, condition.structure)
     blocks = []
     for n in range(max(paragraphs, 5)):

@@ -1,7 +1,7 @@
-"""When a page of the synthetic web appears, changes and vanishes.
+"""The times at which pages of the synthetic web appear, change and vanish.
 
-Each page changes by a Poisson process of its own rate. The rates are mixed as on the real web: a share of the
-pages never changes and the others spread log-normally. All of it is a function of the page's key.
+Each page changes by a Poisson process with its own rate. Rates are distributed as on the real web: some pages never
+change, and the rates of the others are log-normal. Everything is a pure function of the page's key.
 """
 
 import math
@@ -16,7 +16,7 @@ Kind = Literal["text", "structure", "presentation", "image", "links", "appear", 
 
 
 class ScheduledChange(NamedTuple):
-    """One entry of the known answer: `links` is a page that gained or lost the link to a child page."""
+    """One change of a page. `links` means that the page got or lost the link to a child page."""
 
     at: float
     kind: Kind
@@ -41,7 +41,7 @@ class ScheduledEdit(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """What a page looks like at a moment: the stamp of the latest edit of each aspect (0: never edited)."""
+    """The state of a page at some time: the stamp of the last edit of each aspect (0 if never edited)."""
 
     text: dict[int, int]
     structure: int
@@ -63,7 +63,7 @@ class PageSchedule:
     span: float
 
     def rate(self, key: int) -> float:
-        """The true rate of edits of a page, per second."""
+        """The true rate of a page, in edits per second."""
         if self.change_rate == 0 or fraction(key, _STATIC) < self.unchanging:
             return 0.0
         mean = self.change_rate / DAY / (1 - self.unchanging)
@@ -89,7 +89,7 @@ class PageSchedule:
             yield from (edit for edit in self._cell(key, cell, width) if t0 < edit.at <= t1)
 
     def condition(self, key: int, t: float, paragraphs: int) -> Condition:
-        """Walks back from `t` only until the latest edit of every aspect is found."""
+        """The state at `t`. It goes back in time only until the last edit of every aspect is found."""
         text: dict[int, int] = {}
         latest: dict[Kind, int] = {}
         modified = -math.inf
@@ -119,7 +119,7 @@ class PageSchedule:
 
 
 def _kind(byte: int) -> Kind:
-    """Three edits in five are to the text."""
+    """Three of five edits change the text."""
     if byte < 154:
         return "text"
     if byte < 192:

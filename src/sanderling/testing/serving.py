@@ -1,7 +1,7 @@
-"""The server of a synthetic web: one thread, one event loop, one small protocol object per connection.
+"""The server of a synthetic web: one thread, one event loop, and one small protocol object for each connection.
 
-The same port answers direct requests and those of a client that takes it for its proxy, so that thousands of
-host names work without DNS.
+The same port answers direct requests and requests of clients that use it as a proxy. Through the proxy, thousands of host
+names work without DNS.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ MOST_HEAD = 64 * 1024
 
 
 class ServedRequest(NamedTuple):
-    """One line of the access log; `at` is real time, as of `time.monotonic`."""
+    """One entry of the access log. `at` is real time, from `time.monotonic`."""
 
     at: float
     url: str
@@ -28,21 +28,21 @@ class ServedRequest(NamedTuple):
 
 
 class ServedWeb:
-    """What `with web.serve() as site` gives.
+    """A running server: the value of `with web.serve() as site`.
 
     url                the front page (of host 0) for a client that connects directly
     proxy              the address to use as proxy; then the URLs are those of `web`, such as `http://host7.test/`
     seeds              front pages by host name, for use with the proxy
     web, direct        the description, with the URLs seen through the proxy and with those seen directly
     clock              the web's time: `clock.now = t`, `clock.advance(seconds)`
-    requests           how often each page URL was asked for, whatever the answer
+    requests           how often each page URL was requested, whatever the answer
     robots_requests, other_requests   the same for robots.txt, and for images and sitemaps
-    in_flight, peak_in_flight, peak_by_host   requests that wait for their answer, now and at most
-    visits             the access log, when started with `record=True`
-    latency            seconds until an answer; may be changed while it runs
-    hold(after=N)      lets N more page requests pass and keeps the others waiting, until the next `hold` or `release`
-    held               how many are kept waiting
-    go_away(), come_back()   refuses connections for a while, on the same port afterwards
+    in_flight, peak_in_flight, peak_by_host   requests without an answer, now and at most
+    visits             the access log, if started with `record=True`
+    latency            seconds until an answer; may be changed while the server runs
+    hold(after=N)      answers N more page requests and delays the others until the next `hold` or `release`
+    held               how many requests are delayed
+    go_away(), come_back()   refuses connections, then accepts them again on the same port
     """
 
     def __init__(
@@ -95,15 +95,15 @@ class ServedWeb:
         self._background.stop()
 
     def go_away(self) -> None:
-        """Breaks all connections and refuses new ones, as a server does that restarts."""
+        """Breaks all connections and refuses new ones, like a server that restarts."""
         self._background.run(self._close())
 
     def come_back(self) -> None:
-        """Listens again where it listened before."""
+        """Listens again on the same port."""
         self._server = self._background.run(self._listen())
 
     def hold(self, after: int = 0) -> None:
-        """So that a test can be sure how far a client got, however fast or slow either of them is."""
+        """Answers only `after` more page requests. So a test knows exactly how far a client is."""
         self._background.run(self._let_pass(after))
 
     def release(self) -> None:
@@ -147,7 +147,7 @@ class ServedWeb:
             self.peak_by_host[request.host] = waiting
 
     def passes(self, connection: "Connection", request: Request) -> bool:
-        """Whether a request may be answered; if not, its connection hears of it later."""
+        """Whether a request may be answered now. If not, it is answered after `hold` or `release`."""
         if request.kind != "page":
             return True
         if self._passes <= 0:
@@ -168,7 +168,7 @@ class ServedWeb:
 
 
 class Connection(asyncio.Protocol):
-    """Answers the requests of one connection in turn; what arrives early waits in the buffer."""
+    """Answers the requests of one connection one after the other. Early requests wait in the buffer."""
 
     def __init__(self, site: ServedWeb) -> None:
         self.site = site

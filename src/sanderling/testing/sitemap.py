@@ -1,4 +1,4 @@
-"""Sitemaps of a synthetic host: one file while it is small, an index of several when it is not."""
+"""The sitemap of a synthetic host: one file for a small host, an index of several files for a large one."""
 
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape
@@ -7,14 +7,14 @@ from sanderling.testing.synthetic import SyntheticWeb
 from sanderling.testing.topology import PlannedPage
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC).timestamp()
-"""The date at which the time of a synthetic web is 0."""
+"""The date of time 0 of a synthetic web."""
 
 URLS_PER_FILE = 2000
 _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 
 def sitemap(web: SyntheticWeb, host: int, path: str, t: float) -> bytes | None:
-    """The file at `/sitemap.xml` or, for a big host, one of `/sitemap-N.xml`; None for anything else."""
+    """The file at `/sitemap.xml` or, for a large host, one of `/sitemap-N.xml`. None for any other path."""
     total = web.topology.total[host]
     if path == "/sitemap.xml":
         if total <= URLS_PER_FILE:

@@ -1,7 +1,7 @@
-"""The description of a synthetic web: which pages exist, how they link, what they say, at any moment.
+"""A synthetic web: which pages exist at any time, how they link, and their content.
 
-Every question is answered by computing, never by looking up, so a million pages cost no memory and two webs
-with the same parameters are the same web on every machine.
+Everything is computed and nothing is stored. So a million pages cost no memory, and two webs with the same parameters
+are equal on every machine.
 """
 
 import math
@@ -26,19 +26,19 @@ _SIZE, _GONE = 11, 12
 
 @dataclass(frozen=True)
 class SyntheticWeb:
-    """A web of `hosts` hosts with `pages` pages in all at time 0, spread evenly.
+    """A web of `hosts` hosts with `pages` pages in all at time 0, evenly distributed.
 
-    links        links on a page, at least 2; half of them (on inner pages) build the tree that keeps every
-                 page reachable from its host's front page, the others go anywhere
-    size         mean bytes of prose on a page
-    latency      seconds a server takes to answer
-    change_rate  mean changes of a page per day; a share `unchanging` never changes, the others spread
-                 log-normally with `rate_spread` (0: all alike)
-    appear       share of pages (of those at time 0) that come later, and
-    vanish       chance of a leaf page to go away, both during the first `span` seconds
-    skew         0: all pages are linked to alike; below 1: the k-th page gets links in proportion to k**-skew
-    origin       None: host N is `http://hostN.test`; an origin such as `http://127.0.0.1:8080`: all hosts
-                 live below it
+    links        links on a page, at least 2; on inner pages, half of them form a tree, so that every page can be
+                 reached from the front page of its host; the others lead anywhere
+    size         mean bytes of text on a page
+    latency      seconds until the server answers
+    change_rate  mean changes of a page per day; a share `unchanging` never changes, the rates of the others are
+                 log-normal with `rate_spread` (0: all equal)
+    appear       share of pages, relative to time 0, that appear during the first `span` seconds
+    vanish       probability that a leaf page vanishes during the first `span` seconds
+    skew         0: all pages get equally many links; below 1: the k-th page gets links in proportion to k**-skew
+    origin       None: host N is `http://hostN.test`; an origin such as `http://127.0.0.1:8080`: all hosts are
+                 below it
     """
 
     hosts: int = 1
@@ -58,15 +58,15 @@ class SyntheticWeb:
 
     def __post_init__(self) -> None:
         if self.hosts < 1 or self.pages < self.hosts:
-            raise ValueError("a web needs at least one host, and a page for each")
+            raise ValueError("a web needs at least one host, and at least one page for each host")
         if self.links < 2:
-            raise ValueError("links must be at least 2, or the pages cannot all be reached")
+            raise ValueError("links must be at least 2, because otherwise some pages cannot be reached")
         if not (0 <= self.appear <= 1 and 0 <= self.vanish <= 1 and 0 <= self.unchanging < 1 and 0 <= self.skew < 1):
-            raise ValueError("appear and vanish are shares in 0..1, unchanging and skew in 0..1 without 1")
+            raise ValueError("appear and vanish must be from 0 to 1; unchanging and skew from 0 to below 1")
         if not all(0 <= each < math.inf for each in (self.change_rate, self.rate_spread, self.size, self.latency)):
             raise ValueError("rates, sizes and latencies cannot be negative or infinite")
         if not 0 < self.span < math.inf:
-            raise ValueError("span has to be more than 0")
+            raise ValueError("span must be more than 0")
 
     # What exists, and when.
 
@@ -79,7 +79,7 @@ class SyntheticWeb:
         return {self.url(page) for page in self.every_page() if self.lifetime(page).covers(t)}
 
     def reachable(self, t: float, seeds: Iterable[str] | None = None) -> set[str]:
-        """The closure of the seeds (by default every front page) over the links of time `t`."""
+        """All pages that can be reached from the seeds (by default every front page) by the links at time `t`."""
         found = {page for url in (self.seeds if seeds is None else seeds) if (page := self.living(url, t))}
         queue = deque(found)
         while queue:
@@ -90,7 +90,7 @@ class SyntheticWeb:
         return {self.url(page) for page in found}
 
     def status(self, url: str, t: float) -> int:
-        """200, or 404 (never was, not yet, or gone), or 410 (gone, and said so)."""
+        """200 if the page exists. 404 if it never existed, does not exist yet or is gone. 410 for some gone pages."""
         page = self.locate(url)
         if page is None:
             return 404
@@ -99,13 +99,13 @@ class SyntheticWeb:
             return 200
         return 410 if t >= life.dies and fraction(self.topology.key(page), _GONE) < 0.5 else 404
 
-    # What a page says. A page that is not there at the moment raises LookupError.
+    # The content of a page. A page that does not exist at `t` raises LookupError.
 
     def body(self, url: str, t: float) -> bytes:
         return self.page_body(self._existing(url, t), t)
 
     def links_at(self, url: str, t: float) -> list[str]:
-        """The pages a page links to, in order; images are apart. They all exist at that moment."""
+        """The pages that a page links to, in order, without images. All of them exist at `t`."""
         return [self.url(target) for target in self.targets(self._existing(url, t), t)]
 
     def images_at(self, url: str, t: float) -> list[str]:
@@ -114,17 +114,17 @@ class SyntheticWeb:
         return [f"{self.base(page.host)}/img/{name}.png" for name in names]
 
     def version(self, url: str, t: float) -> str:
-        """Equal for two moments exactly when the page is."""
+        """Equal for two times if and only if the page is equal."""
         return self.page_version(self._existing(url, t), t)
 
     def modified(self, url: str, t: float) -> float:
-        """When the page last changed before or at `t`; 0 when it never has."""
+        """The time of the last change up to `t`, or 0 if the page has not changed."""
         return self.page_modified(self._existing(url, t), t)
 
-    # The known answers.
+    # The truth that tests compare with.
 
     def changes(self, url: str, t0: float, t1: float) -> list[ScheduledChange]:
-        """What happens to a page in (t0, t1], oldest first."""
+        """The changes of a page in (t0, t1], the oldest first."""
         page = self._known(url)
         life = self.lifetime(page)
         found = [
@@ -138,7 +138,7 @@ class SyntheticWeb:
         return sorted(found + [change for change in moments if t0 < change.at <= t1])
 
     def rate(self, url: str) -> float:
-        """The true rate, in edits per second, that an estimator should find; `links` changes come on top."""
+        """The true rate that an estimator should find, in edits per second. It does not include `links` changes."""
         return self.schedule.rate(self.topology.key(self._known(url)))
 
     def serve(
@@ -152,7 +152,7 @@ class SyntheticWeb:
         speed: float = 0.0,
         record: bool = False,
     ) -> "ServedWeb":
-        """A server for `with`: it listens from then on, in a thread of its own."""
+        """A server for a `with` statement. It runs in a thread of its own."""
         from sanderling.testing.serving import ServedWeb
 
         return ServedWeb(
@@ -166,7 +166,7 @@ class SyntheticWeb:
             record=record,
         )
 
-    # The same by page instead of URL: what the server works with.
+    # The same for a page instead of a URL, as the server needs it.
 
     def page_body(self, page: PlannedPage, t: float) -> bytes:
         key = self.topology.key(page)
@@ -202,7 +202,7 @@ class SyntheticWeb:
         return self.schedule.condition(key, t, self._paragraphs(key))
 
     def targets(self, page: PlannedPage, t: float) -> list[PlannedPage]:
-        """Home, other hosts (on front pages), the living children, then by chance pages that stay."""
+        """Links to the front page, to other hosts (from front pages), to existing children and to random lasting pages."""
         found = {PlannedPage(page.host, 0): None}
         found |= dict.fromkeys(self.topology.neighbours(page))
         found |= {child: None for child, life in self._children(page) if life.covers(t)}
@@ -212,11 +212,11 @@ class SyntheticWeb:
         return list(found)
 
     def every_page(self) -> Iterator[PlannedPage]:
-        """Of all times."""
+        """Every page that exists at any time."""
         return (PlannedPage(h, i) for h in range(self.hosts) for i in range(self.topology.total[h]))
 
     def lifetime(self, page: PlannedPage) -> Lifetime:
-        """Pages with children stay for ever, so that no living page loses its way to the front page."""
+        """Pages with children exist for ever, so that every page can always be reached from the front page."""
         if page.number == 0 or self.topology.children(page):
             return ALWAYS
         newcomer = page.number >= self.topology.initial[page.host]
@@ -251,7 +251,7 @@ class SyntheticWeb:
         return name(self.seed, self.topology.key(page), page.number)
 
     def _link(self, host: int, up: str, target: PlannedPage) -> RenderedLink:
-        """Absolute, relative with dots, or from the root, as authors please."""
+        """A link as an absolute URL, as a relative path with dots or as a path from the root."""
         path, title = self._name(target)
         form = (target.number + len(up) // 3) % 4
         if target.host != host or form == 0:
@@ -261,7 +261,7 @@ class SyntheticWeb:
         return RenderedLink(path, title)
 
     def locate(self, url: str) -> PlannedPage | None:
-        """The page of a URL, whether or not it exists at some moment."""
+        """The page of a URL, whether or not it exists at some time."""
         found = self.split(url)
         return found and self.at_path(*found)
 
@@ -309,11 +309,11 @@ class SyntheticWeb:
     def _known(self, url: str) -> PlannedPage:
         page = self.locate(url)
         if page is None:
-            raise LookupError(f"{url} is at no time a page of this web")
+            raise LookupError(f"{url} is never a page of this web")
         return page
 
     def _existing(self, url: str, t: float) -> PlannedPage:
         page = self.living(url, t)
         if page is None:
-            raise LookupError(f"{url} is not there at time {t}")
+            raise LookupError(f"{url} does not exist at time {t}")
         return page

@@ -1,4 +1,4 @@
-"""How the pages of a synthetic web hang together: a tree on each host, and links by chance across it."""
+"""The links of a synthetic web: a tree on each host, and random links."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from sanderling.testing.chance import MASK, longs, scramble
 
 ELSEWHERE = 0.1
-"""Share of the chance links that lead to another host."""
+"""The share of random links that lead to another host."""
 
 _LINKS = 0x6C696E6B73
 
@@ -33,7 +33,7 @@ class Topology:
 
     @cached_property
     def total(self) -> list[int]:
-        """How many it has had in the end: the newcomers take the highest numbers, so they are leaves."""
+        """How many pages each host has at the end. Newcomers have the highest numbers, so they are leaves."""
         return [count + round(self.appear * count) for count in self.initial]
 
     @cached_property
@@ -45,11 +45,11 @@ class Topology:
         return [scramble((scramble(self.seed & MASK) + host) & MASK) for host in range(self.hosts)]
 
     def key(self, page: PlannedPage) -> int:
-        """Where all the page's chance comes from."""
+        """The key from which all random numbers of the page are computed."""
         return scramble((self._host_keys[page.host] + page.number) & MASK)
 
     def children(self, page: PlannedPage) -> range:
-        """The numbers of the pages for which this page is the way from the front page."""
+        """The numbers of the child pages in the tree."""
         first = page.number * self.branching + 1
         return range(first, min(first + self.branching, self.total[page.host]))
 
@@ -57,14 +57,14 @@ class Topology:
         return PlannedPage(page.host, (page.number - 1) // self.branching)
 
     def neighbours(self, page: PlannedPage) -> list[PlannedPage]:
-        """Front pages know others, by a ring that reaches all and a binary tree that makes it short."""
+        """Front pages link to others, in a ring that reaches all hosts and a binary tree that makes paths short."""
         if page.number:
             return []
         hosts = {(page.host + 1) % self.hosts, 2 * page.host + 1, 2 * page.host + 2}
         return [PlannedPage(host, 0) for host in sorted(hosts) if host < self.hosts]
 
     def chance_targets(self, page: PlannedPage, key: int) -> list[PlannedPage]:
-        """Fill up to `links`, each to any page of time 0, the low numbers by far the most when skewed."""
+        """Random links to pages of time 0, up to `links` in all. With `skew`, low numbers get most of them."""
         count = self.links - 1 - len(self.children(page))
         if count <= 0:
             return []

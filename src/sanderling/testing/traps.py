@@ -1,4 +1,4 @@
-"""A site that never ends: real pages among a calendar, sessions in URLs, endless subdomains, growing paths and queries.
+"""An endless site: real pages beside a calendar, session ids in URLs, endless subdomains, growing paths and queries.
 
 with TrapWeb(pages=1500).serve() as site:
     crawl(site.url, proxy=site.proxy, scope="domain")
@@ -26,11 +26,11 @@ _MONTHS = "January February March April May June July August September October N
 
 @dataclass(frozen=True)
 class TrapWeb:
-    """`pages` real pages on one host, a third of them linked with a new session in every answer."""
+    """`pages` real pages on one host. Links to a third of them have a new session id in every answer."""
 
     pages: int = 300
     seed: int = 0
-    echo: bool = False  # every page of a trap also says its own address, so that no two are the same
+    echo: bool = False  # every trap page also contains its own address, so that no two are equal
 
     @cached_property
     def paths(self) -> list[str]:
@@ -45,7 +45,7 @@ class TrapWeb:
         return ServedTraps(self)
 
     def body(self, number: int, session: str) -> str:
-        """A real page: its children in a tree, a few others, and one link into every trap."""
+        """A real page with links to its children in a tree, to a few other pages and into every trap."""
         chance = Random(f"{self.seed}/{number}")
         text = " ".join(chance.sample(sentences(self.seed), 12))
         others = [chance.randrange(self.pages) for _ in range(4)]
@@ -61,7 +61,7 @@ class TrapWeb:
 
 
 def trap(host: str, path: str, query: str) -> str | None:
-    """What lies in wait at an address; None when nothing does."""
+    """The trap page at an address. None if there is none."""
     if host != HOME:
         name = host.removesuffix("." + HOME)
         return _page(
@@ -102,12 +102,12 @@ def _page(title: str, text: str, links: list[str]) -> str:
 
 
 class ServedTraps:
-    """What `with web.serve() as site` gives.
+    """A running server: the value of `with web.serve() as site`.
 
-    url, proxy     where to start, and through which proxy: the hosts exist nowhere else
-    requests       how often each URL was asked for
-    real, found    the paths of the real pages, and those of them that were fetched
-    wasted         fetches that brought no real page, or one again
+    url, proxy     the seed, and the proxy that knows the hosts
+    requests       how often each URL was requested
+    real, found    the paths of the real pages, and of those that were fetched
+    wasted         fetches that returned no real page, or a real page for a second time
     """
 
     def __init__(self, web: TrapWeb) -> None:
@@ -159,7 +159,7 @@ class ServedTraps:
             if path in ("/robots.txt", "/sitemap.xml"):
                 return 404, b""
             self.answered += 1
-            # Drawn from a counter, yet without anything in common with the one before.
+            # Made from a counter, but without any similarity to the one before.
             session = f"{next(self._sessions) * 0x9E3779B97F4A7C15 & 0xFFFFFFFF:08x}"
             if host == HOME and path in self.real:
                 self.wasted += path in self.found

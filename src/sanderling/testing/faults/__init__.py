@@ -1,1 +1,1 @@
-"""A misbehaving HTTP server: each module is a family of faults, and each fault is a function with a name."""
+"""An HTTP server that misbehaves. Each module has one group of faults; each fault is a function with a URL."""

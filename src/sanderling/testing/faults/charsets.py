@@ -1,4 +1,4 @@
-"""Pages that lie about their encoding, and characters that attack terminals and readers."""
+"""Pages with a wrong encoding, and characters that attack terminals and readers."""
 
 from sanderling.testing.faults.exchange import FaultExchange, fault
 

@@ -31,7 +31,7 @@ async def reset(exchange: FaultExchange) -> None:
 async def reset_midway(exchange: FaultExchange) -> None:
     """Resets the connection in the middle of the body."""
     await exchange.send(head(200, f"Content-Type: {HTML}", f"Content-Length: {len(BODY)}") + BODY[:40])
-    # Time for the first bytes to leave, because a reset throws away what still waits to be sent.
+    # Waits until the first bytes are sent, because a reset drops everything in the buffer.
     await asyncio.sleep(0.05)
     exchange.reset()
 

@@ -1,4 +1,4 @@
-"""Bodies that are not what they are said to be."""
+"""Bodies that do not match their content type."""
 
 import asyncio
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""Compressed bodies that are broken, or far larger than they look."""
+"""Compressed bodies that are broken, or that become very large."""
 
 import gzip
 import struct

@@ -12,7 +12,7 @@ HTML = "text/html; charset=utf-8"
 
 
 class Surroundings(Protocol):
-    """What a fault may know of its server."""
+    """What a fault can use of its server."""
 
     origin: str
     other_origin: str
@@ -39,7 +39,7 @@ class FaultExchange:
 
     @property
     def times_asked(self) -> int:
-        """This time included."""
+        """How often this path was requested, including this request."""
         return self.surroundings.times_asked(self.path)
 
     def header(self, name: str) -> str:
@@ -53,7 +53,7 @@ class FaultExchange:
     async def reply(
         self, body: bytes | str = b"", kind: str = HTML, status: int = 200, headers: tuple[str, ...] = ()
     ) -> None:
-        """A flawless answer, after which the connection stays open."""
+        """Sends a correct answer and keeps the connection open."""
         content = body.encode() if isinstance(body, str) else body
         lines = [f"Content-Type: {kind}", f"Content-Length: {len(content)}", *headers]
         bodiless = self.method == "HEAD" or status in (204, 304)
@@ -71,7 +71,7 @@ class FaultExchange:
     async def send(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
-        # A drained writer does not give way by itself: an endless body would stop the other conversations.
+        # `drain` does not yield if there is room in the buffer, so an endless body would block all other connections.
         await asyncio.sleep(0)
 
     async def until_closed(self) -> None:
@@ -79,7 +79,7 @@ class FaultExchange:
             pass
 
     def reset(self) -> None:
-        """RST instead of FIN: with a linger time of 0 the kernel throws the connection away."""
+        """Closes with RST instead of FIN, by a linger time of 0."""
         connection = self.writer.get_extra_info("socket")
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.writer.transport.abort()
@@ -90,7 +90,7 @@ M = TypeVar("M", bound=Misbehaviour)
 
 
 class Fault(NamedTuple):
-    """`name` may end in parameters in capitals, as in `status/NNN`; `example` is a name that works."""
+    """`name` may end with parameters in capitals, such as `status/NNN`. `example` is a name with values for them."""
 
     name: str
     example: str
@@ -103,7 +103,7 @@ FAULTS: dict[str, Fault] = {}
 
 
 def fault(name: str, example: str = "") -> Callable[[M], M]:
-    """Makes a function the behaviour of a URL; its docstring is the sentence that documents it."""
+    """Registers a function as the behaviour of a URL. Its docstring documents the fault."""
 
     def register(misbehave: M) -> M:
         literal = "/".join(part for part in name.split("/") if not part.isupper())
@@ -115,7 +115,7 @@ def fault(name: str, example: str = "") -> Callable[[M], M]:
 
 
 def find(path: str) -> tuple[Fault, list[str]] | None:
-    """The fault with the longest name that begins the path, and the rest of the path as its arguments."""
+    """The fault with the longest name that the path begins with, and the rest of the path as arguments."""
     parts = path.strip("/").split("/")
     for length in range(len(parts), 0, -1):
         found = FAULTS.get("/".join(parts[:length]))

@@ -1,4 +1,4 @@
-"""Pages whose links lead astray, and what pages say about following and keeping."""
+"""Pages with harmful links, and pages that forbid following or indexing."""
 
 from sanderling.testing.faults.exchange import HTML, FaultExchange, anchors, document, fault, head
 from sanderling.testing.faults.private import private_urls

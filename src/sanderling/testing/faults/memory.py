@@ -41,7 +41,7 @@ async def cookie_foreign(exchange: FaultExchange) -> None:
 
 @fault("etag")
 async def etag(exchange: FaultExchange) -> None:
-    """A page that never changes, with an ETag and 304 for those who know it."""
+    """A page that never changes, with an ETag. A request with that ETag is answered with 304."""
     same = '"unchanging"' in exchange.header("if-none-match")
     await exchange.reply(
         document("Tagged", "<p>Always the same.</p>"),
@@ -52,7 +52,7 @@ async def etag(exchange: FaultExchange) -> None:
 
 @fault("last-modified")
 async def last_modified(exchange: FaultExchange) -> None:
-    """A page that never changes, with Last-Modified and 304 for those who send that date back."""
+    """A page that never changes, with Last-Modified. A request with that date is answered with 304."""
     date = "Mon, 01 Jan 2024 00:00:00 GMT"
     same = exchange.header("if-modified-since") == date
     await exchange.reply(
@@ -64,7 +64,7 @@ async def last_modified(exchange: FaultExchange) -> None:
 
 @fault("always-304")
 async def always_304(exchange: FaultExchange) -> None:
-    """Answers 304 even to those who have nothing."""
+    """Answers 304 even to unconditional requests."""
     await exchange.reply(status=304)
 
 
@@ -83,5 +83,5 @@ async def same(exchange: FaultExchange) -> None:
 
 @fault("counter")
 async def counter(exchange: FaultExchange) -> None:
-    """A page that changes at every fetch: it counts them."""
+    """A page that changes at every fetch, because it shows the number of fetches."""
     await exchange.page("Counter", f"<p>You are visitor number {exchange.times_asked}.</p>")

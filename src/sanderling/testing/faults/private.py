@@ -1,4 +1,4 @@
-"""The ways to write an address that a crawler must not be led to."""
+"""The ways to write an address that a crawler must not visit."""
 
 from urllib.parse import urlsplit
 
@@ -37,6 +37,6 @@ _ELSEWHERE = {
 
 
 def private_urls(origin: str) -> dict[str, str]:
-    """By kind. Those for loopback carry the port of `origin`, so that following one does arrive there."""
+    """URLs by kind. Loopback addresses have the port of `origin`, so that a crawler that follows one is noticed."""
     port = urlsplit(origin).port
     return {kind: f"http://{host}:{port}/private/{kind}" for kind, host in _LOOPBACK.items()} | _ELSEWHERE

@@ -25,7 +25,7 @@ async def redirect_self(exchange: FaultExchange) -> None:
 
 @fault("redirect-endless/N", "redirect-endless")
 async def redirect_endless(exchange: FaultExchange) -> None:
-    """Always redirects to a URL that is new."""
+    """Always redirects to a new URL."""
     await exchange.redirect(f"/redirect-endless/{exchange.number(0) + 1}")
 
 
@@ -54,7 +54,7 @@ async def redirect_bad(exchange: FaultExchange) -> None:
 
 @fault("redirect-no-location")
 async def redirect_no_location(exchange: FaultExchange) -> None:
-    """Says 302 and does not say where to."""
+    """Answers 302 without a Location."""
     await exchange.reply("Somewhere.\n", "text/plain", 302)
 
 

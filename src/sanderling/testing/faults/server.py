@@ -1,4 +1,4 @@
-"""The fault server itself: two ports, a directory of faults, a book of who asked for what."""
+"""The fault server: two ports, a list of all faults, and a record of all requests."""
 
 import asyncio
 from collections import Counter
@@ -25,7 +25,7 @@ from sanderling.testing.faults.private import private_urls
 
 
 class Received(NamedTuple):
-    """A request at the other port; header names in lower case."""
+    """A request to the other port. Header names are in lower case."""
 
     method: str
     path: str
@@ -70,7 +70,7 @@ class FaultServer:
         self._background.stop()
 
     def url(self, name: str = "") -> str:
-        """The URL of a fault, parameters filled in: `url("status/503")`; without a name, the front page."""
+        """The URL of a fault with its parameters, such as `url("status/503")`. Without a name, the front page."""
         name = name.lstrip("/")
         if name and find(name) is None:
             raise LookupError(f"there is no fault called {name!r}; see FaultServer.names")

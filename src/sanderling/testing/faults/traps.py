@@ -1,4 +1,4 @@
-"""Sites without end."""
+"""Endless sites."""
 
 from sanderling.testing.faults.exchange import FaultExchange, anchors, fault
 
