@@ -12,7 +12,7 @@ from conftest import FAST, command, stored_urls
 
 from sanderling.cli import main
 from sanderling.cli.crawl import _default_folder
-from sanderling.documents.formats import decode
+from sanderling.documents.charsets import decode
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS

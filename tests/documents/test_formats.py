@@ -1,6 +1,9 @@
 import pytest
 
-from sanderling.documents.formats import decode, kind_of, read_xml
+from sanderling.documents.charsets import decode
+from sanderling.documents.formats import kind_of, read_xml
+from sanderling.documents.html import HtmlPage
+from sanderling.documents.reading import visible_text
 
 
 @pytest.mark.parametrize(
@@ -88,3 +91,51 @@ def test_looking_for_html_ends() -> None:
     """Comments can be grouped in two to the power of their number; trying all that would take for ever."""
     assert kind_of(b"<!-- -->" * 500 + b"<nothing", "") != "html"
     assert kind_of(b"<!-- x --><?xml version='1.0'?> <!----> <html>", "") == "html"
+
+
+RUSSIAN = "\u041f\u0440\u0438\u0432\u0435\u0442, \u043c\u0438\u0440"
+
+
+@pytest.mark.parametrize("name", ["utf-16-le", "utf-16-be", "utf-16"])
+@pytest.mark.parametrize(
+    ("markup", "mime", "kind"),
+    [
+        (f"<html><title>{RUSSIAN}</title><p>{RUSSIAN * 20}", "text/html", "html"),
+        (RUSSIAN * 20, "text/plain", "text"),
+        (f"<rss><title>{RUSSIAN}</title></rss>", "application/rss+xml", "xml"),
+        (f"<?xml version='1.0'?><rss><title>{RUSSIAN}</title></rss>", "", "xml"),
+    ],
+)
+def test_utf_16_is_text_with_and_without_a_mark(name: str, markup: str, mime: str, kind: str) -> None:
+    body = markup.encode(name)
+    charset = None if name == "utf-16" else name.replace("16-", "16")
+    assert kind_of(body, mime, charset) == kind
+    assert RUSSIAN in decode(body, charset)
+    assert RUSSIAN in visible_text("http://e.org/", body, f"{mime}; charset={charset}" if charset else mime)
+
+
+def test_an_xml_declaration_shows_utf_16_by_itself() -> None:
+    for name in ("utf-16-le", "utf-16-be"):
+        feed = f"<?xml version='1.0' encoding='utf-16'?><rss><title>{RUSSIAN}</title></rss>".encode(name)
+        assert kind_of(feed, "application/xml") == "xml"
+        assert read_xml(feed, None).title == RUSSIAN
+        page = f"<?xml version='1.0' encoding='utf-16'?><html><title>{RUSSIAN}</title></html>".encode(name)
+        assert kind_of(page, "application/xhtml+xml") == "html"
+        assert HtmlPage(page, None, "http://e.org/").title() == RUSSIAN
+
+
+def test_links_of_xml_are_relative_to_their_base() -> None:
+    feed = (
+        b'<feed xml:base="http://e.org/blog/"><link href="."/><entry xml:base="2024/"><link href="2"/></entry>'
+        b'<entry><link xml:base="/x/" href="3"/></entry><entry xml:base="http://["><link href="4"/></entry></feed>'
+    )
+    listed = ["http://e.org/blog/", "http://e.org/blog/2024/2", "http://e.org/x/3", "4"]
+    assert read_xml(feed, None).links == listed
+    relative = feed.replace(b"http://e.org/blog/", b"blog/")
+    assert read_xml(relative, None).links == ["blog/", "blog/2024/2", "/x/3", "4"]
+
+
+def test_a_comment_in_xml_may_mention_cdata() -> None:
+    read = read_xml(b"<rss><!-- <![CDATA[ --><item><link>http://e.org/1</link></item><a><![CDATA[b]]></a></rss>", None)
+    assert read.links == ["http://e.org/1"]
+    assert read.text == "http://e.org/1\nb"

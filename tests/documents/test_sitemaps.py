@@ -104,3 +104,86 @@ def test_bombs_are_read_as_far_as_allowed() -> None:
     ):
         assert urls(b"<urlset>" + evil) == []
     assert urls(b"<urlset><url><loc>http://e.org/" + b"a" * 10_000_000 + b"</loc></url></urlset>") == []
+
+
+# ---- what is no markup, and what is written in other charsets
+
+
+@pytest.mark.parametrize(
+    ("hidden", "listed"),
+    [
+        (b"<!-- <url><loc>http://e.org/no</loc></url> -->", []),
+        (b"<!--><url><loc>http://e.org/no</loc></url>-->", []),
+        (b"<![CDATA[<url><loc>http://e.org/no</loc></url>]]>", []),
+        (b"<?x <url><loc>http://e.org/no</loc></url>?>", []),
+        (b"<!-- <![CDATA[ --><url><loc>http://e.org/yes</loc></url>", ["http://e.org/yes"]),
+        (b"<url><loc><!-- http://e.org/no -->http://e.org/yes</loc></url>", ["http://e.org/yes"]),
+        (b"<url><loc>http://e.org/<![CDATA[y&]]>es</loc></url>", ["http://e.org/y&es"]),
+    ],
+)
+def test_only_markup_is_markup(hidden: bytes, listed: list[str]) -> None:
+    body = b"<urlset>" + hidden + b"<url><loc>http://e.org/last</loc></url></urlset>"
+    assert urls(body) == [*listed, "http://e.org/last"]
+
+
+def test_a_long_comment_hides_no_list() -> None:
+    assert urls(HEAD + b"<!--" + b" " * 900_000 + b"--><urlset><url><loc>http://e.org/1</loc></url></urlset>") != []
+    assert urls(b"<urlset/>") == []
+
+
+def test_what_is_not_closed_ends_the_list() -> None:
+    body = b"<urlset><url><loc>http://e.org/1</loc></url>"
+    assert urls(body + b"<!-- " * 100_000 + b"<url><loc>http://e.org/2</loc></url>") == ["http://e.org/1"]
+    assert urls(body + b"<![CDATA[" * 100_000) == ["http://e.org/1"]
+
+
+@pytest.mark.parametrize(
+    "doctype", [b"<!DOCTYPE urlset>", b'<!DOCTYPE urlset SYSTEM "http://e.org/x.dtd">', b"<!-- <!DOCTYPE x [ -->"]
+)
+def test_a_bare_document_type_does_no_harm(doctype: bytes) -> None:
+    assert urls(HEAD + doctype + b"<urlset><url><loc>http://e.org/1</loc></url></urlset>") == ["http://e.org/1"]
+
+
+@pytest.mark.parametrize(
+    "doctype", [b'<!DOCTYPE x [<!ENTITY a "b">]>', b"<!DOCTYPE x SYSTEM 'y' [", b'<!ENTITY a "b">']
+)
+def test_entities_are_refused(doctype: bytes) -> None:
+    with pytest.raises(NotASitemap, match="entities"):
+        urls(HEAD + doctype + b"<urlset><url><loc>http://e.org/&a;</loc></url></urlset>")
+
+
+LISTED = "<urlset><url><loc>http://e.org/\u043c\u0438\u0440</loc></url></urlset>"
+
+
+@pytest.mark.parametrize(
+    ("body", "charset"),
+    [
+        (f'<?xml version="1.0" encoding="windows-1251"?>{LISTED}'.encode("windows-1251"), None),
+        (f'<?xml version="1.0" encoding="windows-1251"?>{LISTED}'.encode("windows-1251"), "utf-8"),
+        (f'<?xml version="1.0" encoding="UTF-8"?>{LISTED}'.encode(), "iso-8859-1"),
+        (LISTED.encode("utf-16-le"), "utf-16"),
+        (LISTED.encode("utf-16-be"), "UTF-16BE"),
+        (f'<?xml version="1.0" encoding="utf-16"?>{LISTED}'.encode("utf-16-le"), None),
+        (f'<?xml version="1.0" encoding="utf-16"?>{LISTED}'.encode("utf-16-be"), None),
+        (LISTED.encode("utf-16"), None),
+        (LISTED.encode("utf-8-sig"), "utf-16"),
+    ],
+)
+def test_a_list_in_any_charset(body: bytes, charset: str | None) -> None:
+    assert [entry.url for entry in read(body, charset)] == ["http://e.org/%D0%BC%D0%B8%D1%80"]
+
+
+def test_links_of_feeds_are_relative_to_their_base() -> None:
+    feed = (
+        b'<feed xml:base="http://e.org/blog/"><link href="."/>'
+        b'<entry><link href="1"/><updated>2024-05-01</updated></entry>'
+        b'<entry xml:base="2024/"><link href="2"/></entry><entry><link xml:base="/x/" href="3"/></entry>'
+        b'<entry xml:base="javascript:"><link href="4"/></entry></feed>'
+    )
+    listed = ["http://e.org/blog/1", "http://e.org/blog/2024/2", "http://e.org/x/3", "http://e.org/blog/4"]
+    assert urls(feed) == listed
+    relative = feed.replace(b"http://e.org/blog/", b"blog/")
+    assert urls(relative) == []
+    assert [entry.url for entry in read(relative, None, "http://e.org/feed")] == listed
+    assert sitemaps.dates(relative, None, "http://e.org/feed") == {"http://e.org/blog/1": 1714521600.0}
+    assert urls(b"<urlset><url><loc>/relative</loc></url></urlset>") == []

@@ -12,7 +12,8 @@ from xxhash import xxh3_128_digest
 from sanderling.client.archive import Archive
 from sanderling.client.transport import Fetch, conditions_of, skipped_types
 from sanderling.documents import sitemaps
-from sanderling.documents.formats import decode, kind_of
+from sanderling.documents.charsets import decode
+from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage, directives
 from sanderling.documents.links import LinkTable, pack
 from sanderling.documents.reading import READERS, as_document, dated, hrefs_of, media_type
@@ -143,9 +144,9 @@ class Reader:
             )  # fmt: skip
             return ParsedVisit(visit, task.url)
         body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
-        if task.kind == Kind.SOURCE:
-            return self._source(fetch, body)
         mime, charset = media_type(known.get(b"content-type", ""))
+        if task.kind == Kind.SOURCE:
+            return self._source(fetch, body, charset)
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
             visit = Visit(
@@ -209,7 +210,7 @@ class Reader:
         """
         nofollow, noindex = said
         try:
-            kind = kind_of(body, mime)
+            kind = kind_of(body, mime, charset)
             if kind == "html":
                 return self._html(url, body, charset, said, again)
             if kind == "bytes":
@@ -226,7 +227,7 @@ class Reader:
                 words=text.text,
                 fingerprint=self._of_text(text.text, url) if again else b"",
                 links=links,
-                found=(dated(body, links) if kind == "xml" else []) + [found for _, found in new],
+                found=(dated(url, body, charset, links) if kind == "xml" else []) + [found for _, found in new],
                 noindex=noindex,
             )
         except ChildFailed as error:
@@ -264,7 +265,7 @@ class Reader:
         document = as_document(words)
         return self._detector.fingerprint(document, url)(shown(document), b"")
 
-    def _source(self, fetch: Fetch, body: bytes) -> ParsedVisit:
+    def _source(self, fetch: Fetch, body: bytes, charset: str | None) -> ParsedVisit:
         """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
         found: list[Found] = []
         words, reason = None, ""
@@ -276,7 +277,7 @@ class Reader:
         elif 200 <= fetch.status < 300:
             outcome = Outcome.SOURCE
             try:
-                for url, kind, modified in sitemaps.read(body):
+                for url, kind, modified in sitemaps.read(body, charset, fetch.task.url):
                     self._links.meet(url)
                     found.append(Found(identity(url), url, "", kind, modified))
             except sitemaps.NotASitemap as error:

@@ -2,13 +2,16 @@
 
 import re
 from collections.abc import Iterable
-from html import escape, unescape
+from html import unescape
+from itertools import islice
 from typing import Literal, NamedTuple
+from urllib.parse import urljoin
 
 import turbohtml
-from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page may name those, not any of Python's
 
 from sanderling.documents import sitemaps
+from sanderling.documents.charsets import decode, wide_charset, xml_charset
+from sanderling.documents.markup import plain_markup
 
 Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
 
@@ -22,8 +25,8 @@ _HTML_START = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 
-_XML_ENCODING = re.compile(rb"""<\?xml[^>]{0,100}\sencoding\s*=\s*["']([A-Za-z][\w.-]{0,39})""")
-
+# How far up xml:base is looked for.
+_MOST_BASES = 20
 _ABSOLUTE = re.compile(r"\s*https?://", re.IGNORECASE)
 _TAG = re.compile("<[^<>]*>")
 
@@ -38,7 +41,7 @@ class Text(NamedTuple):
     title: str
 
 
-def kind_of(body: bytes, mime: str) -> Kind:
+def kind_of(body: bytes, mime: str, charset: str | None = None) -> Kind:
     """What the bytes are; the declared type only decides between kinds of text."""
     start = body[:4096]
     if start.startswith(b"%PDF-"):
@@ -47,11 +50,13 @@ def kind_of(body: bytes, mime: str) -> Kind:
         return "docx" if b"word/" in body else "bytes"
     if start.startswith(_BINARY_MAGIC):
         return "bytes"
-    if not start.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\x00" in start and mime not in _HTML_TYPES:
+    if wide := wide_charset(start, charset):
+        start = start.decode(wide, "replace").encode()
+    elif b"\x00" in start and mime not in _HTML_TYPES:
         return "bytes"
     if mime in _HTML_TYPES:
         return "html" if _looks_like_text(start) else "bytes"
-    head = start.removeprefix(b"\xef\xbb\xbf")
+    head = start.removeprefix(b"\xef\xbb\xbf")  # UTF-16 has become UTF-8, its mark as well
     if _HTML_START.match(head) and mime in (
         "",
         "text/plain",
@@ -75,27 +80,27 @@ def kind_of(body: bytes, mime: str) -> Kind:
 
 
 def _looks_like_text(start: bytes) -> bool:
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return True
     start = start[:1024]
     return len(start.translate(None, _NO_CONTROLS)) * 20 <= len(start)
 
 
 def read_xml(body: bytes, charset: str | None) -> Text:
     """Text of an XML document and the addresses in its links, feeds included."""
-    markup = _without_cdata(decode(body, charset or xml_charset(body)).lstrip())
+    charset = wide_charset(body, charset) or charset or xml_charset(body)
+    markup = _without_cdata(decode(body, charset).lstrip())
     try:
         document = turbohtml.parse_xml(markup)
     except (turbohtml.HTMLParseError, ValueError, RecursionError):
-        return _read_broken(body, markup)
+        return _read_broken(body, charset, markup)
+    based = "xml:base" in markup
     links = []
     for element in document.iter_elements():
         tag = element.tag.rpartition(":")[2]
         href = element.attr("href") or element.attr("xlink:href")
+        if not href and (tag in ("link", "loc") or (tag == "guid" and _is_address(element))):
+            href = element.text.strip()
         if href:
-            links.append(href)
-        elif tag in ("link", "loc") or (tag == "guid" and _is_address(element)):
-            links.append(element.text.strip())
+            links.append(_from_base(element, href) if based else href)
         if len(links) > 50_000:
             break
     title = document.find("title")
@@ -106,21 +111,33 @@ def read_xml(body: bytes, charset: str | None) -> Text:
     )
 
 
+def _from_base(element: turbohtml.Element, href: str) -> str:
+    """A link relative to the document, where elements around it say what it is relative to."""
+    for around in (element, *islice(element.ancestors, _MOST_BASES)):
+        base = around.attr("xml:base") if isinstance(around, turbohtml.Element) else None
+        if base:
+            try:
+                href = urljoin(base, href)
+            except ValueError:
+                break
+    return href
+
+
 def _is_address(guid: turbohtml.Element) -> bool:
     return guid.attr("isPermaLink") != "false" and _ABSOLUTE.match(guid.text) is not None
 
 
 def _without_cdata(markup: str) -> str:
     """The same document without CDATA sections: the parser keeps what they say apart from its text."""
-    first, *rest = markup.split("<![CDATA[")
-    sections = (part.partition("]]>") for part in rest)
-    return first + "".join(escape(said, quote=False) + after for said, _, after in sections)
+    if "<![CDATA[" not in markup:
+        return markup
+    return b"".join(plain_markup([markup.encode("utf-8", "replace")])).decode("utf-8", "replace")
 
 
-def _read_broken(body: bytes, markup: str) -> Text:
+def _read_broken(body: bytes, charset: str | None, markup: str) -> Text:
     """A feed that is not well-formed, as many are: what it lists, and what stands between its tags."""
     try:
-        links = [entry.url for entry in sitemaps.read(body)]
+        links = [entry.url for entry in sitemaps.read(body, charset)]
     except sitemaps.NotASitemap:
         return Text("", [], "")
     return Text(_in_lines(map(unescape, _TAG.split(markup))), links, "")
@@ -129,22 +146,3 @@ def _read_broken(body: bytes, markup: str) -> Text:
 def _in_lines(texts: Iterable[str]) -> str:
     """What each element says on a line of its own, which is a paragraph when versions are compared."""
     return "\n".join(filter(None, (" ".join(text.split()) for text in texts)))
-
-
-def xml_charset(body: bytes) -> str | None:
-    """The charset that the first line of an XML document names; in UTF-16 that line could not have been read."""
-    found = _XML_ENCODING.match(body)
-    if found is None:
-        return None
-    return "utf-8" if found[1].lower().startswith(b"utf-16") else found[1].decode()
-
-
-def decode(body: bytes, charset: str | None) -> str:
-    """Text of bytes by BOM, declared charset, then UTF-8 or the detected one; never fails."""
-    for mark, name in ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
-        if body.startswith(mark):
-            return body.decode(name, "replace")
-    try:
-        return body.decode(f"whatwg-{charset}") if charset else body.decode()
-    except (UnicodeDecodeError, LookupError):
-        return body.decode(f"whatwg-{detect(body[:65536]).encoding or 'utf-8'}")

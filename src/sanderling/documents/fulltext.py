@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from turbohtml.detect import detect_language
 
-from sanderling.documents.formats import decode, kind_of
+from sanderling.documents.charsets import decode
+from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage, directives
 from sanderling.documents.reading import READERS, media_type
 
@@ -35,7 +36,7 @@ def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], names: 
     types = [value for name, value in headers if name.lower() == "content-type"]
     mime, charset = media_type(types[0] if types else "")
     try:
-        kind = kind_of(body, mime)
+        kind = kind_of(body, mime, charset)
         if kind == "html":
             found = _html(HtmlPage(body, charset, url), names)
         elif kind == "text":

@@ -5,7 +5,7 @@ from typing import NamedTuple, cast
 
 import turbohtml
 
-from sanderling.documents.formats import xml_charset
+from sanderling.documents.charsets import xml_charset
 from sanderling.documents.visible import visible_text
 from sanderling.urls import join
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 import turbohtml
 
 from sanderling.documents import foreign, sitemaps
-from sanderling.documents.formats import Text, decode, kind_of, read_xml
+from sanderling.documents.charsets import decode
+from sanderling.documents.formats import Text, kind_of, read_xml
 from sanderling.documents.html import Head, HtmlPage, directives
 from sanderling.documents.links import LinkTable, in_charset, unpacked
 from sanderling.model import Found, Kind
@@ -33,7 +34,7 @@ def as_document(text: str) -> turbohtml.Document:
 def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:
     """A document parsed as it was when it was fetched; None for one that says nothing."""
     mime, charset = media_type(content_type)
-    kind = kind_of(body, mime)
+    kind = kind_of(body, mime, charset)
     if kind == "html":
         return HtmlPage(body, charset, url).document
     if kind == "text":
@@ -64,7 +65,7 @@ def hrefs_of(page: HtmlPage, head: Head, follow_nofollow: bool) -> tuple[list[st
 def visible_text(url: str, body: bytes, content_type: str) -> str:
     """The text that a reader of a document sees."""
     mime, charset = media_type(content_type)
-    kind = kind_of(body, mime)
+    kind = kind_of(body, mime, charset)
     if kind == "html":
         return HtmlPage(body, charset, url).text()
     if kind == "text":
@@ -87,8 +88,8 @@ READERS: dict[str, Callable[[bytes, str | None], Text]] = {
 }
 
 
-def dated(body: bytes, links: bytes) -> list[Found]:
+def dated(url: str, body: bytes, charset: str | None, links: bytes) -> list[Found]:
     """The entries of a feed that say when they were changed."""
     linked = set(unpacked(links))
-    entries = ((identity(url), url, modified) for url, modified in sitemaps.dates(body).items())
-    return [Found(id, url, "", Kind.PAGE, modified) for id, url, modified in entries if id in linked]
+    entries = ((identity(entry), entry, at) for entry, at in sitemaps.dates(body, charset, url).items())
+    return [Found(id, entry, "", Kind.PAGE, modified) for id, entry, modified in entries if id in linked]

@@ -2,7 +2,7 @@
 
 Nobody vouches for these files, so they are read as a stream of tags and not as XML: memory is bounded by one piece,
 nothing is ever expanded, a file that is broken in the middle gives what stands before, and the time is linear in what
-is read, of which there is a most. A document type, the one thing with which XML does harm, is refused.
+is read, of which there is a most. Declared entities, the one thing with which XML does harm, are refused.
 """
 
 import re
@@ -10,10 +10,13 @@ import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from itertools import chain
 from typing import NamedTuple
 
+from sanderling.documents.charsets import decode, wide_charset, xml_charset
+from sanderling.documents.markup import plain_markup
 from sanderling.model import Kind
-from sanderling.urls import LONGEST, canonical
+from sanderling.urls import LONGEST, canonical, join
 
 # What sitemaps.org allows in one file; the bytes are those after decompression.
 MOST_ENTRIES = 50_000
@@ -22,13 +25,16 @@ MOST_BYTES = 50 * 1024**2
 MOST_MEMBERS = 10_000
 
 _PIECE = 256 * 1024
+_HEAD = 64 * 1024
 _TAG = re.compile(
     rb"<(/?)(?:([\w.-]{1,40}):)?(urlset|sitemapindex|rss|feed|url|sitemap|item|entry|loc|link|guid|lastmod|pubDate|updated|date)"
     rb"(\s[^<>]{0,4096})?>"
 )
 _HREF = re.compile(rb"""\bhref\s*=\s*["']([^"'<>]{1,8192})["']""")
+_BASE = re.compile(rb"""\bxml:base\s*=\s*["']([^"'<>]{1,8192})["']""")
 _REL = re.compile(rb"""\brel\s*=\s*["']([^"'<>]{0,100})["']""")
 _LIST = re.compile(rb"<(?:[\w.-]{1,40}:)?(?:urlset|sitemapindex|rss|feed|RDF)\b")
+_ENTITIES = re.compile(rb"<!DOCTYPE[^>\[]{0,1000}\[|<!ENTITY")
 _HTML = re.compile(rb"\s*<(!doctype\s+html|html|head|body|script)\b", re.IGNORECASE)
 _ENTRIES = {b"url": Kind.PAGE, b"item": Kind.PAGE, b"entry": Kind.PAGE, b"sitemap": Kind.SOURCE}
 _DATES = (b"lastmod", b"pubDate", b"updated", b"date")
@@ -46,36 +52,37 @@ class NotASitemap(ValueError):
     """The text says why."""
 
 
-def read(body: bytes) -> Iterator[SitemapEntry]:
-    """What a file lists, in its order, at most MOST_ENTRIES; raises NotASitemap when it is something else."""
-    pieces = _pieces(body)
-    first = next(pieces, b"")
-    if first.startswith((b"\xff\xfe", b"\xfe\xff")):  # rare enough to be read whole
-        pieces = iter([b"".join((first, *pieces)).decode("utf-16", "replace").encode()])
-        first = next(pieces)
-    start = first.removeprefix(b"\xef\xbb\xbf").lstrip()
+def read(body: bytes, charset: str | None = None, at: str = "") -> Iterator[SitemapEntry]:
+    """What a file lists, in its order, at most MOST_ENTRIES; raises NotASitemap when it is something else.
+
+    `charset` is what its headers say, and `at` where it was found; links of feeds may be relative to that.
+    """
+    pieces = _in_utf_8(_pieces(body), charset)
+    start = next(pieces, b"").removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start.startswith(b"<"):
         if b"\x00" in start[:1024]:
             raise NotASitemap("it is no text")
         entries = _lines(start, pieces)
-    elif _HTML.match(start):
-        raise NotASitemap("it is an HTML page")
-    elif not _LIST.search(start[:65536]):
-        raise NotASitemap("it lists nothing")
-    elif b"<!DOCTYPE" in start[:65536] or b"<!ENTITY" in start[:65536]:
-        raise NotASitemap("it declares a document type")
     else:
-        entries = _tags(start, pieces)
+        pieces = plain_markup(chain([start], pieces))
+        start = _head(pieces)
+        if _HTML.match(start):
+            raise NotASitemap("it is an HTML page")
+        if not _LIST.search(start, 0, _HEAD):
+            raise NotASitemap("it lists nothing")
+        if _ENTITIES.search(start, 0, _HEAD):
+            raise NotASitemap("it declares entities")
+        entries = _tags(start, pieces, at)
     for number, entry in enumerate(entries):
         if number >= MOST_ENTRIES:
             break
         yield entry
 
 
-def dates(body: bytes) -> dict[str, float]:
+def dates(body: bytes, charset: str | None = None, at: str = "") -> dict[str, float]:
     """When the pages that a feed or sitemap lists were changed, as far as it says."""
     try:
-        return {entry.url: entry.modified for entry in read(body) if entry.modified}
+        return {entry.url: entry.modified for entry in read(body, charset, at) if entry.modified}
     except NotASitemap:
         return {}
 
@@ -107,6 +114,24 @@ def _pieces(body: bytes) -> Iterator[bytes]:
         yield piece
 
 
+def _in_utf_8(pieces: Iterator[bytes], charset: str | None) -> Iterator[bytes]:
+    """The same text in UTF-8. Others are rare enough to be read whole."""
+    first = next(pieces, b"")
+    said = wide_charset(first, charset) or xml_charset(first)
+    if said is None or said.lower() in ("utf-8", "utf8", "us-ascii"):
+        return chain([first], pieces)
+    return iter([decode(b"".join((first, *pieces)), said).encode("utf-8", "replace")])
+
+
+def _head(pieces: Iterator[bytes]) -> bytes:
+    """As many pieces as tell what a file is."""
+    taken, size = [], 0
+    while size < _HEAD and (piece := next(pieces, None)) is not None:
+        taken.append(piece)
+        size += len(piece)
+    return b"".join(taken)
+
+
 def _lines(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
     rest = first
     while True:
@@ -124,12 +149,12 @@ def _lines(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
         yield SitemapEntry(url, Kind.PAGE, 0.0)
 
 
-def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
+def _tags(first: bytes, pieces: Iterator[bytes], at: str) -> Iterator[SitemapEntry]:
     """One entry after the other, from a window that moves over the pieces."""
     window = first
     # The entry that is being read: its kind, its namespace and what it says.
     kind: Kind | None = None
-    space, url, modified = b"", "", 0.0
+    space, url, modified, base = b"", "", 0.0, at
     last = False
     while not last:
         piece = next(pieces, None)
@@ -142,13 +167,16 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
                 break
             done = tag.end()
             closing, prefix, name, attributes = tag[1], tag[2] or b"", tag[3], tag[4] or b""
-            if name in _ENTRIES:
+            if name == b"feed":
+                at = _base(attributes, at)
+            elif name in _ENTRIES:
                 if closing:
                     if kind is not None and url and prefix == space:
                         yield SitemapEntry(url, kind, modified)
                     kind = None
                 else:
                     kind, space, url, modified = _ENTRIES[name], prefix, "", 0.0
+                    base = _base(attributes, at)
             elif kind is None or closing:
                 continue
             elif name == b"loc" and prefix == space:
@@ -157,7 +185,8 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
                 href = _HREF.search(attributes)
                 rel = _REL.search(attributes)
                 if rel is None or rel[1] == b"alternate":
-                    url = url or _url(href[1] if href else _text(window, tag.end())) or ""
+                    said = href[1] if href else _text(window, tag.end())
+                    url = url or _url(said, _base(attributes, base)) or ""
             elif name == b"guid" and b"false" not in attributes:
                 url = url or _url(_text(window, tag.end())) or ""
             elif name in _DATES:
@@ -167,14 +196,14 @@ def _tags(first: bytes, pieces: Iterator[bytes]) -> Iterator[SitemapEntry]:
 
 def _text(window: bytes, start: int, most: int = LONGEST) -> bytes:
     """The text behind a tag, up to the next one."""
-    if window.startswith(b"<![CDATA[", start, start + 40) or window[start : start + 40].lstrip().startswith(
-        b"<![CDATA["
-    ):
-        start = window.index(b"<![CDATA[", start) + 9
-        end = window.find(b"]]>", start, start + most)
-        return window[start:end] if end >= 0 else b""
     end = window.find(b"<", start, start + most)
     return window[start:end] if end >= 0 else b""
+
+
+def _base(attributes: bytes, outer: str) -> str:
+    """What the links in an element are relative to."""
+    found = _BASE.search(attributes) if b"xml:base" in attributes else None
+    return (_url(found[1], outer) or outer) if found else outer
 
 
 _ENTITY = re.compile(rb"&(?:#(\d{1,7})|#x([0-9A-Fa-f]{1,6})|(lt|gt|quot|apos|amp));")
@@ -189,13 +218,15 @@ def _meant(entity: re.Match[bytes]) -> bytes:
     return chr(code).encode("utf-8", "replace") if code < 0x110000 else entity[0]
 
 
-def _url(text: bytes) -> str | None:
+def _url(text: bytes, base: str = "") -> str | None:
     text = text.strip()
     if b"&" in text:
         text = _ENTITY.sub(_meant, text)
-    if not text[:8].lower().startswith((b"http://", b"https://")) or len(text) > LONGEST:
+    if len(text) > LONGEST or not text:
         return None
-    return canonical(text.decode("utf-8", "replace"))
+    if text[:8].lower().startswith((b"http://", b"https://")):
+        return canonical(text.decode("utf-8", "replace"))
+    return join(base, text.decode("utf-8", "replace")) if base else None
 
 
 def _when(text: bytes) -> float:
