@@ -95,17 +95,23 @@ def reader() -> Any:
 
 
 def fetched(pages: Sequence[bytes], digest: bytes) -> list[Any]:
-    """Fetches of pages as the transport leaves them; with a digest, they have been visited before."""
+    """Fetches of pages as a fetcher leaves them; with a digest, they have been visited before."""
+    from sanderling.client.fetch import Fetch
+    from sanderling.client.fetcher import Request, Response
+    from sanderling.client.polite_host import PoliteHost
     from sanderling.model import Task
+    from sanderling.settings import Settings
 
-    return [
-        SimpleNamespace(
-            task=Task(at, f"http://localhost/{at}.html", 1, 0, 0, digest=digest), chunks=[page], size=len(page),
-            lines=[], headers=lambda: [(b"content-type", b"text/html")], status=200, error="", hopeless=False,
-            seconds=0.0, started=0.0, since=0.0, truncated=False, address="", protocol="",
-        )
-        for at, page in enumerate(pages)
-    ]  # fmt: skip
+    host = PoliteHost("http://localhost", True, Settings())
+    fetches = []
+    for at, page in enumerate(pages):
+        task = Task(at, f"http://localhost/{at}.html", 1, 0, 0, digest=digest)
+        fetch = Fetch(task, host, Request(task.url, True, len(page)))
+        fetch.response = Response()
+        fetch.response.status, fetch.response.size, fetch.response.chunks = 200, len(page), [page]
+        fetch.response.lines = [b"HTTP/1.1 200 OK", b"Content-Type: text/html"]
+        fetches.append(fetch)
+    return fetches
 
 
 def report(pages: list[bytes], what: str) -> None:

@@ -1,19 +1,16 @@
 """What leads to private addresses is found out when it connects, whatever led there."""
 
-import os
 import socket
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pycurl
 import pytest
 from conftest import FAST
 
-from sanderling.client.site import PoliteHost
-from sanderling.client.transport import Transport
-from sanderling.model import Task
+from sanderling.client.curl_fetcher import CurlFetcher
+from sanderling.client.fetcher import Request, refused
+from sanderling.client.loop import Loop
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
 from tests.servers import Answer, PageServer, links, redirect
@@ -106,34 +103,15 @@ def test_a_name_that_resolves_inside(sanderling, tmp_path: Path) -> None:  # typ
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1", "0.0.0.0", "169.254.169.254"])
 def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> None:
     """Whatever a name resolved to a moment ago: the address of the connection itself is what counts."""
-    with FaultServer() as inside, _transport() as (transport, site):
+    with FaultServer() as inside, closing(Loop()) as loop, closing(CurlFetcher(Settings(), loop)) as fetcher:
         port = inside.other_origin.rpartition(":")[2]
-        fetch = transport._new_fetch()
-        fetch.curl.setopt(pycurl.RESOLVE, [f"harmless.example:{port}:{address}"])
-        transport._idle.append(fetch)
-        assert transport.start(Task(1, f"http://harmless.example:{port}/x", 0, 0, 0), site) == ""
-        (over,) = _finished(transport)
+        handle = fetcher._new_handle()
+        handle.curl.setopt(pycurl.RESOLVE, [f"harmless.example:{port}:{address}"])
+        fetcher._idle.append(handle)
+        request = Request(f"http://harmless.example:{port}/x", trusted=False, limit=1000)
+        assert refused(request, Settings()) == ""
+        fetcher.start(request)
+        (over,) = until(lambda: loop.wait(0.1) or fetcher.finished())
         assert over.hopeless
         assert over.error.startswith("leads to the private address")
         assert not inside.received
-
-
-@contextmanager
-def _transport(**settings: Any) -> Iterator[tuple[Transport, PoliteHost]]:
-    read, write = os.pipe()
-    chosen = Settings(**settings)
-    transport = Transport(chosen, read)
-    try:
-        yield transport, PoliteHost("http://harmless.example", False, chosen)
-    finally:
-        transport.close()
-        os.close(read)
-        os.close(write)
-
-
-def _finished(transport: Transport) -> list[Any]:
-    def over() -> list[Any]:
-        transport.wait(0.1)
-        return transport.finished()
-
-    return until(over)

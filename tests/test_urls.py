@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sanderling.documents.links import LinkTable
-from sanderling.urls import SEEDABLE, canonical, hostname, identity, join, origin, redirected
+from sanderling.urls import SEEDABLE, canonical, hostname, identity, join, origin, redirected, request_identity
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,31 @@ def test_identity_is_stable_and_fits_a_signed_64_bit_number() -> None:
     assert identity("http://example.org/") == identity("http://example.org/")
     assert all(-(2**63) <= identity(f"http://e.org/{n}") < 2**63 for n in range(1000))
     assert len({identity(f"http://e.org/{n}") for n in range(10000)}) == 10000
+
+
+@pytest.mark.parametrize(
+    ("url", "number"),
+    [
+        ("http://example.org/", -5242817029757127295),
+        ("https://example.org/b?x=1", -1021257583790532360),
+        ("http://xn--bcher-kva.example/%C3%A4", -8612150268767933276),
+    ],
+)
+def test_identities_stay_what_they_are(url: str, number: int) -> None:
+    """They stand in people's folders."""
+    assert identity(url) == request_identity(url) == number
+
+
+@pytest.mark.parametrize(
+    ("method", "body", "number"),
+    [
+        ("POST", b"", 4667409572140138487),
+        ("POST", b"q=sand", 1031000459530865108),
+        ("GET", b"q=sand", 4247701776887582732),
+    ],
+)
+def test_another_method_or_body_is_another_request(method: str, body: bytes, number: int) -> None:
+    assert request_identity("https://example.org/b?x=1", method, body) == number
 
 
 @pytest.mark.parametrize(

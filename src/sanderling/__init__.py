@@ -4,7 +4,7 @@ The life of a page. A URL enters as a seed or as a link on another page. The dis
 decides once whether it is ours to visit and keeps it with its state in the store (`repository`). Ranking
 (`server.ranking`) says what it is worth, and the allocator (`server.allocator`) leases it, among others of its
 host, to a client process. The client's loop (`client.crawler`) asks the host's robots rules, waits out the
-pause the host is owed, fetches (`client.transport`), reads what came back (`client.reading`), appends it to a
+pause the host is owed, fetches (`client.fetcher`), reads what came back (`client.reading`), appends it to a
 WARC file (`repository.warc`) and reports. Intake (`server.intake`) turns the report into one commit: states,
 facts, version, links and the URLs that are new, which is where the next lives begin. `wiring` connects it all.
 """

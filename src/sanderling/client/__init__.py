@@ -1,1 +1,1 @@
-"""A client crawler: takes a lease, asks robots, fetches, parses, reports. One plain loop around one CurlMulti."""
+"""A client crawler: takes a lease, asks robots, fetches, reads, reports. One plain loop, in one thread."""

@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
-from sanderling.client.transport import Fetch, conditions_of, skipped_types
+from sanderling.client.fetch import Fetch, skipped_types
+from sanderling.client.fetcher import Response
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
@@ -19,7 +20,7 @@ from sanderling.documents.links import LinkTable, pack
 from sanderling.documents.reading import READERS, as_document, dated, hrefs_of, media_type
 from sanderling.documents.sketch import Sketch, sketch
 from sanderling.documents.visible import visible_text as shown
-from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Visit
+from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Task, Visit
 from sanderling.network import agent, names
 from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
@@ -130,12 +131,13 @@ class Reader:
         return [*map(_complete, opened, sketches, condensed, places)]
 
     def _open(self, fetch: Fetch) -> ParsedVisit:
-        task, status = fetch.task, fetch.status
-        if fetch.error:
-            outcome = Outcome.FAILED if fetch.hopeless else Outcome.RETRY
-            visit = Visit(id=task.id, outcome=outcome, at=time.monotonic(), reason=fetch.error)
+        task, response = fetch.task, fetch.response
+        status = response.status
+        if response.error:
+            outcome = Outcome.FAILED if response.hopeless else Outcome.RETRY
+            visit = Visit(id=task.id, outcome=outcome, at=time.monotonic(), reason=response.error)
             return ParsedVisit(visit, task.url)
-        headers = fetch.headers()
+        headers = response.headers()
         known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
         if status in (408, 429) or status >= 500:
             visit = Visit(
@@ -143,15 +145,15 @@ class Reader:
                 reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
             return ParsedVisit(visit, task.url)
-        body = fetch.chunks[0] if len(fetch.chunks) == 1 else b"".join(fetch.chunks)
+        body = response.body
         mime, charset = media_type(known.get(b"content-type", ""))
         if task.kind == Kind.SOURCE:
-            return self._source(fetch, body, charset)
+            return self._source(task, response, body, charset)
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
             visit = Visit(
-                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=fetch.since,
-                size=fetch.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
+                id=task.id, outcome=Outcome.UNCHANGED, status=status, at=response.since,
+                size=response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
             revisit = "304" if status == 304 else "same"
             return ParsedVisit(visit, task.url, None, self._exchange(fetch, headers, body, mime, revisit))
@@ -166,7 +168,7 @@ class Reader:
                 self._content(task.url, body, mime, charset, directives(said, self._names), again),
             )
         elif status in REDIRECTS:
-            outcome, read = self._redirect(task.url, fetch.location(), status in PERMANENT)
+            outcome, read = self._redirect(task.url, response.location(), status in PERMANENT)
         elif status in (404, 410):
             outcome, read = Outcome.GONE, Read()
         else:
@@ -178,8 +180,8 @@ class Reader:
             id=task.id,
             outcome=outcome,
             status=status,
-            at=fetch.since,
-            size=fetch.size,
+            at=response.since,
+            size=response.size,
             reason=read.reason,
             mime=mime,
             charset=read.charset or charset or "",
@@ -189,7 +191,7 @@ class Reader:
             modified=known.get(b"last-modified", ""),
             digest=digest,
             canonical=read.canonical,
-            truncated=fetch.truncated,
+            truncated=response.truncated,
             noindex=read.noindex,
             permanent=status in PERMANENT,
             fingerprint=read.fingerprint,
@@ -265,32 +267,32 @@ class Reader:
         document = as_document(words)
         return self._detector.fingerprint(document, url)(shown(document), b"")
 
-    def _source(self, fetch: Fetch, body: bytes, charset: str | None) -> ParsedVisit:
+    def _source(self, task: Task, response: Response, body: bytes, charset: str | None) -> ParsedVisit:
         """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
         found: list[Found] = []
         words, reason = None, ""
-        if fetch.status in REDIRECTS:
-            target = redirected(fetch.task.url, fetch.location())
+        if response.status in REDIRECTS:
+            target = redirected(task.url, response.location())
             outcome = Outcome.SOURCE
-            if target and target != fetch.task.url:
+            if target and target != task.url:
                 found = [Found(identity(target), target, "", Kind.SOURCE)]
-        elif 200 <= fetch.status < 300:
+        elif 200 <= response.status < 300:
             outcome = Outcome.SOURCE
             try:
-                for url, kind, modified in sitemaps.read(body, charset, fetch.task.url):
+                for url, kind, modified in sitemaps.read(body, charset, task.url):
                     self._links.meet(url)
                     found.append(Found(identity(url), url, "", kind, modified))
             except sitemaps.NotASitemap as error:
                 # What a host says when it has no such thing is worth knowing: it may say it of pages as well.
-                read = self._content(fetch.task.url, body, "text/html", None, (True, True), False)
+                read = self._content(task.url, body, "text/html", None, (True, True), False)
                 outcome, words, reason = Outcome.GONE, read.words, f"not a sitemap: {error}"
         else:
-            outcome, reason = Outcome.GONE, f"answered {fetch.status}"
+            outcome, reason = Outcome.GONE, f"answered {response.status}"
         visit = Visit(
-            id=fetch.task.id, outcome=outcome, at=fetch.since, size=fetch.size, reason=reason,
-            found=found, truncated=fetch.truncated,
+            id=task.id, outcome=outcome, at=response.since, size=response.size, reason=reason,
+            found=found, truncated=response.truncated,
         )  # fmt: skip
-        return ParsedVisit(visit, fetch.task.url, words)
+        return ParsedVisit(visit, task.url, words)
 
     def _redirect(self, url: str, location: str, permanent: bool) -> tuple[Outcome, Read]:
         target = redirected(url, location) if location else None
@@ -310,18 +312,19 @@ class Reader:
     def _exchange(
         self, fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str, revisit: str = ""
     ) -> Exchange:
-        url = fetch.task.url
+        response, url = fetch.response, fetch.request.url
         request = head = b""
-        if fetch.lines:
+        if response.lines:
             home = origin(url)
             path = url[len(home) :].encode()
             host = home.partition("://")[2].encode()
-            conditions = "".join(f"{name}: {value}\r\n" for name, value in conditions_of(fetch.task)).encode()
-            request = b"GET %b HTTP/1.1\r\nHost: %b\r\n%b%b" % (path or b"/", host, conditions, self._request)
-            head = _archived_head(fetch.status, fetch.lines[0], headers, len(body))
+            method, more, sent = fetch.request.method.encode(), fetch.request.headers, fetch.request.body
+            extra = "".join(f"{name}: {value}\r\n" for name, value in more).encode()
+            request = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b" % (method, path or b"/", host, extra, self._request, sent)
+            head = _archived_head(response.status, response.lines[0], headers, len(body))
         return Exchange(
-            url, fetch.started, request, head, body, mime, fetch.address, fetch.truncated, fetch.protocol,
-            b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (fetch.seconds * 1000, fetch.task.depth), revisit,
+            url, response.started, request, head, body, mime, response.address, response.truncated, response.protocol,
+            b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (response.seconds * 1000, fetch.task.depth), revisit,
         )  # fmt: skip
 
 
@@ -330,7 +333,7 @@ def _page(fetch: Fetch, headers: dict[bytes, str], mime: str, body: bytes, read:
 
     named = {name.decode("latin-1"): value for name, value in headers.items()}
     return ReadPage(
-        url=fetch.task.url, status=fetch.status, headers=named, mime=mime, language=read.language, title=read.title,
+        url=fetch.task.url, status=fetch.response.status, headers=named, mime=mime, language=read.language, title=read.title,
         text=read.words or "", tree=read.tree, body=body,
     )  # fmt: skip
 

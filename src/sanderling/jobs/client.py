@@ -1,11 +1,11 @@
 """The life of a client process: `python -m sanderling.jobs.client NAME SOCKET WARCS MARKER`."""
 
-import contextlib
 import errno
 import gc
 import os
 import signal
 import sys
+from contextlib import closing, suppress
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,9 @@ import msgspec
 
 from sanderling.client.archive import Archive
 from sanderling.client.crawler import Crawler
+from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.line import ServerLine
+from sanderling.client.loop import Loop
 from sanderling.client.reading import Extract, Fingerprinter, Mark, Portray, Reader
 from sanderling.client.socket_line import SocketLine
 from sanderling.model import PROTOCOL, Hello, Welcome
@@ -59,7 +61,7 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for some costs 5 % of the time
     # A connection error: the server is gone, and so are we.
-    with contextlib.suppress(ConnectionError), contextlib.closing(SocketLine(str(socket))) as line:
+    with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
             crawl(name, welcome, line, warc.WarcWriter(warcs, name), Marker(marker).write, warcs.parent)
@@ -69,9 +71,13 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     """Crawls until the server says stop or is gone. Files that the settings name are looked for in `folder`."""
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
-    with contextlib.closing(LazyDetector(settings)) as detector:
+    with (
+        closing(LazyDetector(settings)) as detector,
+        closing(Loop()) as loop,
+        closing(CurlFetcher(settings, loop)) as curl,
+    ):
         reader = Reader(settings, archive, mark, detector, _extract(settings, folder))
-        Crawler(name, settings, line, reader, archive).run()
+        Crawler(name, settings, line, loop, curl, reader, archive).run()
 
 
 def _extract(settings: Settings, folder: Path) -> Extract | None:

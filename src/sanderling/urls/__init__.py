@@ -12,6 +12,7 @@ from sanderling.urls.canonical import (
     one_way,
     origin,
     redirected,
+    request_identity,
     unified,
 )
 
@@ -27,5 +28,6 @@ __all__ = [
     "one_way",
     "origin",
     "redirected",
+    "request_identity",
     "unified",
 ]

@@ -119,6 +119,14 @@ def identity(url: str) -> int:
     return int.from_bytes(xxh3_64_digest(url.encode("utf-8", "surrogatepass")), "big", signed=True)
 
 
+def request_identity(url: str, method: str = "GET", body: bytes = b"") -> int:
+    """The identity of a request: a plain GET is its URL; another method or body makes it another request."""
+    if method == "GET" and not body:
+        return identity(url)
+    whole = b"%b %b\n%b" % (method.encode(), url.encode("utf-8", "surrogatepass"), body)
+    return int.from_bytes(xxh3_64_digest(whole), "big", signed=True)
+
+
 def origin(url: str) -> str:
     """Scheme, host and port of a canonical URL: the unit of robots rules, pauses and queues."""
     end = url.find("/", url.find("://") + 3)

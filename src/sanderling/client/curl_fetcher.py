@@ -1,0 +1,272 @@
+"""Requests through libcurl: one CurlMulti, whose handles are used again and again."""
+
+import socket
+import time
+
+import pycurl
+
+from sanderling.client.fetcher import MayConnect, Request, Response
+from sanderling.client.loop import READ, READABLE, WRITE, Loop
+from sanderling.network import agent, certificates, is_public
+from sanderling.settings import Settings
+from sanderling.urls import origin
+
+_INTEREST = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
+_HEADERS = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"]
+# How often requests whose first byte is overdue are looked for, in seconds.
+SWEEP_EVERY = 0.25
+_LOW_SPEED = 100  # bytes a second
+_LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
+_TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
+
+# Errors after which every other request to the host would end the same way for now.
+_HOST_IS_DEAD = {
+    pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR,
+    pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_COULDNT_RESOLVE_PROXY,
+}  # fmt: skip
+# Errors that another try would not mend.
+_HOPELESS = {
+    pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_URL_MALFORMAT, pycurl.E_LOGIN_DENIED,
+    pycurl.E_REMOTE_ACCESS_DENIED, pycurl.E_REMOTE_FILE_NOT_FOUND, pycurl.E_FTP_COULDNT_RETR_FILE, _TOO_LARGE,
+}  # fmt: skip
+
+
+class Handle:
+    """A curl handle and the request that it is used for now."""
+
+    __slots__ = ("_anywhere", "curl", "lines", "may_connect", "plain", "refused", "request", "response", "special")
+
+    request: Request
+    response: Response
+
+    def __init__(self, curl: pycurl.Curl, anywhere: bool) -> None:
+        self.curl = curl
+        self._anywhere = anywhere
+        self.lines: list[bytes] = []
+        self.plain = False  # asks for no encoding
+        self.special = False  # has other headers or another method than most
+
+    def begin(self, request: Request, may_connect: MayConnect | None) -> Response:
+        self.request = request
+        self.may_connect = may_connect
+        self.refused = ""
+        self.lines.clear()
+        self.response = Response()
+        self.response.lines = self.lines
+        return self.response
+
+    def write(self, data: bytes) -> int | None:
+        """Takes decompressed bytes up to the limit, then ends the transfer: no bomb gets further than that."""
+        response, limit = self.response, self.request.limit
+        response.size += len(data)
+        if response.size > limit:
+            response.chunks.append(data[: limit - response.size])
+            response.size = limit
+            response.truncated = True
+            return -1
+        response.chunks.append(data)
+        return None
+
+    def write_if_wanted(self, data: bytes) -> int | None:
+        """The same when there are types to skip: their bodies end with the first bytes."""
+        response = self.response
+        if not response.chunks and response.value_of(b"content-type").lower().startswith(self.request.skip):
+            response.truncated = True
+            return -1
+        return self.write(data)
+
+    def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
+        """The one gate that every connection of every hop passes, at the moment it is made."""
+        family, kind, protocol, where = address
+        if not self.request.trusted and not self._anywhere and not is_public(where[0]):
+            self.refused = f"leads to the private address {where[0]}"
+            return int(pycurl.SOCKET_BAD)
+        if self.may_connect is not None and not self.may_connect(where[0]):
+            return int(pycurl.SOCKET_BAD)
+        return socket.socket(family, kind, protocol)
+
+
+class CurlFetcher:
+    """A `Fetcher` for HTTP, FTP and Gopher."""
+
+    def __init__(self, settings: Settings, loop: Loop) -> None:
+        self._settings = settings
+        self._loop = loop
+        self._timer = loop.timer(self._on_time)
+        self._multi = pycurl.CurlMulti()
+        self._multi.setopt(pycurl.M_SOCKETFUNCTION, self._on_socket)
+        self._multi.setopt(pycurl.M_TIMERFUNCTION, self._on_timer)
+        self._multi.setopt(pycurl.M_MAXCONNECTS, settings.connections)
+        self._share = pycurl.CurlShare()
+        self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_SSL_SESSION)
+        if settings.cookies:
+            self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
+        self._agent = agent(settings)
+        # Hosts that name an encoding that is none, such as a charset: asked for no encoding, their bodies are as they come.
+        self._plain: set[str] = set()
+        self._idle: list[Handle] = []
+        self._active: dict[pycurl.Curl, Handle] = {}
+        self._swept_at = 0.0
+
+    def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
+        handle = self._idle.pop() if self._idle else self._new_handle()
+        response = handle.begin(request, may_connect)
+        curl = handle.curl
+        curl.setopt(pycurl.URL, request.url.encode())
+        if request.headers or request.method != "GET" or handle.special:
+            self._specialize(handle)
+        if (plain := bool(self._plain) and origin(request.url) in self._plain) != handle.plain:
+            handle.plain = plain
+            _take_encodings(curl, not plain)
+        self._active[curl] = handle
+        self._multi.add_handle(curl)
+        return response
+
+    def finished(self) -> list[Response]:
+        over: list[Response] = []
+        more = 1
+        while more:
+            more, succeeded, failed = self._multi.info_read(64)
+            for curl in succeeded:
+                over.append(self._end(curl, 0, ""))
+            for curl, code, message in failed:
+                over.append(self._end(curl, code, message))
+        now = time.monotonic()
+        if now - self._swept_at > SWEEP_EVERY:
+            self._swept_at = now
+            over += self._overdue(now)
+        return over
+
+    def close(self) -> None:
+        for curl in list(self._active):
+            self._multi.remove_handle(curl)
+            curl.close()
+        for handle in self._idle:
+            handle.curl.close()
+        self._multi.close()
+
+    def _overdue(self, now: float) -> list[Response]:
+        """Ends the requests whose first byte has not come in time; libcurl has no clock for that."""
+        patience = self._settings.first_byte_timeout
+        late = [
+            handle
+            for handle in self._active.values()
+            if handle.response.since < now - patience and not handle.lines and not handle.response.chunks
+        ]
+        message = f"no first byte within {patience:g} s"
+        return [self._end(handle.curl, pycurl.E_OPERATION_TIMEDOUT, message) for handle in late]
+
+    def _end(self, curl: pycurl.Curl, code: int, message: str) -> Response:
+        """Completes a response; the handle, which keeps its connection, is free for the next request."""
+        handle = self._active.pop(curl)
+        self._multi.remove_handle(curl)
+        response = handle.response
+        response.lines = []
+        # A write error is our own limit, or libcurl's complaint about what comes behind the end of a compressed body.
+        if code == 0 or (code == pycurl.E_WRITE_ERROR and (response.truncated or response.chunks)):
+            response.status = curl.getinfo(pycurl.RESPONSE_CODE)
+            heads = [n for n, line in enumerate(handle.lines) if line.startswith(b"HTTP/")]
+            if heads:
+                response.lines = handle.lines[heads[-1] :]  # without 1xx answers and those of a proxy
+            else:
+                response.status = 200  # ftp and gopher have no status of this kind
+            response.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
+        else:
+            response.error = handle.refused or _said(code, message, bool(self._settings.proxy))
+            response.hopeless = bool(handle.refused) or code in _HOPELESS
+            if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
+                self._plain.add(origin(handle.request.url))
+            response.host_is_dead = code in _HOST_IS_DEAD or (
+                # No connection over which to ask: the next request would wait for nothing, too.
+                code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.REQUEST_SIZE)
+            )
+        response.seconds = curl.getinfo(pycurl.TOTAL_TIME)
+        response.address = curl.getinfo(pycurl.PRIMARY_IP)
+        self._idle.append(handle)
+        return response
+
+    def _specialize(self, handle: Handle) -> None:
+        """Sets what few requests have, and takes it back from a handle that was used for one of them."""
+        request, set_ = handle.request, handle.curl.setopt
+        set_(pycurl.HTTPHEADER, [*_HEADERS, *(f"{name}: {value}" for name, value in request.headers)])
+        if request.method == "POST":
+            set_(pycurl.POST, 1)
+            set_(pycurl.COPYPOSTFIELDS, request.body)
+        else:
+            set_(pycurl.HTTPGET, 1)
+        handle.special = bool(request.headers) or request.method != "GET"
+
+    def _new_handle(self) -> Handle:
+        settings = self._settings
+        curl = pycurl.Curl()
+        handle = Handle(curl, settings.allow_private)
+        set_ = curl.setopt
+        set_(pycurl.NOSIGNAL, 1)
+        set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
+        set_(pycurl.FOLLOWLOCATION, 0)
+        set_(pycurl.USERAGENT, self._agent)
+        set_(pycurl.HTTPHEADER, _HEADERS)
+        _take_encodings(curl, True)
+        set_(pycurl.HEADERFUNCTION, handle.lines.append)
+        set_(pycurl.WRITEFUNCTION, handle.write_if_wanted if settings.skip_types else handle.write)
+        set_(pycurl.BUFFERSIZE, 128 * 1024)
+        set_(pycurl.CONNECTTIMEOUT_MS, min(int(settings.connect_timeout * 1000), _LONGEST))
+        set_(pycurl.TIMEOUT_MS, min(int(settings.fetch_timeout * 1000), _LONGEST))
+        set_(pycurl.LOW_SPEED_LIMIT, _LOW_SPEED)
+        set_(pycurl.LOW_SPEED_TIME, max(1, min(int(settings.low_speed_time), _LONGEST)))
+        set_(pycurl.DNS_CACHE_TIMEOUT, 600)
+        set_(pycurl.CAINFO, certificates())
+        set_(pycurl.SHARE, self._share)
+        set_(pycurl.PROXY, settings.proxy or "")
+        set_(pycurl.NOPROXY, "")  # the environment has no say in it
+        set_(pycurl.FTP_USE_EPSV, 1)
+        if settings.cookies:
+            set_(pycurl.COOKIEFILE, "")
+        if not settings.proxy and (settings.by_address or not settings.allow_private):
+            set_(pycurl.OPENSOCKETFUNCTION, handle.open_socket)
+        return handle
+
+    def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
+        if what == pycurl.POLL_REMOVE:
+            self._loop.unwatch(fd)
+        else:
+            self._loop.watch(fd, _INTEREST[what], self._on_ready)
+
+    def _on_ready(self, fd: int, events: int) -> None:
+        readable = pycurl.CSELECT_IN if events & READABLE else 0
+        self._multi.socket_action(fd, readable | (pycurl.CSELECT_OUT if events & WRITE else 0))
+
+    def _on_timer(self, milliseconds: int) -> None:
+        self._timer.at = None if milliseconds < 0 else time.monotonic() + milliseconds / 1000
+
+    def _on_time(self) -> None:
+        self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+
+
+def _take_encodings(curl: pycurl.Curl, any: bool) -> None:
+    """Whether a request asks for compressed bodies, and libcurl unpacks them."""
+    if any:
+        curl.setopt(pycurl.ACCEPT_ENCODING, "")
+    else:
+        curl.unsetopt(pycurl.ACCEPT_ENCODING)
+
+
+def _said(code: int, message: str, by_proxy: bool) -> str:
+    if code == pycurl.E_OPERATION_TIMEDOUT:
+        return f"timed out: {message}"
+    if code == _TOO_LARGE or "headers" in message:
+        return "the headers are too large"
+    if code == pycurl.E_RECV_ERROR:
+        return f"the connection broke: {message}"
+    if code == pycurl.E_COULDNT_CONNECT and by_proxy:
+        return f"the proxy does not lead to the host: {message}"
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        return f"the TLS certificate is not valid: {message}"
+    known = {
+        pycurl.E_COULDNT_RESOLVE_HOST: "the host name cannot be resolved",
+        pycurl.E_COULDNT_CONNECT: "the host cannot be reached",
+        pycurl.E_GOT_NOTHING: "the connection was closed without an answer",
+        pycurl.E_PARTIAL_FILE: "the body ended early",
+        pycurl.E_BAD_CONTENT_ENCODING: "the body is not encoded as it says",
+    }
+    return known.get(code) or (message or f"libcurl error {code}").strip()

@@ -1,0 +1,76 @@
+"""A task on its way: between the host that it belongs to and the request that is made of it."""
+
+from sanderling.client.fetcher import MayConnect, Request, Response
+from sanderling.client.polite_host import PoliteHost
+from sanderling.client.robots import LARGEST
+from sanderling.model import Task
+from sanderling.settings import Settings
+from sanderling.urls import origin
+
+PAGE = -1
+
+
+class Fetch:
+    """One task of a host, its request and, once that is sent, the response."""
+
+    __slots__ = ("_was_busy", "host", "request", "response", "robots_hops", "task")
+
+    response: Response
+
+    def __init__(self, task: Task, host: PoliteHost, request: Request, robots_hops: int = PAGE) -> None:
+        self.task = task
+        self.host = host
+        self.request = request
+        self.robots_hops = robots_hops  # `PAGE`, or for robots.txt how many redirects led here
+        self._was_busy = False
+
+    @property
+    def is_page(self) -> bool:
+        return self.robots_hops == PAGE
+
+    @property
+    def postponed(self) -> bool:
+        """Whether it was not sent, since another host at the same address was being asked."""
+        return self._was_busy and bool(self.response.error)
+
+    def permission(self) -> MayConnect | None:
+        """What to ask before connecting: the manners towards the address, where hosts share them."""
+        shared = self.host.pauses is not None and origin(self.request.url) == self.host.origin
+        return self._may_connect if shared else None
+
+    def _may_connect(self, address: str) -> bool:
+        free = self.host.meet(address)
+        self._was_busy = self._was_busy or not free
+        return free
+
+
+class Requests:
+    """Makes the requests of one client."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._limit = settings.max_body
+        self._skip = skipped_types(settings)
+
+    def page(self, task: Task, host: PoliteHost) -> Request:
+        return Request(task.url, _trusted(task.url, host), self._limit, _conditions(task), self._skip)
+
+    def robots(self, url: str, host: PoliteHost) -> Request:
+        return Request(url, _trusted(url, host), LARGEST)
+
+
+def _trusted(url: str, host: PoliteHost) -> bool:
+    """Another origin than the one the user named, reached by a redirect of robots.txt, is not trusted with it."""
+    return host.trusted and origin(url) == host.origin
+
+
+def skipped_types(settings: Settings) -> tuple[str, ...]:
+    """How media types begin whose bodies the user does not want."""
+    return tuple(each.lower() for each in settings.skip_types)
+
+
+def _conditions(task: Task) -> tuple[tuple[str, str], ...]:
+    """The headers that spare a body which has not changed; control characters in what a server sent are not sent back."""
+    if not task.etag and not task.modified:
+        return ()
+    said = (("If-None-Match", task.etag), ("If-Modified-Since", task.modified))
+    return tuple((name, value) for name, value in said if value and value.isprintable() and value.isascii())

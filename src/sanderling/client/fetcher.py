@@ -1,0 +1,92 @@
+"""What a client asks the web for and what comes back, whoever does the fetching."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
+from urllib.parse import quote
+
+from sanderling.network import names_private
+from sanderling.settings import Settings
+from sanderling.urls import hostname, request_identity
+
+_ASCII = bytes(range(128))
+
+# Whether a connection to this address may be made now. Asked at the moment of connecting, when the address is known.
+MayConnect = Callable[[str], bool]
+
+
+class Request(NamedTuple):
+    """One request."""
+
+    url: str
+    trusted: bool  # may lead to a private address
+    limit: int  # how many bytes of the body are wanted, after decompression
+    headers: tuple[tuple[str, str], ...] = ()  # beside those that every request has
+    skip: tuple[str, ...] = ()  # how the media types begin whose bodies are not wanted
+    method: str = "GET"
+    body: bytes = b""
+
+    @property
+    def id(self) -> int:
+        """The identity of what is asked for: that of the URL for a plain GET."""
+        return request_identity(self.url, self.method, self.body)
+
+
+class Response:
+    """What came of one request. A fetcher fills it in; it is complete once the fetcher says that it is finished."""
+
+    __slots__ = (
+        "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "protocol", "seconds", "since", "size",
+        "started", "status", "truncated",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.status = 0
+        self.lines: list[bytes] = []  # the status line and the headers; none for ftp and gopher
+        self.chunks: list[bytes] = []  # the body, decompressed
+        self.size = 0
+        self.truncated = False
+        self.error = ""  # why nothing came back
+        self.hopeless = False  # another try would end the same way
+        self.host_is_dead = False  # every other request to the host would end the same way for now
+        self.seconds = 0.0
+        self.address = ""
+        self.protocol = ""  # "" for HTTP/1.x
+        self.started = time.time()  # for the archive
+        self.since = time.monotonic()
+
+    @property
+    def body(self) -> bytes:
+        return self.chunks[0] if len(self.chunks) == 1 else b"".join(self.chunks)
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        pairs = (line.partition(b":") for line in self.lines[1:])
+        return [(name.strip(), value.strip()) for name, colon, value in pairs if colon]
+
+    def value_of(self, name: bytes) -> str:
+        """The first header of this name."""
+        return next((v.decode("utf-8", "replace") for k, v in self.headers() if k.lower() == name), "")
+
+    def location(self) -> str:
+        """Where a redirect says it leads; letters beyond ASCII as the bytes that came, since no charset is said."""
+        return next((quote(v, safe=_ASCII) for k, v in self.headers() if k.lower() == b"location"), "")
+
+
+class Fetcher(Protocol):
+    """Answers requests, many at a time. It waits through the client's loop, with which it registers what it waits for."""
+
+    def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
+        """Begins a request that is not `refused`; the response is handed out by `finished` when it is over."""
+
+    def finished(self) -> list[Response]:
+        """The responses that are complete, for better or worse, since the last call."""
+
+    def close(self) -> None:
+        """Drops what is on its way."""
+
+
+def refused(request: Request, settings: Settings) -> str:
+    """Why a request must not be sent at all: its address says by itself that it is private."""
+    if request.trusted or settings.allow_private or not names_private(name := hostname(request.url)):
+        return ""
+    return f"leads to the private address {name}"
