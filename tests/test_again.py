@@ -168,7 +168,7 @@ def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_pa
         assert told["/words"] == ["    the file is another one: 4 bytes, now 2", "  - a"]
         assert told["/picture"][0].startswith("    another picture: ")
         assert told["/leaves"] == ["    gone (410)", "  - a"]
-        assert sanderling("diff", folder, server.origin + "/still").out.startswith("one version so far")
+        assert sanderling("diff", folder, server.origin + "/still").out.startswith("there is only one version")
         history = sanderling("history", folder, server.origin + "/leaves").out
         assert history.split("\n")[0].endswith("  new")
         assert history.split("\n")[1].endswith("  gone (410)")

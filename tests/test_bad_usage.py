@@ -316,7 +316,7 @@ def test_questions_that_make_no_sense(
         (("crawl", "-d", " "), "the path is empty"),
         (("crawl", "--no-such-flag"), "crawl does not take '--no-such-flag'; see `sanderling crawl --help`"),
         (("pages", "x", "--held", "--state", "failed"), "not allowed with argument"),
-        (("pages", "x", "--near"), "--near adds to what --json prints"),
+        (("pages", "x", "--near"), "--near works only with --json"),
         (("changes", "x", "--host", "a b"), "'a b' is not a host name such as example.org"),
         (("search", "x", "word", "--host", ""), "'' is not a host name"),
         (("status",), "the following arguments are required: dir; see `sanderling status --help`"),
@@ -352,7 +352,7 @@ def test_a_host_named_by_an_address(crawled: Path, capsys: pytest.CaptureFixture
 def test_a_server_that_could_not_be_used(refused: Callable[..., None], crawled: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     secret.write_text("$argon2id$v=19$m=1$broken\n")
-    refused("begins like an argon2 hash and is none", "serve", crawled, "--port", 0, "--password-file", secret)
+    refused("begins like an argon2 hash but is not valid", "serve", crawled, "--port", 0, "--password-file", secret)
     secret.write_bytes(b"\xff\xfe")
     refused(f"{secret} cannot be read: it is not text", "serve", crawled, "--port", 0, "--password-file", secret)
     refused(f"{tmp_path} cannot be read: Is a directory", "serve", crawled, "--port", 0, "--password-file", tmp_path)

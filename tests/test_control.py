@@ -109,7 +109,7 @@ def test_leases_beyond_a_lowered_limit_are_recalled(web: ServedWeb, tmp_path: Pa
         wait_for(folder, lambda live: live.leased <= 2)  # all that it has not begun is taken back
         web.release()
         out, _ = process.communicate(timeout=PATIENCE)
-    assert out.startswith("12 pages ") and "still queued (a limit was met)" in out
+    assert out.startswith("12 pages ") and "still queued (a limit was reached)" in out
 
 
 def test_what_does_not_fit_changes_nothing(web: ServedWeb, tmp_path: Path, sanderling: Run) -> None:

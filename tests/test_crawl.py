@@ -94,7 +94,9 @@ def test_a_limit_of_nothing(sanderling, web: ServedWeb, tmp_path: Path, limit: s
     ran = sanderling("crawl", web.url, "-d", tmp_path / "crawl", *FAST, limit, 0)
     assert ran.code == 0 and not web.requests
     more = f" {limit} {raised}" if raised else ""
-    assert f"1 still queued (a limit was met); `sanderling crawl -d {tmp_path / 'crawl'}{more}` goes on" in ran.out
+    assert (
+        f"1 still queued (a limit was reached); `sanderling crawl -d {tmp_path / 'crawl'}{more}` continues" in ran.out
+    )
 
 
 def test_depth_is_the_shortest_way_from_the_seed(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

@@ -75,7 +75,7 @@ def test_standard_output_without_room(own: Path) -> None:
             words = [sys.executable, "-m", "sanderling", arguments[0], str(own), *arguments[1:]]
             ran = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
         assert ran.returncode == 1
-        assert ran.stderr == "sanderling: what was asked for could not be written: No space left on device\n"
+        assert ran.stderr == "sanderling: the output could not be written: No space left on device\n"
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])

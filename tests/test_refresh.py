@@ -92,8 +92,8 @@ def test_every_policy_spends_its_budget_and_no_more(sanderling: Run, tmp_path: P
         (["--budget", "many"], "is not a number of visits or bytes"),
         (["--budget", "5/fortnight"], "is not a number of visits or bytes"),
         (["--budget", "-5"], "is not a number of visits or bytes"),
-        (["--forever"], "--forever needs a budget that flows"),
-        (["--forever", "--budget", "500"], "--forever needs a budget that flows"),
+        (["--forever"], "--forever needs a budget per time"),
+        (["--forever", "--budget", "500"], "--forever needs a budget per time"),
         (["--policy", "all", "--budget", "5"], "use --policy uniform"),
     ],
 )

@@ -159,4 +159,4 @@ def test_a_run_does_not_wait_an_hour_for_one_page(sanderling: Any, tmp_path: Pat
     with PageServer({"/": links("/a", "/b"), "/a": b"a page", "/b": busy}) as server:
         ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--max-delay", "100ms")
         assert ran.code == 0
-        assert "1 still queued (told to come back later)" in ran.out
+        assert "1 still queued (hosts asked for a later retry)" in ran.out

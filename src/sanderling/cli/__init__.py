@@ -17,9 +17,9 @@ from sanderling.errors import SanderlingError, UsageError
 from sanderling.presenting.arguments import Parser
 from sanderling.presenting.screen import harmless, say
 
-_ABOUT = """Sanderling keeps a versioned copy of a part of the web fresh at the least cost.
+_ABOUT = """Sanderling keeps a versioned copy of part of the web and revisits what has probably changed.
 
-A crawl lives in one folder. Start with:
+Each crawl has its own folder. Start with:
 
   sanderling crawl https://example.org/ -d example
   sanderling status example
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _complain(f"{error.filename}: {error.strerror}", 1)
         if error.errno in _CANNOT_WRITE:
             _drop_output()
-            return _complain(f"what was asked for could not be written: {error.strerror}", 1)
+            return _complain(f"the output could not be written: {error.strerror}", 1)
         raise
     except sqlite3.DatabaseError as error:
         if type(error) is not sqlite3.DatabaseError:  # its children are mistakes of ours

@@ -15,11 +15,11 @@ from sanderling.repository.opening import reading
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "blame", help="when each paragraph of a page came",
+        "blame", help="show when each paragraph of a page appeared",
         description="Shows for every paragraph of a page when it first appeared and when it was last edited.",
     )  # fmt: skip
     add_page(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run)
 
 

@@ -17,13 +17,13 @@ from sanderling.repository.store import Store
 from sanderling.telling.selection import ChangeFilter, as_table
 from sanderling.telling.stored import following
 
-_ABOUT = """Lists what changed, newest first: pages that are new, that changed and that are gone.
+_ABOUT = """Lists pages that are new, changed or gone, newest first.
 
-What changes on most visits (a counter, an advertisement) and pages that go to and fro between versions are no news and
-are left out; --all shows them too, and the changes that no reader sees.
+Three kinds of changes are left out: parts that change on most visits (a counter, an advertisement), pages that switch
+back and forth between versions, and changes that no reader sees. --all shows them too.
 
-With --follow it goes on until Ctrl-C: what a crawl in another process finds is told when it is committed, oldest first.
---since brings what happened before, too. A database that goes away is waited for.
+With --follow the command runs until Ctrl-C. It prints the changes that a crawl in another process finds when they are
+committed, oldest first. --since also prints earlier changes. If the database is not available, the command waits.
 """
 
 # So many lines are aligned before the first of them is shown.
@@ -32,13 +32,15 @@ _ALIGNED = 1000
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "changes", help="what changed, newest first", description=_ABOUT,
+        "changes", help="list what changed, newest first", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser)
-    parser.add_argument("--limit", type=count, metavar="N", help="at most so many")
-    parser.add_argument("--follow", action="store_true", help="go on with what a running crawl finds, until Ctrl-C")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.add_argument("--limit", type=count, metavar="N", help="maximum number of changes")
+    parser.add_argument(
+        "--follow", action="store_true", help="print the changes that a running crawl finds, until Ctrl-C"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run)
 
 

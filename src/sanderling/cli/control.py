@@ -16,13 +16,13 @@ from sanderling.presenting.screen import duration, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
 
-_ABOUT = """Speaks with a crawl that is running in a folder, from another terminal or program.
+_ABOUT = """Watches and controls a running crawl from another terminal or program.
 
-pause holds further work back; clients finish what they hold. It ends with `resume`, and with the crawl: a crawl that is
-started again runs. change takes settings, which count at once and are kept in the folder's sanderling.toml.
+pause hands out no more pages; pages in flight are finished. A pause ends with `resume` or when the crawl ends. change
+takes settings. They take effect at once and are kept in the folder's sanderling.toml.
 
 Examples:
-  sanderling control example                        how it is going
+  sanderling control example                        show its state
   sanderling control example pause
   sanderling control example change --max-pages 5000 --exclude '/tag/'
 """

@@ -29,7 +29,7 @@ from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Declared, Settings
 from sanderling.urls import canonical, hostname
 
-_ABOUT = """Crawl one or more sites into a folder. Run it again to resume: nothing that was committed is fetched twice.
+_ABOUT = """Crawl one or more sites into a folder. Run it again to resume: stored pages are not fetched again.
 
 Examples:
   sanderling crawl https://example.org/ -d example         one host, politely
@@ -51,12 +51,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "-d", "--dir", type=pathname, help="the crawl folder (default: named after the first seed's host)"
     )
     parser.add_argument(
-        "--seeds", type=pathname, metavar="FILE", help="more seeds: one a line, or a browser's bookmark file"
+        "--seeds", type=pathname, metavar="FILE", help="more seeds: one per line, or a browser's bookmark file"
     )
-    parser.add_argument(
-        "--again", action="store_true", help="visit every known page once more; fetch only what changed"
-    )
-    parser.add_argument("--retry-failed", action="store_true", help="try everything once more that failed")
+    parser.add_argument("--again", action="store_true", help="revisit every known page; fetch only what changed")
+    parser.add_argument("--retry-failed", action="store_true", help="retry all failed pages")
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_settings(parser)
     parser.set_defaults(run=run)
@@ -181,7 +179,7 @@ def watch(server: CrawlServer, display: Display) -> tuple[CrawlProgress, int]:
         for each, handler in before.items():
             signal.signal(each, handler)
     if signals:
-        say("stopped; run the same command again to go on")
+        say("stopped; run the same command again to resume")
     return progress, 128 + signals[0] if signals else 0
 
 
@@ -210,19 +208,19 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
             f"{counts.gone:,} gone (404), {counts.failed:,} failed: `sanderling pages {where} --state {state}`"
         )
     if counts.failed:
-        lines.append(f"`sanderling crawl -d {where} --retry-failed` tries these again")
+        lines.append(f"`sanderling crawl -d {where} --retry-failed` retries these")
     if server.set_aside:
-        lines.append(f"{len(server.set_aside)} set aside because they ended a client process twice")
+        lines.append(f"{len(server.set_aside)} set aside because they crashed a client process twice")
     if counts.queued:
         more = _more_than(server.settings, counts)
         limited = more or (server.settings.max_time is not None and not server.stopped)
-        why = "a limit was met" if limited else "stopped" if server.stopped else "told to come back later"
-        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {where}{more}` goes on")
+        why = "a limit was reached" if limited else "stopped" if server.stopped else "hosts asked for a later retry"
+        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {where}{more}` continues")
     if counts.pages and not before.queued and not counts.queued:
-        lines.append(f"nothing was left to fetch; `sanderling refresh {where}` visits again what has probably changed")
+        lines.append(f"nothing was left to fetch; `sanderling refresh {where}` revisits what has probably changed")
     if counts.held:
         lines.append(
-            f"{counts.held:,} held back until others like them bring something new: `sanderling pages {where} --held`"
+            f"{counts.held:,} held back until similar URLs bring something new: `sanderling pages {where} --held`"
         )
     if counts.pages:
         lines.append(f"next: `sanderling search {where} WORDS`, `sanderling pages {where}`,")

@@ -17,16 +17,18 @@ from sanderling.repository.opening import reading
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "diff", help="what differs between two versions",
+        "diff", help="show what differs between two versions",
         description="Shows what differs between versions A and B of a page, by default the last two. "
         "Versions are numbered from 1 as `sanderling history` lists them.",
     )  # fmt: skip
     add_page(parser)
     parser.add_argument("a", nargs="?", type=positive, help="the older version")
     parser.add_argument("b", nargs="?", type=positive, help="the newer version")
-    parser.add_argument("--html", action="store_true", help="print a page that shows both side by side")
-    parser.add_argument("--kinds", action="store_true", help="print only what kinds of change there are, and where")
-    parser.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="colours in the terminal")
+    parser.add_argument("--html", action="store_true", help="print an HTML page with both versions side by side")
+    parser.add_argument("--kinds", action="store_true", help="print only the kinds of change and the place")
+    parser.add_argument(
+        "--color", choices=["auto", "always", "never"], default="auto", help="use colours (default: auto)"
+    )
     parser.set_defaults(run=run)
 
 
@@ -34,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
         versions = versions_of(store, options.url)
         if len(versions) == 1 and options.a is None:
-            sys.stdout.write(f"one version so far, {when(versions[0].at)}: there is nothing to compare it with\n")
+            sys.stdout.write(f"there is only one version, of {when(versions[0].at)}: nothing to compare\n")
             return 0
         older, newer = _chosen(versions, options.a, options.b)
         both = versions[older - 1], versions[newer - 1]

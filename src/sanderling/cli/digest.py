@@ -15,13 +15,17 @@ from sanderling.telling.digest import MOST_PAGES, as_markdown, as_tables, as_tex
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "digest", help="what happened on each site, for a mail",
-        description="Sums up what changed, came and left on each site, the most significant first.",
+        "digest", help="summarise the changes of each site, for a mail",
+        description="Summarises the pages that changed, appeared and disappeared on each site, the most significant first.",
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser, since="7d")
     parser.add_argument(
-        "--most", type=count, metavar="N", default=MOST_PAGES, help=f"pages of each sort a site (default: {MOST_PAGES})"
+        "--most",
+        type=count,
+        metavar="N",
+        default=MOST_PAGES,
+        help=f"maximum pages per group and site (default: {MOST_PAGES})",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print one JSON object, with every page")

@@ -21,7 +21,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         description="Lists groups of pages whose texts are nearly the same, and hosts that mirror each other.",
     )
     add_folder(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run)
 
 
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             _say_json({"near": group})
         else:
-            sys.stdout.write(f"{len(group):,} pages say nearly the same\n")
+            sys.stdout.write(f"{len(group):,} pages have nearly the same text\n")
             sys.stdout.write("".join(f"  {harmless(url)}\n" for url in group))
     return 0
 

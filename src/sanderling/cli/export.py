@@ -16,15 +16,15 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 
-_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -; Markdown to a folder.
+_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -. Markdown is written to a folder.
 
 Formats:
   warc      every request and response as one .warc.gz, for any web archive tool
-  cdxj      an index of those WARC files as pywb and others read it
-  jsonl     one JSON object a page with its facts and its text
-  markdown  one .md file a page, its facts on top, without the site's navigation
+  cdxj      an index of the WARC files, for pywb and other tools
+  jsonl     one JSON object per page with its facts and its text
+  markdown  one .md file per page with its facts, without the navigation
   links     the link graph: source and target, separated by a tab
-  parquet   the link graph as a Parquet table (with `sanderling[parquet]`)
+  parquet   the link graph as a Parquet table (needs `sanderling[parquet]`)
   graphml   the link graph as GraphML
 """
 
@@ -50,9 +50,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--output",
         required=True,
         type=pathname,
-        help="the file to write, - for standard output; for Markdown a folder",
+        help="the file to write (- for standard output), or for Markdown a folder",
     )
-    parser.add_argument("--force", action="store_true", help="write over what exists")
+    parser.add_argument("--force", action="store_true", help="overwrite existing files")
     parser.set_defaults(run=run)
 
 

@@ -13,30 +13,34 @@ from sanderling.telling.atom import MOST_ENTRIES
 from sanderling.telling.stored import feed
 from sanderling.urls import as_written
 
-_ABOUT = """Writes what changed as an Atom feed (RFC 4287) that every feed reader takes: one entry a change, newest first.
+_ABOUT = """Writes the changes as an Atom feed (RFC 4287) for any feed reader: one entry per change, newest first.
 
-With -o the file is replaced in one step, so that a web server may serve it at any moment. With --host it is the feed
-of one site.
+With -o the file is replaced in one step, so a web server can serve it at any time. With --host it is the feed of one
+site.
 """
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "feed", help="what changed, as an Atom feed", description=_ABOUT,
+        "feed", help="write the changes as an Atom feed", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser)
     parser.add_argument(
-        "--limit", type=count, metavar="N", default=MOST_ENTRIES, help=f"at most so many (default: {MOST_ENTRIES})"
+        "--limit",
+        type=count,
+        metavar="N",
+        default=MOST_ENTRIES,
+        help=f"maximum number of entries (default: {MOST_ENTRIES})",
     )
-    parser.add_argument("--address", metavar="URL", help="where readers will fetch the feed")
+    parser.add_argument("--address", metavar="URL", help="the URL from which readers will fetch the feed")
     parser.add_argument(
         "-o",
         "--output",
         type=pathname,
         default=Path("-"),
         metavar="FILE",
-        help="where to (default: -, standard output)",
+        help="the file to write (default: -, standard output)",
     )
     parser.set_defaults(run=run)
 

@@ -19,16 +19,18 @@ from sanderling.refreshing.planner import Collection, read
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 
-_ABOUT = """Shows how fresh the copy is believed to be, how often its pages change, which hosts are not to be believed, and what
-a budget of visits would keep fresh. Nothing is fetched."""
+_ABOUT = """Shows the estimated freshness of the copy, how often its pages change, which hosts are not believed, and what a budget
+of visits keeps fresh. Nothing is fetched."""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("freshness", help="how fresh the copy is, and what a budget buys", description=_ABOUT)
+    parser = commands.add_parser(
+        "freshness", help="show how fresh the copy is and what a budget keeps fresh", description=_ABOUT
+    )
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--plot", type=pathname, metavar="FILE", help="save the curve: .svg, or with matplotlib .png and others"
+        "--plot", type=pathname, metavar="FILE", help="save the curve as .svg, or with matplotlib as .png and others"
     )
     parser.set_defaults(run=run)
 

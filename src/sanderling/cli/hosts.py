@@ -73,5 +73,5 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             f"  held back  {harmless(trap['pattern'])}: {trap['new']} of {trap['visits']} visits brought something new"
         )
     if facts["soft_404"]:
-        lines.append("  soft 404   answers addresses that do not exist as if they did")
+        lines.append("  soft 404   answers 200 for addresses that do not exist")
     return lines

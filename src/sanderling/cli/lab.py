@@ -6,9 +6,9 @@ from importlib import import_module
 from sanderling.presenting.arguments import Parser
 
 EXPERIMENTS = {
-    "ordering": "which order of visits brings the important pages first",
-    "change-codes": "what each way to detect changes misses, and what it costs",
-    "freshness": "how fresh each policy of revisiting keeps a collection",
+    "ordering": "which order of visits fetches important pages first",
+    "change-codes": "what each method of change detection misses, and what it costs",
+    "freshness": "how fresh each revisit policy keeps a collection",
 }
 
 
@@ -16,7 +16,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     listed = "\n".join(f"  {name:14}{summary}" for name, summary in EXPERIMENTS.items())
     parser = commands.add_parser(
         "lab", help="repeat the experiments behind the defaults",
-        description=f"Experiments that anyone can repeat:\n\n{listed}\n\nEach has its own --help.",
+        description=f"Repeats the experiments behind the defaults:\n\n{listed}\n\nEach has its own --help.",
     )  # fmt: skip
     parser.add_argument("experiment", choices=list(EXPERIMENTS), help="which one")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")

@@ -12,23 +12,25 @@ from sanderling.presenting.versions import page_named
 from sanderling.repository.opening import reading
 from sanderling.urls import identity
 
-_ABOUT = """Lists the pages that link to a URL, or those that a page links to.
+_ABOUT = """Lists the pages that link to a URL, or the URLs that a page links to.
 
-Each with its state: fetched, queued, excluded (known, not followed) and so on. Links to another name of a URL count
-as links to it. The pages that link to it are found by looking through all links once: seconds for a million pages.
+Each is listed with its state: fetched, queued, excluded (known, not followed) and so on. A link to another name of a URL
+counts as a link to it. --in reads all links once, which takes seconds for a million pages.
 """
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "links", help="who links to a URL, and where a page links to", description=_ABOUT,
+        "links", help="list the links to a URL or from a page", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("url", help="a URL that the crawl knows")
     which = parser.add_mutually_exclusive_group(required=True)
-    which.add_argument("--in", dest="incoming", action="store_true", help="the pages that link to it")
-    which.add_argument("--out", dest="outgoing", action="store_true", help="the URLs that it links to, in their order")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line: url, state")
+    which.add_argument("--in", dest="incoming", action="store_true", help="list the pages that link to it")
+    which.add_argument(
+        "--out", dest="outgoing", action="store_true", help="list the URLs that it links to, in their order on the page"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line: url, state")
     parser.set_defaults(run=run)
 
 

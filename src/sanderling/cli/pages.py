@@ -23,22 +23,22 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         description="Lists every URL that answered or failed, in no particular order.",
     )
     add_folder(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
-    parser.add_argument("--limit", type=count, metavar="N", help="at most so many")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
+    parser.add_argument("--limit", type=count, metavar="N", help="maximum number of URLs")
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--state", choices=["fetched", "failed", "gone", "queued", "excluded"], help="only URLs in this state"
     )
-    which.add_argument("--held", action="store_true", help="what is held back instead, each with the reason")
+    which.add_argument("--held", action="store_true", help="list the URLs that are held back, with the reason")
     parser.add_argument(
-        "--near", action="store_true", help="with --json: name for each page one with nearly the same text"
+        "--near", action="store_true", help="with --json: for each page, name another page with nearly the same text"
     )
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     if options.near and not options.json:
-        raise UsageError("--near adds to what --json prints; `sanderling duplicates` lists what is nearly the same")
+        raise UsageError("--near works only with --json; `sanderling duplicates` lists near-duplicates")
     encode = msgspec.json.Encoder().encode
     with reading(options.dir) as (_, store):
         near = {url: group[0] for group in named_groups(store) for url in group[1:]} if options.near else {}

@@ -19,10 +19,10 @@ from sanderling.refreshing.terms import OBJECTIVES, POLICIES, Budget, Terms, rea
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store, settings_for
 
-_ABOUT = """Visit again the pages of a crawl that most deserve it, and fetch only what changed.
+_ABOUT = """Revisits the pages of a crawl that have probably changed, within a budget, and fetches only what changed.
 
 Examples:
-  sanderling refresh example                  a tenth of the pages, 100 at least
+  sanderling refresh example                  a tenth of the pages, at least 100
   sanderling refresh example --budget 500     500 visits
   sanderling refresh example --budget 50MB    as many as 50 MB allow
   sanderling refresh example --budget 2000/h --forever
@@ -37,21 +37,21 @@ _SELDOM = 300.0
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "refresh", help="visit again what has probably changed", description=_ABOUT,
+        "refresh", help="revisit what has probably changed", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument(
-        "--budget", metavar="N", help="visits (500) or bytes (50MB), at once or in a time (2000/h, 50MB/h)"
+        "--budget", metavar="N", help="visits (500) or bytes (50MB), at once or per time (2000/h, 50MB/h)"
     )
     parser.add_argument(
         "--policy", choices=POLICIES, default="optimal", metavar="WHICH",
-        help=f"who deserves a visit: {', '.join(POLICIES)} (default: optimal)",
+        help=f"which pages to revisit: {', '.join(POLICIES)} (default: optimal)",
     )  # fmt: skip
     parser.add_argument(
         "--objective", choices=OBJECTIVES, default="freshness",
-        help="what visits are spent on: copies that are up to date, or changes seen (default: freshness)",
+        help="what to maximise: fresh copies or the number of changes seen (default: freshness)",
     )  # fmt: skip
-    parser.add_argument("--forever", action="store_true", help="go on as the budget flows, until it is stopped")
+    parser.add_argument("--forever", action="store_true", help="run until stopped, at the rate of the budget")
     parser.add_argument("--json", action="store_true", help="print the summary as one JSON object")
     add_settings(parser)
     parser.set_defaults(run=run)
@@ -61,9 +61,9 @@ def run(options: argparse.Namespace) -> int:
     budget = read_budget(options.budget) if options.budget is not None else None
     everything = options.policy == "all"
     if everything and (budget or options.forever):
-        raise UsageError("--policy all visits everything once, whatever it costs: use --policy uniform with a budget")
+        raise UsageError("--policy all visits every page once and takes no budget: use --policy uniform with a budget")
     if options.forever and (budget is None or not budget.period):
-        raise UsageError("--forever needs a budget that flows, such as --budget 2000/h")
+        raise UsageError("--forever needs a budget per time, such as --budget 2000/h")
     folder = Folder(options.dir)
     folder.require()
     settings, seeds = settings_for(folder, chosen_settings(options))

@@ -14,8 +14,8 @@ _EVERY = 2.0
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "reindex", help="make the search index anew",
-        description="Makes the search index anew from the archive. Searches go on with the old one until the new one is complete.",
+        "reindex", help="rebuild the search index",
+        description="Rebuilds the search index from the archive. Searches use the old index until the new one is complete.",
     )  # fmt: skip
     add_folder(parser)
     parser.set_defaults(run=run)

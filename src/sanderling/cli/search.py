@@ -17,22 +17,22 @@ from sanderling.presenting.versions import moment, when
 from sanderling.repository.folder import Folder
 from sanderling.search.searching import Hit, Query, Results, Searcher, check, open_search
 
-_ABOUT = """Finds pages by their words, the best first, with the words marked.
+_ABOUT = """Finds pages by their words, best match first, with the words marked.
 
   word word          pages with both, in any of their forms
-  "in this order"    exactly
+  "in this order"    exactly these words
   word OR word       one of them
   -word              not this one
   title:word         in the title; also headings: text: url: host: lang:
-  sand*              words that begin so
-  sanderlng~         words that nearly read so (~2: less nearly)
+  sand*              words with this prefix
+  sanderlng~         words that differ in one letter (~2: two letters)
   (a OR b) c         groups
 
 Examples:
   sanderling search example 'sandpiper migration'
   sanderling search example '"price list" -draft' --changed 7d
-  sanderling search example price --at 2026-11-01     what pages said then
-  sanderling search example price --versions          what they ever said
+  sanderling search example price --at 2026-11-01     pages as they were then
+  sanderling search example price --versions          all versions
 """
 _BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
 
@@ -42,21 +42,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "search", help="find pages by their words", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    parser.add_argument("query", nargs="+", help="what to look for; '*' for all that the filters leave")
-    parser.add_argument("--host", type=host, metavar="NAME", help="only this host and those below it")
+    parser.add_argument("query", nargs="+", help="what to search for; '*' for everything that the filters allow")
+    parser.add_argument("--host", type=host, metavar="NAME", help="only this host and its subdomains")
     parser.add_argument("--lang", default="", metavar="CODE", help="only pages in this language, e.g. en")
-    parser.add_argument("--since", metavar="WHEN", help="only pages that are new or changed since: 2026-11-01, 3h, 7d")
-    parser.add_argument("--changed", metavar="WHEN", help="only pages that changed since; being new is no change")
+    parser.add_argument(
+        "--since", metavar="WHEN", help="only pages that are new or changed since then: 2026-11-01, 3h, 7d"
+    )
+    parser.add_argument("--changed", metavar="WHEN", help="only pages that changed since then; new pages do not count")
     parser.add_argument(
         "--kind", action="append", choices=[each.name.lower() for each in ChangeKind if each.name],
         help="only pages whose last change was of this kind (repeatable)",
     )  # fmt: skip
-    parser.add_argument("--gone", action="store_true", help="pages that have left, by what they said last")
-    parser.add_argument("--at", metavar="WHEN", help="what pages said at that time")
-    parser.add_argument("--versions", action="store_true", help="look in older versions, too")
-    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="hits a page (default: 10)")
+    parser.add_argument("--gone", action="store_true", help="search pages that are gone, by their last text")
+    parser.add_argument("--at", metavar="WHEN", help="search pages as they were at that time")
+    parser.add_argument("--versions", action="store_true", help="also search older versions")
+    parser.add_argument("--limit", type=positive, default=10, metavar="N", help="hits per page (default: 10)")
     parser.add_argument("--page", type=positive, default=1, metavar="N", help="which page of hits (default: 1)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a hit")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per hit")
     parser.set_defaults(run=run)
 
 

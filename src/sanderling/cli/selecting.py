@@ -14,19 +14,28 @@ KINDS = [each.name.lower() for each in ChangeKind if each.name]
 def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> None:
     note = f" (default: {since})" if since else ""
     parser.add_argument(
-        "--since", metavar="WHEN", default=since, help=f"only since then: 2026-11-01, '2026-11-01 12:00', 3h, 7d{note}"
+        "--since",
+        metavar="WHEN",
+        default=since,
+        help=f"only changes since then: 2026-11-01, '2026-11-01 12:00', 3h, 7d{note}",
     )
     parser.add_argument("--kind", action="append", choices=KINDS, help="only changes of this kind (repeatable)")
-    parser.add_argument("--min-significance", type=share, default=0.0, metavar="S", help="only from this on, 0 to 1")
+    parser.add_argument(
+        "--min-significance",
+        type=share,
+        default=0.0,
+        metavar="S",
+        help="only changes of at least this significance, 0 to 1",
+    )
     parser.add_argument(
         "--host",
         type=host,
         action="append",
         default=[],
         metavar="NAME",
-        help="only this host and those below it (repeatable)",
+        help="only this host and its subdomains (repeatable)",
     )
-    parser.add_argument("--all", action="store_true", help="also what is no news")
+    parser.add_argument("--all", action="store_true", help="also list changes that are not news")
 
 
 def wanted(options: argparse.Namespace) -> ChangeFilter:

@@ -8,10 +8,10 @@ from pathlib import Path
 from sanderling.errors import UsageError
 from sanderling.presenting.arguments import pathname, port
 
-_ABOUT = """Shows crawls in the browser and answers programs at /api/v1, on this machine only unless told otherwise.
+_ABOUT = """Shows crawls in the browser and answers programs at /api/v1. By default it listens on this machine only.
 
-DIR is a crawl folder, or a directory with crawl folders in it, in which new crawls are created. Bound to another
-address than loopback the server wants a token or a password; put a server that speaks TLS before it.
+DIR is a crawl folder, or a directory that contains crawl folders. New crawls are created in such a directory. On any
+address other than loopback the server requires a token or a password. Put a reverse proxy with TLS in front of it.
 
 Examples:
   sanderling serve example
@@ -25,31 +25,29 @@ SHORTEST_TOKEN = 16
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "serve", help="dashboard and HTTP API", description=_ABOUT,
+        "serve", help="start the dashboard and the HTTP API", description=_ABOUT,
     )  # fmt: skip
     parser.add_argument("dir", nargs="+", type=pathname, help="crawl folders, or directories of crawl folders")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")
-    parser.add_argument("--port", type=port, default=8080, help="the port (default: 8080; 0: any that is free)")
+    parser.add_argument("--port", type=port, default=8080, help="the port (default: 8080; 0: any free port)")
     parser.add_argument(
-        "--archive-port", type=port, metavar="PORT", help="the port that shows archived pages (default: the next one)"
+        "--archive-port", type=port, metavar="PORT", help="the port for archived pages (default: the next port)"
     )
     parser.add_argument(
         "--token",
         nargs="?",
         const="",
         metavar="TOKEN",
-        help="let in only who knows this; a random one when none is given",
-    )
-    parser.add_argument("--password-file", type=pathname, metavar="FILE", help="a password, or its argon2 hash")
-    parser.add_argument(
-        "--name", action="append", default=[], help="a further host name that the server answers to (repeatable)"
+        help="require this token; without a value, a random token is created",
     )
     parser.add_argument(
-        "--allow-private", action="store_true", help="let crawls that are created here begin at private addresses"
+        "--password-file", type=pathname, metavar="FILE", help="a file with the password or its argon2 hash"
     )
     parser.add_argument(
-        "--keep", action="store_true", help="let crawls that were started here go on when the server ends"
+        "--name", action="append", default=[], help="another host name that the server answers to (repeatable)"
     )
+    parser.add_argument("--allow-private", action="store_true", help="allow new crawls to start at private addresses")
+    parser.add_argument("--keep", action="store_true", help="keep crawls running when the server ends")
     parser.set_defaults(run=run)
 
 
@@ -62,13 +60,15 @@ def run(options: argparse.Namespace) -> int:
 
     token = secrets.token_urlsafe(24) if options.token == "" else options.token or ""
     if token and len(token) < SHORTEST_TOKEN:
-        raise UsageError(f"a token of {len(token)} characters can be guessed: --token alone makes a good one")
+        raise UsageError(
+            f"a token of {len(token)} characters can be guessed: use --token without a value to create a random one"
+        )
     password = _password_in(options.password_file) if options.password_file else ""
     if password.startswith("$argon2") and not is_hash(password):
-        raise UsageError(f"{options.password_file} begins like an argon2 hash and is none: nobody could log in")
+        raise UsageError(f"{options.password_file} begins like an argon2 hash but is not valid: nobody could sign in")
     local = is_loopback(options.host)
     if not local and not token and not password:
-        raise UsageError(f"whoever reaches {options.host} could use it: add --token or --password-file")
+        raise UsageError(f"everybody who reaches {options.host} could use the server: add --token or --password-file")
     shelf = Shelf(options.dir)
     socket = serving.listening(options.host, options.port)
     port: int = socket.getsockname()[1]

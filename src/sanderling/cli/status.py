@@ -13,11 +13,13 @@ from sanderling.repository.opening import reading
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("status", help="counts of a crawl", description="Shows how far a crawl is.")
+    parser = commands.add_parser(
+        "status", help="show the progress of a crawl", description="Shows the progress of a crawl in figures."
+    )
     add_folder(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON object, with --hosts one a line")
+    parser.add_argument("--json", action="store_true", help="print one JSON object; with --hosts one per line")
     parser.add_argument(
-        "--hosts", action="store_true", help="what is known about every host, and learned from its pages"
+        "--hosts", action="store_true", help="show what is known about each host and learned from its pages"
     )
     parser.set_defaults(run=run)
 

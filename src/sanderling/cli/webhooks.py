@@ -19,22 +19,22 @@ from sanderling.telling.delivery import deliver_all, send, sole_messenger
 from sanderling.telling.record import DeliveryRecord
 from sanderling.telling.webhook import trial
 
-_ABOUT = """Shows how the deliveries to the webhooks in sanderling.toml stand.
+_ABOUT = """Shows the state of the deliveries to the webhooks in sanderling.toml.
 
-While a crawl runs, it delivers by itself. --test sends each webhook a message without changes; one that takes it is
-enabled again, when it was disabled. --deliver sends what is left, without waiting for the next crawl.
+A running crawl delivers by itself. --test sends each webhook a message without changes. If a disabled webhook accepts
+it, the webhook is enabled again. --deliver sends the remaining changes without waiting for the next crawl.
 """
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "webhooks", help="how deliveries to webhooks stand; try them", description=_ABOUT,
+        "webhooks", help="show and test the deliveries to webhooks", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     act = parser.add_mutually_exclusive_group()
-    act.add_argument("--test", action="store_true", help="send each a message without changes")
-    act.add_argument("--deliver", action="store_true", help="deliver what is left now")
-    parser.add_argument("--json", action="store_true", help="print one JSON object a line")
+    act.add_argument("--test", action="store_true", help="send each webhook a message without changes")
+    act.add_argument("--deliver", action="store_true", help="deliver the remaining changes now")
+    parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run)
 
 
@@ -94,8 +94,8 @@ def _show(folder: Folder, webhook: Webhook, newest: int, as_json: bool) -> None:
         webhook.url,
         f"  {state}{f', {kept.failures} failures in a row: {kept.complaint}' if kept.failures else ''}",
         f"  {kept.changes:,} changes delivered{f', the last at {when(kept.last_at)}' if kept.last_at else ''}",
-        f"  {facts['behind']:,} versions still to be looked at",
+        f"  {facts['behind']:,} versions not yet processed",
     ]
     if kept.not_before > time.time():
-        lines.append(f"  tried again after {when(kept.not_before)}")
+        lines.append(f"  next retry after {when(kept.not_before)}")
     sys.stdout.write("\n".join(lines) + "\n")
