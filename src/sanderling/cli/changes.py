@@ -13,7 +13,7 @@ from sanderling.presenting.arguments import count
 from sanderling.presenting.screen import harmless
 from sanderling.presenting.versions import kinds_in_words, when
 from sanderling.repository.opening import reading
-from sanderling.repository.store import Store
+from sanderling.repository.store import ChangeStore
 from sanderling.telling.selection import ChangeFilter, as_table
 from sanderling.telling.stored import following
 
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_they_come(store: Store, chosen: ChangeFilter) -> Iterator[VersionRow]:
+def _as_they_come(store: ChangeStore, chosen: ChangeFilter) -> Iterator[VersionRow]:
     """What is wanted of the past, the oldest first, and then what is new."""
     newest = store.newest_version()
     if chosen.since:

@@ -10,7 +10,7 @@ from sanderling.cli.folders import add_folder
 from sanderling.presenting.screen import harmless
 from sanderling.repository.duplicates import groups, mirrors
 from sanderling.repository.opening import reading
-from sanderling.repository.store import Store
+from sanderling.repository.store import DuplicateStore
 from sanderling.urls import origin
 
 
@@ -44,14 +44,14 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def named_groups(store: Store) -> list[list[str]]:
+def named_groups(store: DuplicateStore) -> list[list[str]]:
     """The groups of near-duplicates by URL, the oldest page of each first."""
     found = groups(store.simhashes())
     texts = store.known([id for group in found for id in group])
     return [[texts[id][0] for id in group if id in texts] for group in found]
 
 
-def _page_urls(store: Store) -> list[str]:
+def _page_urls(store: DuplicateStore) -> list[str]:
     ids = [id for id, _, _ in store.simhashes()]
     return [url for url, _ in store.known(ids).values()]
 

@@ -17,7 +17,7 @@ from sanderling.presenting.screen import harmless
 from sanderling.refreshing.logbook import past
 from sanderling.refreshing.planner import Collection, read
 from sanderling.repository.opening import reading
-from sanderling.repository.store import Store
+from sanderling.repository.store import HostStore
 
 _ABOUT = """Shows the estimated freshness of the copy, how often its pages change, which hosts are not believed, and what a budget
 of visits keeps fresh. Nothing is fetched."""
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _origins(store: Store, collection: Collection) -> dict[int, str]:
+def _origins(store: HostStore, collection: Collection) -> dict[int, str]:
     return {host.id: host.origin for host in store.hosts()} if collection.hosts else {}
 
 

@@ -8,14 +8,14 @@ import msgspec
 from sanderling.model import Host, State
 from sanderling.model.reasons import reason, sentence
 from sanderling.presenting.screen import harmless
-from sanderling.repository.store import Store
+from sanderling.repository.store import HostStore
 from sanderling.server.gate.host_memory import learned
 
 # What most hosts say that are asked for a sitemap which nobody has named.
 NO_SITEMAP = sentence(reason("status", 404))
 
 
-def show(store: Store, as_json: bool) -> None:
+def show(store: HostStore, as_json: bool) -> None:
     states, sitemaps = store.host_states(), store.sitemap_states()
     for host in store.hosts():
         facts = _facts(host, states.get(host.id, {}), sitemaps.get(host.id, []))

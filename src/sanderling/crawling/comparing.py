@@ -15,7 +15,7 @@ from sanderling.errors import Damaged
 from sanderling.model import Before, Change, ChangeKind, Stored, Task, Visit
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in, links_in, type_of
-from sanderling.repository.store import Store
+from sanderling.repository.store import ComparingStore
 from sanderling.settings import Settings
 from sanderling.urls import origin
 
@@ -23,7 +23,7 @@ from sanderling.urls import origin
 class Comparing:
     """Judges by the fingerprints in the store and, where there are none, by the archive."""
 
-    def __init__(self, store: Store, settings: Settings, warcs: Path) -> None:
+    def __init__(self, store: ComparingStore, settings: Settings, warcs: Path) -> None:
         self._store = store
         self._settings = settings
         self._warcs = warcs

@@ -9,12 +9,13 @@ import contextlib
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from sanderling.errors import StoreAway
 from sanderling.model import Counts
 from sanderling.processes import entry_points
 from sanderling.processes.job import Job
-from sanderling.repository.store import Store
+from sanderling.repository.store import Notes, RankingStore, WeightStore
 from sanderling.server.reranker import read
 
 # With so many known URLs it takes a tenth of a second, less than a process takes to begin.
@@ -23,10 +24,14 @@ FEW = 5_000
 NEW_SHARE = 0.01
 
 
+class FinalRankingStore(RankingStore, WeightStore, Notes, Protocol):
+    """What is ranked, and where the result goes."""
+
+
 class FinalRanking:
     """Begins when a crawl ends, unless somebody had enough of it."""
 
-    def __init__(self, store: Store, folder: Path, result: Path) -> None:
+    def __init__(self, store: FinalRankingStore, folder: Path, result: Path) -> None:
         self._store = store
         self._job = Job(entry_points.command("rank", folder, "-"), result)
         self._versions = 0  # the crawl had, when this began

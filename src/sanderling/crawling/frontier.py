@@ -13,7 +13,7 @@ from sanderling.model import Found, Host, HostLease, Kind, NewUrl, Outcome, Rewo
 from sanderling.processes import entry_points
 from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
-from sanderling.repository.store import Store
+from sanderling.repository.store import FrontierStore
 from sanderling.server.allocator import Allocator
 from sanderling.server.dispatcher import Scope, admit, canonical_seed
 from sanderling.server.distributor import Distributor
@@ -32,7 +32,7 @@ class Frontier:
     """The URLs of a crawl that are not visited yet, or are due again."""
 
     def __init__(
-        self, store: Store, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool,
+        self, store: FrontierStore, settings: Settings, seeds: list[str], folder: Path, run_folder: Path, again: bool,
         refresher: Refresher | None, crew: int, ledger: Ledger,
     ) -> None:  # fmt: skip
         self._store = store

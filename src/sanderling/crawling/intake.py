@@ -7,7 +7,7 @@ import msgspec
 
 from sanderling.crawling.frontier import Frontier
 from sanderling.model import Commit, Kind, NewUrl, Outcome, Report, Settled, State, Visit
-from sanderling.repository.store import Store
+from sanderling.repository.store import IntakeStore
 from sanderling.server import settling
 from sanderling.settings import Settings
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Intake:
     """Where reports become commits."""
 
-    def __init__(self, store: Store, settings: Settings, frontier: Frontier, warcs: Path, retry: bool) -> None:
+    def __init__(self, store: IntakeStore, settings: Settings, frontier: Frontier, warcs: Path, retry: bool) -> None:
         self._store = store
         self._settings = settings
         self._frontier = frontier

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from sanderling.crawling.ledger import Ledger
 from sanderling.model import Host, Kind, NewUrl, Reworked, State, Task
 from sanderling.model.reasons import OUT_OF_SCOPE, code_of
-from sanderling.repository.store import ScopedUrl, Store
+from sanderling.repository.store import ScopedUrl, ScopeStore
 from sanderling.server.dispatcher import Scope
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
@@ -27,7 +27,7 @@ IDLE_SECONDS = 0.15
 class Rescoping:
     """Which settings the known URLs were judged by, and the pass over them when those have changed."""
 
-    def __init__(self, store: Store, leased: Callable[[int], bool]) -> None:
+    def __init__(self, store: ScopeStore, leased: Callable[[int], bool]) -> None:
         self._store = store
         self._leased = leased
         self._by = store.noted("scope")
@@ -80,7 +80,7 @@ class Pass:
     """One pass over the known URLs."""
 
     def __init__(
-        self, store: Store, scope: Scope, named: set[int], leased: Callable[[int], bool], max_depth: int | None,
+        self, store: ScopeStore, scope: Scope, named: set[int], leased: Callable[[int], bool], max_depth: int | None,
         in_order: bool,
     ) -> None:  # fmt: skip
         self._store = store

@@ -51,7 +51,7 @@ from sanderling.refreshing.terms import Terms
 from sanderling.repository import address, archives
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
-from sanderling.repository.store import Store
+from sanderling.repository.store import ArchiveStore
 from sanderling.server.client_time import in_server_time, lease_of
 from sanderling.server.socket_switchboard import SocketSwitchboard
 from sanderling.server.switchboard import ClientLine, Switchboard
@@ -417,7 +417,7 @@ class CrawlServer:
         self._frontier.allocator.leave(line.client, doomed)
 
 
-def _mend(folder: Folder, store: Store) -> list[str]:
+def _mend(folder: Folder, store: ArchiveStore) -> list[str]:
     """Sets uncommitted bytes aside, and has pages fetched again whose archive lost bytes; says what was done."""
     done = archives.set_aside(folder.warcs, store.warcs())
     for short in archives.shortages(folder.warcs, store.warcs()):

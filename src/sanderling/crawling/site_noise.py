@@ -3,7 +3,7 @@
 import msgspec
 
 from sanderling.change import Noise
-from sanderling.repository.store import Store
+from sanderling.repository.store import Notes
 
 # Losing what the last few visits taught costs a few changes told as news, so it is not written with every report.
 SAVE_EVERY = 500
@@ -12,7 +12,7 @@ SAVE_EVERY = 500
 class Templates:
     """The noise of each site, read when a page of it is visited again and written now and then."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Notes) -> None:
         self._store = store
         self._known: dict[str, Noise] = {}
         self._changed: dict[str, None] = {}

@@ -13,11 +13,11 @@ from sanderling.freshness.importance import replacement
 from sanderling.graph import pagerank
 from sanderling.jobs.running import run
 from sanderling.model import Kind, State
-from sanderling.repository.store import Store
+from sanderling.repository.store import CollectionStore
 from sanderling.server import snapshot
 
 
-def swaps(store: Store, most: int) -> list[Swap]:
+def swaps(store: CollectionStore, most: int) -> list[Swap]:
     """Who leaves and who comes, a few at a time: the least important inside for the most important outside."""
     known, _ = snapshot.read(store)
     score = pagerank(known.graph)

@@ -15,7 +15,7 @@ from sanderling.repository import warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.export import LeftOut, readable
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import Store
+from sanderling.repository.store import PageStore
 from sanderling.urls import identity
 
 # Elements around the main content, which repeat on every page of a site.
@@ -24,7 +24,7 @@ _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
 
-def files(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[tuple[PurePosixPath, str]]:
+def files(folder: Folder, store: PageStore, left_out: LeftOut) -> Iterator[tuple[PurePosixPath, str]]:
     """Yields the file name and the text of each page. Aliases and pages without text are left out."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         for page in store.pages():

@@ -12,13 +12,13 @@ from sanderling.model import ChangeKind, VersionRow
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import Store
+from sanderling.repository.store import HistoryStore
 from sanderling.urls import SEEDABLE, canonical, identity
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY, "w": 7 * DAY}
 
 
-def versions_of(store: Store, text: str) -> list[VersionRow]:
+def versions_of(store: HistoryStore, text: str) -> list[VersionRow]:
     """The versions of a page, the oldest first."""
     url = page_named(store, text)
     found = store.versions(identity(url))
@@ -27,7 +27,7 @@ def versions_of(store: Store, text: str) -> list[VersionRow]:
     return found
 
 
-def page_named(store: Store, text: str) -> str:
+def page_named(store: HistoryStore, text: str) -> str:
     """The known URL that a user typed. Without a scheme, it may be the https or the http one."""
     text = text.strip()
     written = [text] if "://" in text else [text, f"https://{text}", f"http://{text}"]

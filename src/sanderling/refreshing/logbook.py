@@ -5,7 +5,7 @@ import math
 import msgspec
 
 from sanderling.refreshing.refresher import Refreshing
-from sanderling.repository.store import Store
+from sanderling.repository.store import Notes
 
 # Seconds between two points of a refresh that goes on for ever, and points that are kept: of older ones every other.
 EVERY = 600.0
@@ -15,7 +15,7 @@ _KEY = "freshness over time"
 Points = list[tuple[float, float]]
 
 
-def past(store: Store) -> Points:
+def past(store: Notes) -> Points:
     """(seconds since 1970, freshness), the oldest first."""
     return msgspec.json.decode(store.noted(_KEY) or "[]", type=Points)
 
@@ -23,7 +23,7 @@ def past(store: Store) -> Points:
 class RefreshLog:
     """Notes how fresh the collection was when a refresh began, now and then, and when it ended."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Notes) -> None:
         self._store = store
         self._noted_at = -math.inf
 

@@ -12,7 +12,7 @@ from sanderling.clock import DAY
 from sanderling.freshness import evidence, trust
 from sanderling.freshness.adaptive import NUTCH_FIRST, SITEMAP_FIRST, nutch_interval, sitemap_interval
 from sanderling.model import Before, Belief, Change, ChangeKind, Kind, Outcome, RevisitFacts, State, Task, Visit
-from sanderling.repository.store import Store
+from sanderling.repository.store import ObserverStore
 
 Observed = tuple[list[Belief], list[tuple[int, bytes]]]
 
@@ -20,7 +20,7 @@ Observed = tuple[list[Belief], list[tuple[int, bytes]]]
 class Observer:
     """Turns visits into beliefs."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: ObserverStore) -> None:
         self._store = store
         self._trust: dict[int, trust.Trust] | None = None
         self.spared = 0  # bytes that did not have to be fetched again

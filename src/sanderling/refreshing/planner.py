@@ -22,7 +22,7 @@ from sanderling.freshness.worth import Objective
 from sanderling.model import Kind, PlannedVisit, State, Subject
 from sanderling.refreshing.schedule import VisitPlan
 from sanderling.refreshing.terms import Terms
-from sanderling.repository.store import Store
+from sanderling.repository.store import PlanningStore
 from sanderling.settings import Settings
 from sanderling.urls import identity
 
@@ -52,7 +52,7 @@ class Collection(msgspec.Struct, frozen=True):
     hosts: dict[int, trust.Trust]
 
 
-def read(store: Store, now: float) -> Collection:
+def read(store: PlanningStore, now: float) -> Collection:
     """`now` in days."""
     hosts = {host: trust.unpack(packed) for host, packed in store.trust().items()}
     grouped = _UrlGroups()

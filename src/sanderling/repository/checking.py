@@ -10,9 +10,10 @@ from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from sanderling.errors import Damaged
-from sanderling.model import ChangeKind, Counts, State, VersionRow
+from sanderling.model import ChangeKind, State
 from sanderling.repository import archives, warc
 from sanderling.repository.folder import Folder
+from sanderling.repository.store import ArchiveStore, ChangeStore, GraphStore, HostStore, Totals
 
 # Called with how much is done and how much there is.
 OnProgress = Callable[[int, int], None]
@@ -28,16 +29,8 @@ class Finding(Struct, frozen=True):
     lost: tuple[str, int, int] | None = None  # archive, first byte and end of what cannot be read
 
 
-class CheckedStore(Protocol):
-    """The part of a store that a check reads."""
-
-    def warcs(self) -> dict[str, int]: ...
-    def counts(self) -> Counts: ...
-    def changes(self, before: int | None = None) -> Iterator[VersionRow]: ...
-    def newest_version(self) -> int: ...
-    def packed_links(self) -> Iterator[tuple[int, bytes]]: ...
-    def url_texts(self) -> Iterator[tuple[int, str]]: ...
-    def host_states(self) -> dict[int, dict[int, int]]: ...
+class CheckedStore(ArchiveStore, Totals, ChangeStore, GraphStore, HostStore, Protocol):
+    """What a check reads."""
 
 
 _FETCH_AGAIN = "--repair has these pages fetched again at their next visit"

@@ -18,7 +18,7 @@ from sanderling.errors import Damaged, UsageError
 from sanderling.model import Stored, VersionRow
 from sanderling.repository import archives, warc
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import Store
+from sanderling.repository.store import ArchiveStore, ChangeStore, GraphStore, LinkStore, PageStore
 
 TextOf = Callable[[warc.Archived], str]
 Row = TypeVar("Row")
@@ -43,7 +43,7 @@ class LeftOut:
         self.first = self.first or what
 
 
-def warcs(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[bytes]:
     """All WARC files as one: gzip members can simply follow each other. Damaged records are left out."""
     for name, size in sorted(store.warcs().items()):
         path, end = folder.warcs / name, 0
@@ -57,13 +57,13 @@ def warcs(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
             left_out.note(f"{name} ends at byte {end:,} of {size:,}")
 
 
-def links(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+def links(folder: Folder, store: LinkStore, left_out: LeftOut) -> Iterator[bytes]:
     """The link graph, an edge a line."""
     for source, targets in store.edges():
         yield "".join(f"{source}\t{target}\n" for target in targets).encode()
 
 
-def links_parquet(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+def links_parquet(folder: Folder, store: LinkStore, left_out: LeftOut) -> Iterator[bytes]:
     """The link graph as a table with the columns `source` and `target`."""
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
@@ -78,7 +78,7 @@ def links_parquet(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[b
     yield written.take()
 
 
-def links_graphml(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+def links_graphml(folder: Folder, store: GraphStore, left_out: LeftOut) -> Iterator[bytes]:
     """The link graph for graph programs: every known URL as a node, every link as an edge."""
     import numpy as np  # late: this file is wired into the server, which has no use for it
 
@@ -131,7 +131,7 @@ class _Written(io.RawIOBase):
         return taken
 
 
-def jsonl(folder: Folder, store: Store, left_out: LeftOut, text_of: TextOf) -> Iterator[bytes]:
+def jsonl(folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf) -> Iterator[bytes]:
     """One object a page: its facts and its text."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         for page in store.pages():
@@ -143,7 +143,7 @@ def jsonl(folder: Folder, store: Store, left_out: LeftOut, text_of: TextOf) -> I
                 yield json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def cdxj(folder: Folder, store: Store, left_out: LeftOut) -> Iterator[bytes]:
+def cdxj(folder: Folder, store: ChangeStore, left_out: LeftOut) -> Iterator[bytes]:
     """An index of all captures, sorted by reversed host name and path, then by time."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         lines = [

@@ -4,7 +4,7 @@ from typing import Any
 
 from sanderling.model import ChangeKind, HitFacts, Searchable, Stored
 from sanderling.repository import rows
-from sanderling.repository.store import Store
+from sanderling.repository.store import ViewStore
 
 # A version with the version after it and the page as it is now.
 _VERSION = """SELECT v.number, u.number,
@@ -18,19 +18,19 @@ _FACTS = "SELECT u.number, p.importance, p.fetched_at, p.flags, u.alias"
 _TOGETHER = 100
 
 
-def after(store: Store, number: int, most: int) -> list[Searchable]:
+def after(store: ViewStore, number: int, most: int) -> list[Searchable]:
     """Versions from behind a number on, in order."""
     query = f"{_versions(store)} WHERE v.number > ? ORDER BY v.number LIMIT ?"
     return [*map(_searchable, store.select(query, number, most))]
 
 
-def before(store: Store, page: int, until: int, most: int) -> list[Searchable]:
+def before(store: ViewStore, page: int, until: int, most: int) -> list[Searchable]:
     """The last versions of a page (by the number of its URL) up to a number."""
     query = f"{_versions(store)} WHERE u.number = ? AND v.number <= ? ORDER BY v.number DESC LIMIT ?"
     return [*map(_searchable, store.select(query, page, until, most))]
 
 
-def facts(store: Store, pages: list[int]) -> dict[int, HitFacts]:
+def facts(store: ViewStore, pages: list[int]) -> dict[int, HitFacts]:
     """Pages (by the number of their URL) as they are now."""
     places = ", ".join("?" * _TOGETHER)
     query = f"{_FACTS} FROM {store.joins.urls} WHERE u.number IN ({places}) AND p.status IS NOT NULL"
@@ -42,7 +42,7 @@ def facts(store: Store, pages: list[int]) -> dict[int, HitFacts]:
     return found
 
 
-def _versions(store: Store) -> str:
+def _versions(store: ViewStore) -> str:
     return f"{_VERSION} FROM {store.joins.versions} {_NEXT}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from sanderling.model import ChangeKind, State, VersionRow
 from sanderling.model.reasons import sentence
 from sanderling.repository import rows
-from sanderling.repository.store import Store
+from sanderling.repository.store import ViewStore
 
 # Rows one look goes through at most: 20,000 take 10 ms in SQLite.
 STRETCH = 20_000
@@ -89,7 +89,12 @@ class ListPart(NamedTuple):
 
 
 def urls(
-    store: Store, most: int, after: int = _FIRST, state: State | None = None, host: int | None = None, prefix: str = ""
+    store: ViewStore,
+    most: int,
+    after: int = _FIRST,
+    state: State | None = None,
+    host: int | None = None,
+    prefix: str = "",
 ) -> ListPart:
     """URLs in the order they were found."""
     indexed = state in (State.FAILED, State.GONE)
@@ -108,7 +113,7 @@ def urls(
     return ListPart(found, end if end < newest else None)
 
 
-def url(store: Store, id: int) -> Shown | None:
+def url(store: ViewStore, id: int) -> Shown | None:
     """One URL by its identity."""
     number = store.number(id)
     if number is None:
@@ -123,31 +128,31 @@ def url(store: Store, id: int) -> Shown | None:
     return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b""), row[28]])
 
 
-def evidence(store: Store, id: int) -> bytes:
+def evidence(store: ViewStore, id: int) -> bytes:
     """What visits have said about when a URL changes, in the encoding of the update module; empty when nothing."""
     found = store.select("SELECT evidence FROM beliefs WHERE page = ?", store.number(id))
     return bytes(found[0][0] or b"") if found else b""
 
 
-def version(store: Store, number: int) -> VersionRow | None:
+def version(store: ViewStore, number: int) -> VersionRow | None:
     """One version by its number in the crawl."""
     found = store.select(f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number = ?", number)
     return rows.version(found[0]) if found else None
 
 
-def version_count(store: Store, page: int) -> int:
+def version_count(store: ViewStore, page: int) -> int:
     query = f"SELECT count(*) FROM {store.joins.versions} WHERE u.number = ?"
     return int(store.select(query, store.number(page))[0][0])
 
 
-def versions(store: Store, page: int, first: int, last: int) -> list[VersionRow]:
+def versions(store: ViewStore, page: int, first: int, last: int) -> list[VersionRow]:
     """Versions of a page by their place in its history, which begins with 1; the oldest first."""
     query = f"{_VERSIONS} FROM {store.joins.versions} WHERE u.number = ? ORDER BY v.number LIMIT ? OFFSET ?"
     return [*map(rows.version, store.select(query, store.number(page), max(0, last - first + 1), first - 1))]
 
 
 def changes(
-    store: Store, most: int, before: int | None = None, kinds: ChangeKind | None = None, since: float = 0.0,
+    store: ViewStore, most: int, before: int | None = None, kinds: ChangeKind | None = None, since: float = 0.0,
     significance: float = 0.0, host: int | None = None, everything: bool = False,
 ) -> ListPart:  # fmt: skip
     """Versions of all pages, the newest first; without `everything` only those that are news."""
@@ -179,14 +184,14 @@ def changes(
     return ListPart(found, None if over else end)
 
 
-def hosts(store: Store, most: int, after: int | None = None) -> ListPart:
+def hosts(store: ViewStore, most: int, after: int | None = None) -> ListPart:
     """Hosts, in no order that means anything but always the same."""
     query = f"{rows.HOSTS} WHERE id > ? ORDER BY id LIMIT ?"
     found = [*map(rows.host, store.select(query, -(1 << 63) if after is None else after, most))]
     return ListPart(found, found[-1].id if len(found) == most else None)
 
 
-def linking(store: Store, id: int, after: int | None = None, most: int = 500) -> ListPart:
+def linking(store: ViewStore, id: int, after: int | None = None, most: int = 500) -> ListPart:
     """Pages (by id) that link to a URL, from among the next few thousand pages."""
     stretch = max(1, STRETCH // 8)  # about 700 bytes of links a page
     query = "SELECT page, targets FROM links WHERE page > ? ORDER BY page LIMIT ?"
@@ -220,7 +225,7 @@ def _filled(values: tuple[Any, ...], instead: tuple[Any, ...]) -> list[Any]:
 
 
 def _select(
-    store: Store, query: str, wanted: list[tuple[str, list[object]]], order: str, most: int
+    store: ViewStore, query: str, wanted: list[tuple[str, list[object]]], order: str, most: int
 ) -> list[tuple[Any, ...]]:
     terms = " AND ".join(term for term, _ in wanted)
     values = [value for _, each in wanted for value in each]

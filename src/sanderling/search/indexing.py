@@ -19,7 +19,7 @@ from sanderling.model import ChangeKind, Searchable
 from sanderling.network import names
 from sanderling.repository import searchable, warc
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import Store
+from sanderling.repository.store import IndexStore
 from sanderling.search import location
 from sanderling.search.writing import HEAP, IndexProgress, Writer
 from sanderling.settings import Settings, load
@@ -42,7 +42,9 @@ OnProgress = Callable[[int, int], bool]
 Unpacked = tuple[Searchable, warc.Archived | None]
 
 
-def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True, heap: int = HEAP) -> int:
+def catch_up(
+    folder: Folder, store: IndexStore, on_progress: OnProgress = lambda done, all: True, heap: int = HEAP
+) -> int:
     """Adds the missing versions to the index and returns how many they were. Makes the index if there is none.
 
     Raises IndexInUse if another process writes to the index.
@@ -74,7 +76,7 @@ def catch_up(folder: Folder, store: Store, on_progress: OnProgress = lambda done
     return done
 
 
-def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done, all: True) -> int:
+def rebuild(folder: Folder, store: IndexStore, on_progress: OnProgress = lambda done, all: True) -> int:
     """Makes a new index. Searches use the old one until the new one is complete."""
     with location.rebuilding(folder.index):
         with contextlib.suppress(BadIndex):
@@ -90,7 +92,7 @@ def rebuild(folder: Folder, store: Store, on_progress: OnProgress = lambda done,
     return done
 
 
-def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> IndexProgress:
+def checked(searcher: tantivy.Searcher, folder: Folder, store: IndexStore) -> IndexProgress:
     """Returns how far the index is. Raises BadIndex if it is not the index of this crawl."""
     progress = location.progress_of(searcher, folder.index)
     if progress.number:
@@ -103,7 +105,7 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: Store) -> IndexPr
     return progress
 
 
-def entries(folder: Folder, store: Store) -> tuple[int, int]:
+def entries(folder: Folder, store: IndexStore) -> tuple[int, int]:
     """How many versions are in the index, and how many there can be at most; BadIndex when it is not of this crawl."""
     where = location.current(folder.index)
     if where is None:
@@ -124,7 +126,7 @@ def _writing(index: tantivy.Index, heap: int) -> Iterator[Writer]:
 
 
 def _fill(
-    writer: Writer, folder: Folder, store: Store, progress: IndexProgress, on_progress: OnProgress, between: bool
+    writer: Writer, folder: Folder, store: IndexStore, progress: IndexProgress, on_progress: OnProgress, between: bool
 ) -> int:
     """Adds versions until there are no more, or `on_progress` returns False.
 
@@ -151,7 +153,7 @@ def _fill(
     return done
 
 
-def _last_indexed(store: Store, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
+def _last_indexed(store: IndexStore, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
     """The last indexed versions of pages that have new versions in `rows`."""
     for page in {row.page: None for row in rows if row.version > 1}:
         yield from searchable.before(store, page, indexed, _REWRITTEN)
@@ -203,7 +205,7 @@ def _put(writer: Writer, version: Searchable, text: FullText, indexed: int, show
     writer.put(version, text, again)
 
 
-def _rules(store: Store) -> str:
+def _rules(store: IndexStore) -> str:
     return store.noted("rules") or "[]"
 
 

@@ -19,7 +19,7 @@ from sanderling.model import HitFacts
 from sanderling.repository import searchable
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.repository.store import Store
+from sanderling.repository.store import IndexStore, Store
 from sanderling.search import indexing, location
 from sanderling.search.matching import Matcher
 from sanderling.search.parsing import parse
@@ -170,7 +170,7 @@ class KeptIndex:
         self._lock = threading.Lock()
         self._opened: OpenIndex | None = None
 
-    def now(self, store: Store) -> OpenIndex | None:
+    def now(self, store: IndexStore) -> OpenIndex | None:
         """The index as it is now, or None if there is none."""
         with self._lock:
             for _ in range(3):
@@ -188,7 +188,7 @@ class KeptIndex:
                 return self._opened
         raise IndexInUse(f"{self._folder.index} is being replaced again and again")
 
-    def _look(self, where: Path, store: Store) -> OpenIndex:
+    def _look(self, where: Path, store: IndexStore) -> OpenIndex:
         stamp, kept = _stamp(where), self._opened
         if kept is not None and kept.where == where and kept.stamp == stamp:
             return kept

@@ -7,13 +7,14 @@ by ending. The server takes its result in with `reranker`.
 import time
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
 from sanderling.graph import Places, pack, pagerank
+from sanderling.repository.store import RankingStore
 from sanderling.server.orders import SCORING, Column
 from sanderling.server.orders.pvalue import shape
 from sanderling.server.ranking import Ids, Snapshot
@@ -29,17 +30,6 @@ Records = NDArray[np.void]
 
 # What moved by less stays: each new value is a write in the server, and neighbours may as well change places.
 WORTH_WRITING = 0.05
-
-
-class RankingStore(Protocol):
-    """The part of a store that ranking reads."""
-
-    def url_facts(self) -> Iterable[tuple[int, int, int, int, float, int]]: ...
-    def url_texts(self) -> Iterable[tuple[int, str]]: ...
-    def visit_times(self) -> Iterable[tuple[int, float]]: ...
-    def relevances(self) -> Iterable[tuple[int, float]]: ...
-    def packed_links(self) -> Iterable[tuple[int, bytes]]: ...
-    def importances(self) -> Iterable[tuple[int, float]]: ...
 
 
 def _shapes(source: RankingStore) -> Iterable[tuple[int, int]]:

@@ -17,7 +17,7 @@ from sanderling.model import VersionRow
 from sanderling.network import agent
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.repository.store import Store
+from sanderling.repository.store import ChangeStore
 from sanderling.settings import Settings, Webhook
 from sanderling.telling import record as records
 from sanderling.telling.post import post
@@ -84,7 +84,7 @@ def _deliver(
 class _Deliveries:
     """Deliveries to one webhook, one after the other."""
 
-    def __init__(self, store: Store, folder: Folder, settings: Settings, webhook: Webhook, say: Say) -> None:
+    def __init__(self, store: ChangeStore, folder: Folder, settings: Settings, webhook: Webhook, say: Say) -> None:
         self._store, self._folder, self._settings, self._webhook, self._say = store, folder, settings, webhook, say
         self._name = f"the webhook at {hostname(webhook.url)}"
         self._wanted = ChangeFilter(
@@ -135,7 +135,7 @@ class _Deliveries:
         self._record = record
 
 
-def batch(store: Store, record: DeliveryRecord, wanted: ChangeFilter) -> tuple[list[VersionRow], int]:
+def batch(store: ChangeStore, record: DeliveryRecord, wanted: ChangeFilter) -> tuple[list[VersionRow], int]:
     """Returns the changes to deliver next, and the number of the last version they cover.
 
     A delivery that was tried before is made again from the same versions.

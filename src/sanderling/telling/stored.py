@@ -3,9 +3,10 @@
 import time
 from collections.abc import Iterator
 from itertools import islice
+from typing import Protocol
 
 from sanderling.model import VersionRow
-from sanderling.repository.store import Store
+from sanderling.repository.store import ChangeStore, Totals
 from sanderling.telling import atom
 from sanderling.telling.selection import ChangeFilter
 from sanderling.urls import hostname
@@ -15,7 +16,11 @@ PAUSE = 0.5
 BATCH = 500
 
 
-def following(store: Store, number: int) -> Iterator[VersionRow]:
+class FeedStore(ChangeStore, Totals, Protocol):
+    """What a feed is made of."""
+
+
+def following(store: ChangeStore, number: int) -> Iterator[VersionRow]:
     """Yields the versions after a number as any process commits them. It never ends."""
     while True:
         found = store.changes_after(number, BATCH)
@@ -26,7 +31,7 @@ def following(store: Store, number: int) -> Iterator[VersionRow]:
             time.sleep(PAUSE)
 
 
-def feed(store: Store, wanted: ChangeFilter, most: int = atom.MOST_ENTRIES, address: str | None = None) -> bytes:
+def feed(store: FeedStore, wanted: ChangeFilter, most: int = atom.MOST_ENTRIES, address: str | None = None) -> bytes:
     """The newest changes of a crawl, or of some of its hosts, as an Atom feed."""
     seeds = store.seeds()
     names = wanted.hosts or tuple(dict.fromkeys(hostname(seed) for seed in seeds))

@@ -6,17 +6,21 @@ Counters that a crawl keeps up would cost every page of it a write; one count go
 import threading
 import time
 from contextlib import closing
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from sanderling.errors import SanderlingError
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.repository.store import Store
+from sanderling.repository.store import HostStore, Totals
 
 # So many URLs are counted while somebody waits: a matter of milliseconds.
 AT_ONCE = 20_000
 # A count is made anew when it is older than so many times the seconds it took, and than this.
 SHORTEST, TIMES = 10.0, 50.0
+
+
+class TallyStore(Totals, HostStore, Protocol):
+    """What is tallied."""
 
 
 class Tally(NamedTuple):
@@ -33,7 +37,7 @@ class Tallies:
         self._known: dict[str, Tally] = {}
         self._working: set[str] = set()
 
-    def of(self, folder: Folder, store: Store) -> Tally:
+    def of(self, folder: Folder, store: TallyStore) -> Tally:
         """What is known, at once; begins to count anew when that is old or missing."""
         if store.counts().known <= AT_ONCE:
             return Tally(store.host_states(), time.time())

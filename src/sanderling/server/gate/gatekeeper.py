@@ -6,11 +6,11 @@ learned and how, `host_memory` keeps it host by host, and `holding` what is held
 """
 
 from collections.abc import Callable
-from typing import Protocol
 
 import msgspec
 
 from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, State, Task, Visit, reasons
+from sanderling.repository.store import GateStore
 from sanderling.server.gate import claims, traps
 from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
@@ -26,16 +26,6 @@ FEWEST_AT_ONCE = 8
 KEEP_EVERY = 200
 
 SOFT = reasons.reason("soft-404")
-
-
-class GateStore(Protocol):
-    """The part of a store that the gatekeeper reads."""
-
-    def page_facts(self, ids: list[int]) -> dict[int, PageFacts]: ...
-    def claims(self, ids: list[int]) -> list[tuple[int, int]]: ...
-    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]: ...
-    def all_held(self, most: int) -> list[tuple[int, int, int, str]]: ...
-    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]: ...
 
 
 class Gatekeeper:

@@ -1,11 +1,12 @@
 """What is held back at the gate, why, and when it is let go."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import msgspec
 
 from sanderling.model import Found, Host, State
 from sanderling.model.reasons import argument_of, code_of, reason
+from sanderling.repository.store import HeldRows
 from sanderling.server.gate import traps
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
 from sanderling.server.gate.traps import HostBudget, Ways
@@ -16,13 +17,6 @@ MOST_AT_ONCE = 2000
 
 FAR = reason("held-far", traps.LONGEST_WAY)
 SPENT = reason("held-spent")
-
-
-class HeldRows(Protocol):
-    """The part of a store that knows what is held back."""
-
-    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]: ...
-    def all_held(self, most: int) -> list[tuple[int, int, int, str]]: ...
 
 
 class Released(NamedTuple):

@@ -11,7 +11,7 @@ from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Counts, Live
 from sanderling.repository.folder import Folder, in_use
-from sanderling.repository.store import Store
+from sanderling.repository.store import Totals
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.settings import load
 from sanderling.urls import hostname
@@ -49,7 +49,7 @@ class NewCrawl(BaseModel, extra="forbid"):
     start: bool = Field(True, description="begin at once")
 
 
-def crawl_named(id: str, folder: Folder, store: Store) -> CrawlAnswer:
+def crawl_named(id: str, folder: Folder, store: Totals) -> CrawlAnswer:
     running = in_use(folder)
     live: Live | None = None
     if running:

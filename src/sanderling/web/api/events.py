@@ -17,7 +17,7 @@ from fastapi.responses import StreamingResponse
 from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Live, VersionRow
-from sanderling.repository.store import Store
+from sanderling.repository.store import ChangeStore
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.api.versions import version_of
 from sanderling.web.shelf import Shelf
@@ -97,7 +97,7 @@ def _look(shelf: Shelf, crawl: str, number: int) -> tuple[Live | None, list[Vers
     return live, found
 
 
-def _after(store: Store, number: int) -> list[VersionRow]:
+def _after(store: ChangeStore, number: int) -> list[VersionRow]:
     return store.changes_after(number, BATCH)
 
 

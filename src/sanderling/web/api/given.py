@@ -6,7 +6,7 @@ from fastapi import Depends, Path, Query, Request
 
 from sanderling.errors import UsageError
 from sanderling.repository import views
-from sanderling.repository.store import Store
+from sanderling.repository.store import HostLookup, ViewStore
 from sanderling.urls import SEEDABLE, canonical, identity, origin
 from sanderling.web.problems import NotFound
 from sanderling.web.running import Runner
@@ -42,14 +42,14 @@ def identity_named(name: str) -> int:
     return int.from_bytes(bytes.fromhex(name), "big", signed=True)
 
 
-def page_named(store: Store, name: str) -> views.Shown:
+def page_named(store: ViewStore, name: str) -> views.Shown:
     found = views.url(store, identity_named(name))
     if found is None:
         raise NotFound("this crawl knows no page by that id")
     return found
 
 
-def host_named(store: Store, text: str) -> int | None:
+def host_named(store: HostLookup, text: str) -> int | None:
     """The host that a filter names, by its origin, any address on it, or its bare name."""
     text = text.strip()
     if not text:

@@ -11,7 +11,7 @@ from sanderling.change.judging import known_fingerprint, known_noise
 from sanderling.model import ChangeKind, Kind, State
 from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
-from sanderling.repository.store import Store
+from sanderling.repository.store import UrlLookup
 from sanderling.urls import SEEDABLE, canonical, identity
 from sanderling.web.api.answers import gives, said
 from sanderling.web.api.given import After, GivenShelf, Limit, PageId, host_named, named, page_named
@@ -217,7 +217,7 @@ def _item(row: views.ListedUrl) -> PageItem:
     return PageItem(**{**facts, "id": named(row.id)})
 
 
-def _links(store: Store, ids: list[int]) -> list[LinkAnswer]:
+def _links(store: UrlLookup, ids: list[int]) -> list[LinkAnswer]:
     known = store.known(ids)
     return [LinkAnswer(named(id), known[id][0], State(known[id][1]).name.lower()) for id in ids if id in known]
 

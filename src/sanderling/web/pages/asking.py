@@ -7,7 +7,7 @@ from fastapi import Request
 
 from sanderling.model import VersionRow
 from sanderling.repository import views
-from sanderling.repository.store import Store
+from sanderling.repository.store import ViewStore
 from sanderling.web.api.given import page_named
 from sanderling.web.problems import NotFound
 from sanderling.web.security import Security, archive_origin
@@ -18,7 +18,7 @@ MOST = 50
 _OFFERED = 50
 
 
-def page_of(store: Store, id: str) -> views.Shown:
+def page_of(store: ViewStore, id: str) -> views.Shown:
     """The page that an address names."""
     if not re.fullmatch("[0-9a-f]{16}", id):
         raise NotFound("this crawl knows no page by that name")
@@ -47,7 +47,7 @@ def start(request: Request, key: str) -> str:
     return f"{request.url.path}?{urlencode(asked)}" if asked else request.url.path
 
 
-def offered_hosts(store: Store) -> list[str]:
+def offered_hosts(store: ViewStore) -> list[str]:
     """Origins to choose from; none when there is no choice."""
     found = sorted(host.origin for host in views.hosts(store, _OFFERED).rows)
     return found if len(found) > 1 else []

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from sanderling.errors import UsageError
 from sanderling.model import State
 from sanderling.repository import views
-from sanderling.repository.store import Store
+from sanderling.repository.store import ViewStore
 from sanderling.urls import SEEDABLE, canonical, identity
 from sanderling.web.api.given import GivenShelf, host_named
 from sanderling.web.pages.asking import MOST, further, offered_hosts, start
@@ -52,7 +52,7 @@ def pages(
     )  # fmt: skip
 
 
-def _exactly(store: Store, typed: str) -> views.Shown | None:
+def _exactly(store: ViewStore, typed: str) -> views.Shown | None:
     """The page at a whole address, which needs no looking for."""
     url = canonical(typed if "://" in typed else f"https://{typed}", SEEDABLE) if typed else None
     return views.url(store, identity(url)) if url else None

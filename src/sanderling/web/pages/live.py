@@ -13,7 +13,7 @@ from sanderling.errors import RunFailed
 from sanderling.model import Counts, Live, State
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
-from sanderling.repository.store import Store
+from sanderling.repository.store import Store, Totals
 from sanderling.settings import load
 from sanderling.urls import identity
 from sanderling.web.api.crawls import not_begun
@@ -59,7 +59,7 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store | None) ->
     }  # fmt: skip
 
 
-def standing(folder: Folder, store: Store | None, patience: float) -> tuple[str, Counts, Live | None]:
+def standing(folder: Folder, store: Totals | None, patience: float) -> tuple[str, Counts, Live | None]:
     """Where a crawl stands in one word, its totals, and what it says itself when it runs."""
     live: Live | None = None
     with contextlib.suppress(remote.NotRunning, RunFailed):

@@ -8,7 +8,7 @@ from fastapi.responses import HTMLResponse
 from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
-from sanderling.repository.store import Store
+from sanderling.repository.store import UrlLookup, ViewStore
 from sanderling.urls import identity
 from sanderling.web.api.given import GivenShelf
 from sanderling.web.pages import words
@@ -24,7 +24,7 @@ def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: 
     return {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive}
 
 
-def newest_of(store: Store, page: int, count: int) -> VersionRow | None:
+def newest_of(store: ViewStore, page: int, count: int) -> VersionRow | None:
     return views.versions(store, page, count, count)[0] if count else None
 
 
@@ -73,6 +73,6 @@ def links(
     )  # fmt: skip
 
 
-def _named(store: Store, ids: list[int]) -> list[dict[str, Any]]:
+def _named(store: UrlLookup, ids: list[int]) -> list[dict[str, Any]]:
     known = store.known(ids)
     return [{"id": id, "url": known[id][0], "state": State(known[id][1]).name.lower()} for id in ids if id in known]

@@ -1,0 +1,82 @@
+"""The contract of a state store, one protocol for each reader. One writer, any number of readers; a commit is whole or
+not at all.
+
+Who reads or writes takes the narrow protocol: `crawling` has those of the server, with `gate` and `revisiting`;
+`background` those of the jobs beside it, `people` those of commands and the dashboard. Only who opens a store, or hands
+it on to all of these, takes a `Store`.
+"""
+
+from typing import Protocol
+
+from sanderling.repository.store.background import CollectionStore, DuplicateStore, GraphStore, IndexStore, RankingStore
+from sanderling.repository.store.crawling import (
+    ArchiveStore,
+    ComparingStore,
+    FrontierStore,
+    IntakeStore,
+    NewUrls,
+    QueueStore,
+    ScopeStore,
+    WeightStore,
+)
+from sanderling.repository.store.gate import GateStore, HeldRows
+from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
+from sanderling.repository.store.people import (
+    ChangeStore,
+    HistoryStore,
+    HostStore,
+    LinkStore,
+    PageStore,
+    ViewStore,
+)
+from sanderling.repository.store.revisiting import ObserverStore, PlanningStore, RevisitStore
+from sanderling.repository.store.values import Joins, ScopedUrl, UrlFacts, Waiting, WhileAway
+
+__all__ = [
+    "ArchiveStore",
+    "ChangeStore",
+    "CollectionStore",
+    "ComparingStore",
+    "DuplicateStore",
+    "FrontierStore",
+    "GateStore",
+    "GraphStore",
+    "HeldRows",
+    "HistoryStore",
+    "HostLookup",
+    "HostStore",
+    "IndexStore",
+    "IntakeStore",
+    "Joins",
+    "LinkStore",
+    "NewUrls",
+    "Notes",
+    "ObserverStore",
+    "PageStore",
+    "PlanningStore",
+    "QueueStore",
+    "RankingStore",
+    "RevisitStore",
+    "ScopeStore",
+    "ScopedUrl",
+    "Store",
+    "Totals",
+    "UrlFacts",
+    "UrlLookup",
+    "ViewStore",
+    "Waiting",
+    "WeightStore",
+    "WhileAway",
+]
+
+
+class Store(
+    FrontierStore, HostStore, IntakeStore, ArchiveStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
+    PageStore, LinkStore, Protocol,
+):  # fmt: skip
+    """All that a store can do."""
+
+    notices: list[str]
+    """What the user should know about opening it, such as an upgrade and where the backup is."""
+
+    def close(self) -> None: ...

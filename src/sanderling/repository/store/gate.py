@@ -1,0 +1,28 @@
+"""For the gatekeeper: which pages are one under several names, and what is held back."""
+
+from typing import Protocol
+
+from sanderling.model import PageFacts
+
+
+class HeldRows(Protocol):
+    """What is held back."""
+
+    def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        """(id, depth) of URLs of a host that are held back for a reason."""
+
+    def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
+        """(id, host, depth, reason) of what is held back."""
+
+
+class GateStore(HeldRows, Protocol):
+    """What tells whether two URLs are one page."""
+
+    def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
+        """What is known about the content of those URLs that are known."""
+
+    def claims(self, ids: list[int]) -> list[tuple[int, int]]:
+        """(page, URL) for the pages that say that they stand for one of these URLs, or moved there for good."""
+
+    def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
+        """(id, depth) of unvisited URLs of a host that were merged into others for a reason; looks at every URL."""
