@@ -43,9 +43,24 @@ def page(blocks: list[str]) -> str:
     return "<title>t</title>" + "".join(f"<p>{escaped(block)}</p>" for block in blocks)
 
 
+def test_fingerprints_stay_what_they_are() -> None:
+    """They stand in people's folders. Where this has to change, `PROCESSING` has to change with it."""
+    found = of(
+        '<title>Tide tables</title><h1>Tide tables</h1><p class="note">High water at 06:41.</p><p>Price: 12,50 €</p>'
+        '<img src="/moon.png"><a href="/b">Näheres</a>'
+    )
+    assert found.text.hex() == "55a5e2e00558e52e667c155d365c3010"
+    assert found.structure.hex() == "1bce01f2773863d0b9fba7c3e7c0f2ac"
+    assert found.presentation.hex() == "7b96970e6917daf98b3e8063bd5e6483"
+    assert found.images.hex() == "249b6d658d77a2c29702d2a1426e055b"
+    assert found.hashes.hex() == "8219ef5031ee489f8219ef5031ee489fb11a38dc35010b43408a6eb56b7b3c2dcf8a103cf4d016ee"
+    assert (found.lengths.hex(), found.weights.hex()) == ("0a000a00110011000700", "2820101010")
+    assert (found.elements, found.image_count, found.weighted) == (9, 1, 238144)
+    assert (msgspec.structs.astuple(found.codes), found.prices) == ((13859, 70497213, 29, 67), ("12,50 €",))
+
+
 @given(paragraphs)
 def test_a_page_equals_itself(blocks: list[str]) -> None:
-    assert of(page(blocks)) == of(page(blocks))
     assert not compare(of(page(blocks)), of(page(blocks))).changed
 
 
