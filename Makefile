@@ -29,10 +29,10 @@ check: $(VENV)/.dev ## format, lint, types and import rules
 bench: $(VENV)/.dev ## race against other crawlers (installs nginx, wget2 and documentation packages; needs root)
 	$(BIN)/python -m bench $(ARGS)
 
-screenshots: $(VENV)/.browser ## take the pictures in the docs anew (needs Chromium)
+screenshots: $(VENV)/.browser ## take the pictures in the docs again (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
-lock: $(VENV)/.dev ## renew the pinned dependencies after a change of pyproject.toml
+lock: $(VENV)/.dev ## update the pinned dependencies after a change of pyproject.toml
 	$(BIN)/python -m pip install --quiet uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --custom-compile-command "make lock" --no-header pyproject.toml requirements/build.in -o requirements/run.txt
