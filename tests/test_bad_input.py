@@ -13,6 +13,7 @@ from conftest import FAST, command, stored_urls
 from sanderling.cli import main
 from sanderling.cli.crawl import _default_folder
 from sanderling.documents.charsets import decode
+from sanderling.model.reasons import SENTENCES, code_of, sentence
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS
@@ -140,6 +141,13 @@ def test_what_is_judged_is_what_is_asked_for(sanderling, tmp_path: Path) -> None
         assert not any("secret" in url for url in asked)
         assert any("elsewhere" in url for url in asked) is (scope == "host")
         assert any(url.endswith("/docs/%%32e%%32e/x") for url in asked)
+
+
+def test_every_reason_is_stored_as_a_code(crawled: Crawled) -> None:
+    said = [row for row in crawled.urls.values() if row["reason"]]
+    assert {code_of(row["reason_code"]) for row in said} <= set(SENTENCES) - {"other"}
+    assert all(row["reason"] == sentence(row["reason_code"]) for row in said)
+    assert len(said) > 30
 
 
 # ---- 2: addresses

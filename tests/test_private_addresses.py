@@ -11,6 +11,7 @@ from conftest import FAST
 from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.fetcher import Request, refused
 from sanderling.client.loop import Loop
+from sanderling.model.reasons import code_of
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
 from tests.servers import Answer, PageServer, links, redirect
@@ -113,5 +114,5 @@ def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> No
         fetcher.start(request)
         (over,) = until(lambda: loop.wait(0.1) or fetcher.finished())
         assert over.hopeless
-        assert over.error.startswith("leads to the private address")
+        assert code_of(over.error) == "private-address"
         assert not inside.received

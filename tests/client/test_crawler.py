@@ -42,7 +42,8 @@ def test_a_client_asks_robots_first_then_each_page_once() -> None:
         archive = crawl(line, loop, fetcher)
     assert next(iter(fetcher.asked)) == ROBOTS
     assert fetcher.asked == {url: 1 for url in table if not url.endswith("/7")}
-    assert visit_to(line, "http://e.org/7").outcome is Outcome.EXCLUDED
+    excluded = visit_to(line, "http://e.org/7")
+    assert (excluded.outcome, excluded.reason) == (Outcome.EXCLUDED, "robots")
     assert visit_to(line, "http://e.org/8").title == "8"
     assert len(archive.exchanges) == len(PAGES) - 1
     assert sum(len(note.robots.text) > 0 for report in line.reports for note in report.hosts if note.robots) == 1

@@ -7,7 +7,7 @@ AGENT = "Sanderling/1.0"
 def test_rfc_9309() -> None:
     assert RobotsRules(judge(404, b"", "", 0), AGENT).allows("http://e.org/x")
     assert RobotsRules(judge(403, b"", "", 0), AGENT).allows("http://e.org/x")
-    for status, error in ((500, ""), (503, ""), (429, ""), (0, "timed out")):
+    for status, error in ((500, ""), (503, ""), (429, ""), (0, "unreachable")):
         rules = RobotsRules(judge(status, b"", error, 0), AGENT)
         assert not rules.allows("http://e.org/x")
         assert rules.unreachable

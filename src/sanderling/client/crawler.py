@@ -20,6 +20,7 @@ from sanderling.client.reading import REDIRECTS, Reader
 from sanderling.client.schedule import Schedule
 from sanderling.clock import RemoteClock
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
+from sanderling.model.reasons import reason
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
 
@@ -168,24 +169,24 @@ class Crawler:
         elif rules.unreachable:
             self._done(task, Outcome.RETRY, rules.reason)
         else:
-            self._done(task, Outcome.EXCLUDED, "disallowed by robots.txt")
+            self._done(task, Outcome.EXCLUDED, reason("robots"))
 
     def _ask_robots(self, host: PoliteHost, url: str, hops: int) -> None:
         self._start(Fetch(Task(0, url, 0, 0, 0), host, self._requests.robots(url, host), hops))
 
     def _start(self, fetch: Fetch) -> None:
         host = fetch.host
-        reason = refused(fetch.request, self._settings)
-        if not reason:
+        error = refused(fetch.request, self._settings)
+        if not error:
             fetch.response = self._fetcher.start(fetch.request, fetch.permission())
             self._fetches[fetch.response] = fetch
             # Nothing else is asked until the rules are known.
             host.in_flight = host.in_flight + 1 if fetch.is_page else host.connections
             host.pause.user = host
         elif fetch.robots_hops > 0:
-            self._know_rules(host, robots.judge(0, b"", reason, time.monotonic()))
+            self._know_rules(host, robots.judge(0, b"", error, time.monotonic()))
         else:
-            host.dead = (math.inf, Outcome.FAILED, reason)
+            host.dead = (math.inf, Outcome.FAILED, error)
             if fetch.is_page:
                 host.queue.appendleft(fetch.task)
             self._give_up(host)
@@ -259,12 +260,12 @@ class Crawler:
 
     def _give_up(self, host: PoliteHost) -> None:
         """Discards at once what a dead host would only hold slots for."""
-        _, outcome, reason = host.dead
+        _, outcome, why = host.dead
         while host.queue:
-            self._done(host.queue.popleft(), outcome, reason)
+            self._done(host.queue.popleft(), outcome, why)
 
-    def _done(self, task: Task, outcome: Outcome, reason: str) -> None:
-        self._keep(Visit(id=task.id, outcome=outcome, reason=reason, at=time.monotonic()))
+    def _done(self, task: Task, outcome: Outcome, why: str) -> None:
+        self._keep(Visit(id=task.id, outcome=outcome, reason=why, at=time.monotonic()))
 
     def _keep(self, visit: Visit) -> None:
         if not self._visits:

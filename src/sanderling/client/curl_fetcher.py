@@ -7,6 +7,7 @@ import pycurl
 
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, READABLE, WRITE, Loop
+from sanderling.model.reasons import code_of, reason
 from sanderling.network import agent, certificates, is_public
 from sanderling.settings import Settings
 from sanderling.urls import origin
@@ -29,12 +30,25 @@ _HOPELESS = {
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_URL_MALFORMAT, pycurl.E_LOGIN_DENIED,
     pycurl.E_REMOTE_ACCESS_DENIED, pycurl.E_REMOTE_FILE_NOT_FOUND, pycurl.E_FTP_COULDNT_RETR_FILE, _TOO_LARGE,
 }  # fmt: skip
+# The reasons for errors of libcurl: with its message, and where that says no more.
+_EXPLAINED = {
+    pycurl.E_OPERATION_TIMEDOUT: "timed-out",
+    pycurl.E_RECV_ERROR: "connection-broke",
+    pycurl.E_PEER_FAILED_VERIFICATION: "certificate",
+}
+_PLAIN = {
+    pycurl.E_COULDNT_RESOLVE_HOST: "unresolved",
+    pycurl.E_COULDNT_CONNECT: "unreachable",
+    pycurl.E_GOT_NOTHING: "no-answer",
+    pycurl.E_PARTIAL_FILE: "body-ended-early",
+    pycurl.E_BAD_CONTENT_ENCODING: "bad-encoding",
+}
 
 
 class Handle:
     """A curl handle and the request that it is used for now."""
 
-    __slots__ = ("_anywhere", "curl", "lines", "may_connect", "plain", "refused", "request", "response", "special")
+    __slots__ = ("_anywhere", "curl", "gave_up", "lines", "may_connect", "plain", "request", "response", "special")
 
     request: Request
     response: Response
@@ -49,7 +63,7 @@ class Handle:
     def begin(self, request: Request, may_connect: MayConnect | None) -> Response:
         self.request = request
         self.may_connect = may_connect
-        self.refused = ""
+        self.gave_up = ""  # why we ended it ourselves
         self.lines.clear()
         self.response = Response()
         self.response.lines = self.lines
@@ -79,7 +93,7 @@ class Handle:
         """The one gate that every connection of every hop passes, at the moment it is made."""
         family, kind, protocol, where = address
         if not self.request.trusted and not self._anywhere and not is_public(where[0]):
-            self.refused = f"leads to the private address {where[0]}"
+            self.gave_up = reason("private-address", where[0])
             return int(pycurl.SOCKET_BAD)
         if self.may_connect is not None and not self.may_connect(where[0]):
             return int(pycurl.SOCKET_BAD)
@@ -153,8 +167,9 @@ class CurlFetcher:
             for handle in self._active.values()
             if handle.response.since < now - patience and not handle.lines and not handle.response.chunks
         ]
-        message = f"no first byte within {patience:g} s"
-        return [self._end(handle.curl, pycurl.E_OPERATION_TIMEDOUT, message) for handle in late]
+        for handle in late:
+            handle.gave_up = reason("first-byte", f"{patience:g}")
+        return [self._end(handle.curl, pycurl.E_OPERATION_TIMEDOUT, "") for handle in late]
 
     def _end(self, curl: pycurl.Curl, code: int, message: str) -> Response:
         """Completes a response; the handle, which keeps its connection, is free for the next request."""
@@ -172,8 +187,8 @@ class CurlFetcher:
                 response.status = 200  # ftp and gopher have no status of this kind
             response.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
-            response.error = handle.refused or _said(code, message, bool(self._settings.proxy))
-            response.hopeless = bool(handle.refused) or code in _HOPELESS
+            response.error = handle.gave_up or _reason(code, message, bool(self._settings.proxy))
+            response.hopeless = code_of(response.error) == "private-address" or code in _HOPELESS
             if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
                 self._plain.add(origin(handle.request.url))
             response.host_is_dead = code in _HOST_IS_DEAD or (
@@ -251,22 +266,12 @@ def _take_encodings(curl: pycurl.Curl, any: bool) -> None:
         curl.unsetopt(pycurl.ACCEPT_ENCODING)
 
 
-def _said(code: int, message: str, by_proxy: bool) -> str:
-    if code == pycurl.E_OPERATION_TIMEDOUT:
-        return f"timed out: {message}"
-    if code == _TOO_LARGE or "headers" in message:
-        return "the headers are too large"
-    if code == pycurl.E_RECV_ERROR:
-        return f"the connection broke: {message}"
+def _reason(code: int, message: str, by_proxy: bool) -> str:
+    """Why there was no answer, from libcurl's error."""
+    if code == _TOO_LARGE or ("headers" in message and code != pycurl.E_OPERATION_TIMEDOUT):
+        return reason("headers-too-large")
     if code == pycurl.E_COULDNT_CONNECT and by_proxy:
-        return f"the proxy does not lead to the host: {message}"
-    if code == pycurl.E_PEER_FAILED_VERIFICATION:
-        return f"the TLS certificate is not valid: {message}"
-    known = {
-        pycurl.E_COULDNT_RESOLVE_HOST: "the host name cannot be resolved",
-        pycurl.E_COULDNT_CONNECT: "the host cannot be reached",
-        pycurl.E_GOT_NOTHING: "the connection was closed without an answer",
-        pycurl.E_PARTIAL_FILE: "the body ended early",
-        pycurl.E_BAD_CONTENT_ENCODING: "the body is not encoded as it says",
-    }
-    return known.get(code) or (message or f"libcurl error {code}").strip()
+        return reason("proxy", message)
+    if code in _EXPLAINED:
+        return reason(_EXPLAINED[code], message)
+    return reason(_PLAIN[code]) if code in _PLAIN else reason("network", (message or f"libcurl error {code}").strip())

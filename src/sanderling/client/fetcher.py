@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
+from sanderling.model.reasons import reason
 from sanderling.network import names_private
 from sanderling.settings import Settings
 from sanderling.urls import hostname, request_identity
@@ -46,7 +47,7 @@ class Response:
         self.chunks: list[bytes] = []  # the body, decompressed
         self.size = 0
         self.truncated = False
-        self.error = ""  # why nothing came back
+        self.error = ""  # why nothing came back, as a reason (`model.reasons`)
         self.hopeless = False  # another try would end the same way
         self.host_is_dead = False  # every other request to the host would end the same way for now
         self.seconds = 0.0
@@ -89,4 +90,4 @@ def refused(request: Request, settings: Settings) -> str:
     """Why a request must not be sent at all: its address says by itself that it is private."""
     if request.trusted or settings.allow_private or not names_private(name := hostname(request.url)):
         return ""
-    return f"leads to the private address {name}"
+    return reason("private-address", name)

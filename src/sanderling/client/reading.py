@@ -21,6 +21,7 @@ from sanderling.documents.reading import READERS, as_document, dated, hrefs_of, 
 from sanderling.documents.sketch import Sketch, sketch
 from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Task, Visit
+from sanderling.model.reasons import reason
 from sanderling.network import agent, names
 from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
@@ -142,7 +143,7 @@ class Reader:
         if status in (408, 429) or status >= 500:
             visit = Visit(
                 id=task.id, outcome=Outcome.RETRY, status=status, at=time.monotonic(),
-                reason=f"answered {status}", retry_after=_retry_after(known.get(b"retry-after", "")),
+                reason=reason("status", status), retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
             return ParsedVisit(visit, task.url)
         body = response.body
@@ -159,7 +160,9 @@ class Reader:
             return ParsedVisit(visit, task.url, None, self._exchange(fetch, headers, body, mime, revisit))
         if 200 <= status < 300:
             if mime.startswith(self._skip):
-                visit = Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.monotonic(), reason=f"skips type {mime}")
+                visit = Visit(
+                    id=task.id, outcome=Outcome.EXCLUDED, at=time.monotonic(), reason=reason("skipped-type", mime)
+                )
                 return ParsedVisit(visit, task.url)
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             again = bool(task.digest)
@@ -172,7 +175,7 @@ class Reader:
         elif status in (404, 410):
             outcome, read = Outcome.GONE, Read()
         else:
-            outcome, read = Outcome.FAILED, Read(reason=f"answered {status}")
+            outcome, read = Outcome.FAILED, Read(reason=reason("status", status))
         extracted, failed = b"", dict[str, str]()
         if self._extract is not None and outcome is Outcome.PAGE:
             extracted, failed = self._extract(_page(fetch, known, mime, body, read))
@@ -233,10 +236,10 @@ class Reader:
                 noindex=noindex,
             )
         except ChildFailed as error:
-            return Read(reason=f"kept unread: {error}", noindex=noindex)
+            return Read(reason=reason("unread", error), noindex=noindex)
         except _CHOKED as error:
             # A page that our parsers choke on is kept as it came; it must not cost the client its life.
-            return Read(reason=f"kept unread: {type(error).__name__}: {error}"[:200])
+            return Read(reason=reason("unread", f"{type(error).__name__}: {error}")[:200])
 
     def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         page = HtmlPage(body, charset, url)
@@ -270,7 +273,7 @@ class Reader:
     def _source(self, task: Task, response: Response, body: bytes, charset: str | None) -> ParsedVisit:
         """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
         found: list[Found] = []
-        words, reason = None, ""
+        words, why = None, ""
         if response.status in REDIRECTS:
             target = redirected(task.url, response.location())
             outcome = Outcome.SOURCE
@@ -285,11 +288,11 @@ class Reader:
             except sitemaps.NotASitemap as error:
                 # What a host says when it has no such thing is worth knowing: it may say it of pages as well.
                 read = self._content(task.url, body, "text/html", None, (True, True), False)
-                outcome, words, reason = Outcome.GONE, read.words, f"not a sitemap: {error}"
+                outcome, words, why = Outcome.GONE, read.words, reason("not-a-sitemap", error)
         else:
-            outcome, reason = Outcome.GONE, f"answered {response.status}"
+            outcome, why = Outcome.GONE, reason("status", response.status)
         visit = Visit(
-            id=task.id, outcome=outcome, at=response.since, size=response.size, reason=reason,
+            id=task.id, outcome=outcome, at=response.since, size=response.size, reason=why,
             found=found, truncated=response.truncated,
         )  # fmt: skip
         return ParsedVisit(visit, task.url, words)
@@ -297,12 +300,10 @@ class Reader:
     def _redirect(self, url: str, location: str, permanent: bool) -> tuple[Outcome, Read]:
         target = redirected(url, location) if location else None
         if target is None:
-            why = (
-                "redirects to nowhere" if not location else f"redirects to {location[:200]!r}, which is not on the web"
-            )
+            why = reason("redirect-invalid", repr(location[:200])) if location else reason("redirect-nowhere")
             return Outcome.FAILED, Read(reason=why)
         if target == url:
-            return Outcome.FAILED, Read(reason="redirects to itself")
+            return Outcome.FAILED, Read(reason=reason("redirect-self"))
         found = self._links.meet(target)
         id = identity(target)
         return Outcome.REDIRECT, Read(

@@ -3,6 +3,7 @@
 from sanderling.clock import DAY
 from sanderling.documents.robots import group_for
 from sanderling.model import Robots
+from sanderling.model.reasons import reason
 from sanderling.network import products
 
 # RFC 9309 wants at least this much of a robots.txt to be read; the rest is ignored.
@@ -18,12 +19,12 @@ def judge(status: int, body: bytes, error: str, at: float) -> Robots:
     if 200 <= status < 300:
         # A line that is cut would say something else than the one that was written.
         text = body if len(body) < LARGEST else body[:LARGEST].rpartition(b"\n")[0]
-        return Robots(at, None, text.decode("utf-8-sig", "replace"), f"robots.txt {status}")
+        return Robots(at, None, text.decode("utf-8-sig", "replace"), reason("robots-read", status))
     if status == 429 or status >= 500:
-        return Robots(at, False, "", f"robots.txt answered {status}")
+        return Robots(at, False, "", reason("robots-failed", status))
     if 300 <= status < 500:
-        return Robots(at, True, "", f"robots.txt {status}: everything is allowed")
-    return Robots(at, False, "", f"robots.txt could not be read: {error}")
+        return Robots(at, True, "", reason("robots-missing", status))
+    return Robots(at, False, "", reason("robots-unreadable", error))
 
 
 class RobotsRules:
