@@ -206,6 +206,29 @@ def test_installed_functions_and_entry_points(sanderling: Run, site: PageServer,
     assert listed(sanderling, tmp_path / "crawl")["/b"]["extracted"].keys() == {"titles", "product"}
 
 
+def test_stored_pages_get_data(
+    sanderling: Run, site: PageServer, shop: Path, tmp_path: Path, kept_in: list[object]
+) -> None:
+    folder = tmp_path / "crawl"
+    assert sanderling("crawl", site.origin, "-d", folder, *kept_in, *FAST).code == 0
+    assert sanderling("search", folder, "data.product.price:11", "--json").out == ""
+    ran = sanderling("extract", folder)
+    assert ran.code == 2 and "names no extractors" in ran.err
+    with (folder / "sanderling.toml").open("a") as settings:
+        settings.write('extractors = ["../shop.py:product", "../shop.py:raises"]')
+    asked = len(site.asked)
+    ran = sanderling("extract", folder)
+    assert ran.code == 0 and ran.out.startswith("data of 3 of 4 pages stored"), ran.out + ran.err
+    assert len(said(ran.err)) == 1 and "shop.py:raises failed on" in ran.err
+    assert len(site.asked) == asked
+    pages = listed(sanderling, folder)
+    seen = {"price": 11.0, "links": [f"{site.origin}/b"], "items": 2}
+    assert pages["/a"]["extracted"] == {"product": seen} and pages["/"]["extracted"] is None
+    text = {"type": "text/plain", "text": "just words", "language": "de"}
+    assert pages["/notes.txt"]["extracted"] == {"product": text}
+    assert len(sanderling("search", folder, "data.product.price:11", "--json").lines) == 1
+
+
 def test_data_in_the_library(site: PageServer, shop: Path, tmp_path: Path) -> None:
     async def crawled() -> dict[str, object]:
         extractors = [f"{shop}:heading"]

@@ -1,9 +1,7 @@
 """The server's part in the user's extractors: it checks them before a crawl, and reports which of them fail."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-
-from sanderling.model import Visit
 
 
 def check(extractors: tuple[str, ...], folder: Path) -> None:
@@ -20,11 +18,11 @@ class ExtractorFailures:
     def __init__(self) -> None:
         self._reported: set[str] = set()
 
-    def new(self, visits: Iterable[tuple[str, Visit]]) -> list[str]:
-        """The sentences for the user about extractors that failed for the first time."""
+    def new(self, failures: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
+        """The sentences for the user about extractors that failed for the first time; errors are given by URL."""
         found = []
-        for url, visit in visits:
-            for extractor, why in visit.failed_extractors.items():
+        for url, failed in failures:
+            for extractor, why in failed.items():
                 if extractor not in self._reported:
                     self._reported.add(extractor)
                     found.append(

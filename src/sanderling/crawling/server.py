@@ -357,7 +357,7 @@ class CrawlServer:
             self._recall()
         self._throughput.note(visits)
         if self._control.settings.extractors:
-            for notice in self._extractor_failures.new(visits):
+            for notice in self._extractor_failures.new((url, v.failed_extractors) for url, v in visits):
                 self.on_notice(notice)
         if report.visits:
             self._crew.went_well()

@@ -1,5 +1,6 @@
 """Extractors: the user's own functions that take data from pages. How they are loaded and run."""
 
+import contextlib
 import importlib
 import importlib.util
 import json
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from sanderling.errors import BadSetting
 from sanderling.urls import join
@@ -43,6 +45,7 @@ class ReadPage(Struct, frozen=True, kw_only=True):
         from sanderling.documents.formats import kind_of
         from sanderling.documents.html import HtmlPage
         from sanderling.documents.reading import READERS, hrefs_of, media_type
+        from sanderling.processes.sandboxed import ChildFailed
 
         base, hrefs = self.url, list[str]()
         if self.tree is not None:
@@ -51,10 +54,36 @@ class ReadPage(Struct, frozen=True, kw_only=True):
             base, hrefs = head.base, hrefs_of(page, head, follow_nofollow=True)[0]
         else:
             mime, charset = media_type(self.headers.get("content-type", self.mime))
-            if reader := READERS.get(kind_of(self.body, mime)):
-                hrefs = reader(self.body, charset).links
+            with contextlib.suppress(ChildFailed):  # a document that cannot be read
+                if reader := READERS.get(kind_of(self.body, mime)):
+                    hrefs = reader(self.body, charset).links
         targets = dict.fromkeys(href.partition("#")[0] for href in hrefs)
         return list(dict.fromkeys(url for target in targets if target and (url := join(base, target))))
+
+
+def read_page(url: str, status: int, headers: Iterable[tuple[str, str]], body: bytes) -> ReadPage:
+    """Reads a page again, as the client read it when it was fetched."""
+    from sanderling.documents.charsets import decode
+    from sanderling.documents.formats import kind_of
+    from sanderling.documents.html import HtmlPage
+    from sanderling.documents.reading import READERS, media_type
+
+    named = {name.lower(): value for name, value in headers}
+    mime, charset = media_type(named.get("content-type", ""))
+    page = ReadPage(url=url, status=status, headers=named, mime=mime, body=body)
+    try:
+        kind = kind_of(body, mime)
+        if kind == "html":
+            html = HtmlPage(body, charset, url)
+            return replace(page, language=html.language(), title=html.title(), text=html.text(), tree=html.document)
+        if kind == "text":
+            return replace(page, text=decode(body, charset))
+        if kind in READERS:
+            document = READERS[kind](body, charset)
+            return replace(page, title=document.title, text=document.text)
+    except (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError):
+        pass  # a page that the parsers cannot read, as when it was fetched
+    return page
 
 
 class Extractor(NamedTuple):

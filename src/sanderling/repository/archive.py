@@ -8,6 +8,8 @@ from sanderling.settings import Settings
 if TYPE_CHECKING:  # who only opens a folder need not wait for a parser
     import turbohtml
 
+    from sanderling.documents.extracting import ReadPage
+
 
 def text_of(archived: warc.Archived) -> str:
     """The visible text of an archived document."""
@@ -21,6 +23,13 @@ def document_in(archived: warc.Archived) -> "turbohtml.Document | None":
     from sanderling.documents.reading import document_of
 
     return document_of(archived.url, archived.body, type_of(archived))
+
+
+def page_in(archived: warc.Archived) -> "ReadPage":
+    """An archived document as an extractor gets it."""
+    from sanderling.documents.extracting import read_page
+
+    return read_page(archived.url, archived.status, archived.headers, archived.body)
 
 
 def links_in(archived: warc.Archived, document: "turbohtml.Document", settings: Settings) -> bytes:

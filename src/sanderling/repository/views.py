@@ -151,6 +151,13 @@ def versions(store: ViewStore, page: int, first: int, last: int) -> list[Version
     return [*map(rows.version, store.select(query, store.number(page), max(0, last - first + 1), first - 1))]
 
 
+def newest_versions(store: ViewStore, after: int, most: int) -> list[VersionRow]:
+    """The newest version of each page, by number, from after a number on."""
+    newest = "v.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page)"
+    query = f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number > ? AND {newest} ORDER BY v.number LIMIT ?"
+    return [*map(rows.version, store.select(query, after, most))]
+
+
 def changes(
     store: ViewStore, most: int, before: int | None = None, kinds: ChangeKind | None = None, since: float = 0.0,
     significance: float = 0.0, host: int | None = None, everything: bool = False,

@@ -205,8 +205,15 @@ def _put(writer: Writer, version: Searchable, text: FullText, indexed: int, show
     writer.put(version, text, again)
 
 
+def behind(store: IndexStore, progress: IndexProgress) -> int:
+    """How many versions are not indexed. All of them count if they have to be indexed again."""
+    indexed = progress.number if progress.rules == _rules(store) else 0
+    return max(0, store.newest_version() - indexed)
+
+
 def _rules(store: IndexStore) -> str:
-    return store.noted("rules") or "[]"
+    """The rules of change detection, and when extractors were last run on stored pages."""
+    return (store.noted("rules") or "[]") + store.noted("extracted")
 
 
 def _place(version: Searchable) -> str:

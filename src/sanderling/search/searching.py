@@ -145,7 +145,7 @@ class Searcher:
         return [each for each in dict.fromkeys(found) if each != url]
 
     def _behind(self, progress: IndexProgress) -> int:
-        return max(0, self._store.newest_version() - progress.number)
+        return indexing.behind(self._store, progress)
 
 
 class OpenIndex(NamedTuple):

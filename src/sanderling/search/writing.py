@@ -31,7 +31,7 @@ class IndexProgress(msgspec.Struct, frozen=True):
     format: int = FORMAT
     number: int = 0  # the last indexed version
     place: str = ""  # where that version is in the archive; in another crawl, another version is there
-    rules: str = "[]"  # the rules by which changes were judged
+    rules: str = "[]"  # the rules by which changes were judged, and when stored pages got new data
 
 
 class Writer:

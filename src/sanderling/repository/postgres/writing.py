@@ -177,6 +177,11 @@ class PostgresWriting(PostgresDatabase):
 
         self._session.write(work)
 
+    def put_extracted(self, data: list[tuple[int, str | None]]) -> None:
+        query = """UPDATE versions SET extracted = v.extracted FROM unnest(%b::int8[], %b::text[]) AS v (number, extracted)
+            WHERE versions.number = v.number"""
+        self._session.write(lambda db: _apply(db, query, data))
+
     def forget_due(self) -> None:
         self._session.write(lambda db: db.execute(beliefs.FORGET_DUE))
 

@@ -194,6 +194,10 @@ class SqliteWriting(SqliteDatabase):
                 (fingerprint, noise, self.number(page)),
             )
 
+    def put_extracted(self, data: list[tuple[int, str | None]]) -> None:
+        with self._transaction():
+            self._db.executemany("UPDATE versions SET extracted = ? WHERE number = ?", [(e, n) for n, e in data])
+
     def _put_hosts(self, hosts: list[Host]) -> None:
         self._db.executemany(_HOST, map(rows.host_row, hosts))
 

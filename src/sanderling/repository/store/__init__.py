@@ -8,7 +8,14 @@ it on to all of these, takes a `Store`.
 
 from typing import Protocol
 
-from sanderling.repository.store.background import CollectionStore, DuplicateStore, GraphStore, IndexStore, RankingStore
+from sanderling.repository.store.background import (
+    CollectionStore,
+    DuplicateStore,
+    ExtractedStore,
+    GraphStore,
+    IndexStore,
+    RankingStore,
+)
 from sanderling.repository.store.crawling import (
     ArchiveStore,
     ComparingStore,
@@ -38,6 +45,7 @@ __all__ = [
     "CollectionStore",
     "ComparingStore",
     "DuplicateStore",
+    "ExtractedStore",
     "FrontierStore",
     "GateStore",
     "GraphStore",
@@ -72,7 +80,7 @@ __all__ = [
 
 class Store(
     FrontierStore, HostStore, IntakeStore, ArchiveStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
-    PageStore, LinkStore, Protocol,
+    ExtractedStore, PageStore, LinkStore, Protocol,
 ):  # fmt: skip
     """All that a store can do."""
 

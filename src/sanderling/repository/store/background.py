@@ -51,3 +51,10 @@ class DuplicateStore(UrlLookup, Protocol):
 
 class IndexStore(Notes, ViewStore, ChangeStore, Protocol):
     """What the search index is made of."""
+
+
+class ExtractedStore(Notes, ViewStore, Protocol):
+    """The data that extractors return for stored versions."""
+
+    def put_extracted(self, data: list[tuple[int, str | None]]) -> None:
+        """Replaces the data of versions (by number); None removes it."""

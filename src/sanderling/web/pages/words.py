@@ -36,7 +36,10 @@ def facts(page: Shown) -> list[tuple[str, str]]:
 def data(extracted: dict[str, dict[str, Any]] | None) -> list[tuple[str, str]]:
     """What extractors said of a page, as names and values."""
     return [
-        (f"{extractor}.{name}", value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        (
+            f"{extractor}.{name}"[:100],
+            (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))[:1000],
+        )
         for extractor, found in (extracted or {}).items()
         for name, value in found.items()
     ]
