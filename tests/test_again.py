@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run
 from PIL import Image
 from warcio.archiveiterator import ArchiveIterator
 
@@ -15,6 +14,7 @@ from sanderling.crawling.ledger import Ledger
 from sanderling.model import Before, Counts, Outcome, State, Task, Visit
 from sanderling.server import settling
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
+from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer, links, redirect
 
 KINDS = {"text", "structure", "presentation", "image"}

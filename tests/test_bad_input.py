@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from conftest import FAST, command, stored_urls
 
 from sanderling.cli import main
 from sanderling.cli.crawl import _default_folder
@@ -17,6 +16,7 @@ from sanderling.model.reasons import SENTENCES, code_of, sentence
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS
+from tests.conftest import FAST, command, stored_urls
 from tests.papers import nested_forms, pdf
 from tests.servers import Answer, PageServer, links, redirect
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run, said
 
 from sanderling.cli import main
 from sanderling.crawling.control import amend_file
 from sanderling.settings import load
+from tests.conftest import FAST, Run, said
 from tests.servers import PageServer, closed, links
 
 

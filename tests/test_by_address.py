@@ -4,8 +4,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import Run, stored_urls
 
+from tests.conftest import Run, stored_urls
 from tests.servers import PageServer
 
 NAMES = ["127.0.0.1", "localhost", *(f"{letter}.localhost" for letter in "abc")]  # libcurl itself knows *.localhost

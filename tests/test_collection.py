@@ -3,9 +3,8 @@
 import random
 from pathlib import Path
 
-from conftest import FAST, Run, stored_urls
-
 from sanderling.testing import DAY
+from tests.conftest import FAST, Run, stored_urls
 from tests.servers import WORDS, PageServer, links
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from subprocess import DEVNULL, PIPE
 
 import pytest
-from conftest import FAST, PATIENT, command, said, started, stored_urls
 
 from sanderling.crawling import remote
 from sanderling.server.allocator import LARGEST_STOCK
 from sanderling.testing import ServedWeb, SyntheticWeb
+from tests.conftest import FAST, PATIENT, command, said, started, stored_urls
 from tests.servers import WORDS, PageServer, links
 from tests.waiting import PATIENCE, until
 

@@ -15,8 +15,8 @@ import hypercorn
 import hypercorn.asyncio
 import pytest
 import trustme
-from conftest import FAST, listed, stored_urls
 
+from tests.conftest import FAST, listed, stored_urls
 from tests.papers import pdf, word
 from tests.servers import Answer, PageServer, Socks, ftp, gopher, links, listening, redirect
 

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run
 
 from sanderling.crawling import final_ranking
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.model import Counts
 from sanderling.repository.sqlite import SqliteStore
+from tests.conftest import FAST, Run
 from tests.servers import PageServer
 
 

@@ -14,7 +14,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from conftest import FAST, started, stored_urls
 
 from sanderling.crawling import remote
 from sanderling.crawling.run_folder import LINK
@@ -22,6 +21,7 @@ from sanderling.processes import entry_points
 from sanderling.processes.crew import new_name
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.testing import ServedWeb, SyntheticWeb
+from tests.conftest import FAST, started, stored_urls
 from tests.servers import PageServer, links
 from tests.waiting import PATIENCE, until
 

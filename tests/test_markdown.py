@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run
 
 from sanderling.presenting.markdown import name
+from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer
 
 

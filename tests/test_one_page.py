@@ -5,9 +5,8 @@ import gzip
 from pathlib import Path
 from random import Random
 
-from conftest import FAST, Run, stored_urls
-
 from sanderling.testing.prose import sentences
+from tests.conftest import FAST, Run, stored_urls
 from tests.servers import Answer, PageServer, links, redirect
 
 

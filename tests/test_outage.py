@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import FAST, Ran, started
 
 from sanderling.crawling import outage, remote
 from sanderling.crawling.outage import Network
@@ -17,6 +16,7 @@ from sanderling.errors import RunFailed
 from sanderling.model import Host, Outcome, Visit
 from sanderling.settings import Settings
 from sanderling.testing import ServedWeb, SyntheticWeb
+from tests.conftest import FAST, Ran, started
 from tests.servers import PageServer, closed, links
 from tests.waiting import PATIENCE, until
 

@@ -10,11 +10,11 @@ import threading
 from pathlib import Path
 
 import pytest
-from conftest import Run
 
 from sanderling.cli import COMMANDS, main
 from sanderling.cli.lab import EXPERIMENTS
 from sanderling.model import ChangeKind
+from tests.conftest import Run
 from tests.search_library import NOW, Library
 from tests.waiting import PATIENCE
 

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import msgspec
 import psycopg
-from conftest import FAST, PATIENT, Run, started, stored_urls
 from psycopg import sql
 
 from sanderling.refreshing.terms import Budget, Terms
 from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
+from tests.conftest import FAST, PATIENT, Run, started, stored_urls
 from tests.waiting import PATIENCE, until
 
 

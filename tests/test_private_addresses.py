@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pycurl
 import pytest
-from conftest import FAST
 
 from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.fetcher import Request, refused
@@ -14,6 +13,7 @@ from sanderling.client.loop import Loop
 from sanderling.model.reasons import code_of
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
+from tests.conftest import FAST
 from tests.servers import Answer, PageServer, links, redirect
 from tests.waiting import until
 

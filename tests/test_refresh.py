@@ -13,11 +13,11 @@ from pathlib import Path
 from xml.etree.ElementTree import fromstring
 
 import pytest
-from conftest import FAST, Run, command
 
 from sanderling.crawling import remote
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
+from tests.conftest import FAST, Run, command
 from tests.servers import WORDS, Answer, Entry, PageServer
 from tests.waiting import PATIENCE, until
 

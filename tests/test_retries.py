@@ -8,10 +8,10 @@ from subprocess import DEVNULL, PIPE
 from typing import Any
 
 import pytest
-from conftest import FAST, listed, started
 
 from sanderling.crawling import remote
 from sanderling.testing import FaultServer, SyntheticWeb
+from tests.conftest import FAST, listed, started
 from tests.servers import Answer, PageServer, closed, deaf, links
 from tests.waiting import PATIENCE, until
 

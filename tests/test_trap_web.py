@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run
 
 from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
+from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer, links
 
 

@@ -4,11 +4,11 @@ import io
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run
 from PIL import Image, ImageDraw
 
 from sanderling.change import image
 from sanderling.change.pixels import Decoder
+from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer
 from tests.waiting import PATIENCE
 

@@ -6,10 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from test_store import HOST, commit, url, visit
 
 from sanderling.model import Counts
 from sanderling.repository.sqlite import SqliteStore, identities
+from tests.repository.test_store import HOST, commit, url, visit
 
 
 @pytest.fixture

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from conftest import Run
-from test_store import HOST, commit, url, visit
 
 from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts, Host
@@ -20,6 +18,8 @@ from sanderling.repository.postgres import database as in_postgres
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.sqlite import database as in_sqlite
 from sanderling.testing.postgres import PostgresServer
+from tests.conftest import Run
+from tests.repository.test_store import HOST, commit, url, visit
 
 FIRST = Path(__file__).parent / "schema-1"
 SITE = "http://127.0.0.1:48231/"

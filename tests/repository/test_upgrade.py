@@ -13,13 +13,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from conftest import Run
 
 from sanderling.model import State
 from sanderling.model.reasons import SENTENCES, code_of
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.testing.postgres import PostgresServer
+from tests.conftest import Run
 from tests.servers import Answer, PageServer, Table
 
 SCHEMA_8 = Path(__file__).parent / "schema-8"

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 import tantivy
-from conftest import Run
 
 from sanderling import Crawl
 from sanderling.cli import main
@@ -24,6 +23,7 @@ from sanderling.repository.opening import open_store
 from sanderling.search import indexing, location, writing
 from sanderling.search.searching import Query, open_search
 from sanderling.testing import SyntheticWeb
+from tests.conftest import Run
 from tests.search_library import NOW, Library
 from tests.waiting import until
 

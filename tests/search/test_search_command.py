@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import FAST, Run
 
 from sanderling.cli import main
 from sanderling.testing import DAY, SyntheticWeb
+from tests.conftest import FAST, Run
 from tests.search_library import NOW, Library
 
 

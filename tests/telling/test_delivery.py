@@ -8,9 +8,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from conftest import FAST, Run, command, started
-
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
+from tests.conftest import FAST, Run, command, started
 from tests.servers import closed
 from tests.telling.endpoint import Endpoint
 from tests.waiting import PATIENCE, until

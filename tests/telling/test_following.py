@@ -13,11 +13,11 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from conftest import FAST, Run, command
 
 from sanderling.telling.atom import NAMESPACE
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
+from tests.conftest import FAST, Run, command
 from tests.waiting import PATIENCE
 
 ATOM = f"{{{NAMESPACE}}}"
