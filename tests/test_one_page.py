@@ -236,6 +236,6 @@ def test_sitemaps_that_nest_for_ever_lie_or_are_bombs(sanderling: Run, tmp_path:
         assert sum(path.startswith("/round") for path in site.requests) == 4
         assert ran.json["gone"] == 1
         (host,) = sanderling("status", folder, "--hosts", "--json").lines
-        refused = {"not a sitemap: it is an HTML page", "not a sitemap: it declares a document type"}
+        refused = {"not a sitemap: it is an HTML page", "not a sitemap: it declares entities"}
         assert host["sitemaps"]["not_read"].keys() == refused | {"sitemaps nested more than 3 deep"}
         assert f"{host['sitemaps']['read']} read" in sanderling("status", folder, "--hosts").out

@@ -1,6 +1,6 @@
 """Step 6 of a page's life: the client's loop. Take a lease, ask robots, fetch, read, report.
 
-All times here are by a clock that never jumps.
+All times here are of the monotonic clock.
 """
 
 import math
@@ -31,7 +31,7 @@ REPORT_AFTER = 0.25
 # Shorter than the retry wait, so that every retry reaches the host.
 DEAD_FOR, DEAD_SHARE = 30.0, 0.9
 MOST_HOSTS = 20_000
-# Pages that are read together: as many as the processor's caches hold beside what it takes to read them.
+# Pages that are read together: as many as fit into the processor's caches with what is needed to read them.
 READ_AT_ONCE = 16
 
 
@@ -57,10 +57,10 @@ class Crawler:
         self._fetcher = fetcher
         self._reader = reader
         self._archive = archive
-        self._agent = settings.user_agent  # by which robots.txt addresses it; the contact is no name of it
+        self._agent = settings.user_agent  # the name that robots.txt rules use; the contact is not part of it
         self._requests = Requests(settings)
         self._hosts: dict[str, PoliteHost] = {}
-        # What connects through a proxy does not know the address.
+        # Behind a proxy, addresses are not known.
         self._pauses: Pauses | None = {} if settings.by_address and not settings.proxy else None
         self._schedule = Schedule()
         self._fetches: dict[Response, Fetch] = {}  # on their way
@@ -70,7 +70,7 @@ class Crawler:
         self._number = 0
 
     def run(self) -> None:
-        """Until the server says stop or is gone."""
+        """Crawls until the server says stop or is gone."""
         self._loop.watch(self._server.fileno(), READ, self._on_line)
         self._tell()
         while self._next():
@@ -84,7 +84,7 @@ class Crawler:
     # ---- next: leases
 
     def _next(self) -> bool:
-        """Waits for the network or the server; False when the server wants us to stop."""
+        """Waits for the network or the server. False when the server says stop."""
         self._loop.wait(self._patience())
         if not self._spoken_to:
             return True
@@ -158,7 +158,7 @@ class Crawler:
             return False
         if host.robots is None:
             return True
-        # "Unreachable" is asked again with the next try of its pages, rules once a day.
+        # An unreadable robots.txt is read again with the next try of the pages, any other once a day.
         age = time.monotonic() - host.robots.at
         return age > (1.0 if host.robots.allowed is False else robots.KEPT)
 
@@ -180,7 +180,7 @@ class Crawler:
         if not error:
             fetch.response = self._fetcher.start(fetch.request, fetch.permission())
             self._fetches[fetch.response] = fetch
-            # Nothing else is asked until the rules are known.
+            # No page is asked for until the rules are known.
             host.in_flight = host.in_flight + 1 if fetch.is_page else host.connections
             host.pause.user = host
         elif fetch.robots_hops > 0:
@@ -192,7 +192,7 @@ class Crawler:
             self._give_up(host)
 
     def _finished(self) -> Iterator[Sequence[Fetch]]:
-        """What has come back, in portions that are read together."""
+        """The fetches that are over, in groups that are read together."""
         over = [self._fetches.pop(response) for response in self._fetcher.finished()]
         for start in range(0, len(over), READ_AT_ONCE):
             yield over[start : start + READ_AT_ONCE]
@@ -223,9 +223,9 @@ class Crawler:
             self._schedule.add(host, now)
 
     def _leave_alone(self, fetch: Fetch, now: float) -> None:
-        """Until the pages of a host that cannot be reached are tried again, if that is any use."""
+        """Pauses a host that cannot be reached until its pages are tried again."""
         host, response = fetch.host, fetch.response
-        if host.dead[0] > now:  # others that were on their way have said so
+        if host.dead[0] > now:  # an earlier response has said so
             return
         attempts = min((task.attempts for task in (fetch.task, *host.queue) if task.id), default=0)
         seconds = min(DEAD_FOR, DEAD_SHARE * self._settings.retry_wait * 2 ** min(attempts, 30))
@@ -235,7 +235,7 @@ class Crawler:
             host.dead = (now + seconds, Outcome.RETRY, response.error)
 
     def _put_back(self, fetch: Fetch) -> None:
-        """Another host at the same address was being asked: it comes to its turn later."""
+        """Queues a task again: another host at the same address was being asked."""
         if fetch.is_page:
             fetch.host.in_flight -= 1
             fetch.host.queue.appendleft(fetch.task)
@@ -259,7 +259,7 @@ class Crawler:
         self._schedule.add(host, now)
 
     def _give_up(self, host: PoliteHost) -> None:
-        """Discards at once what a dead host would only hold slots for."""
+        """Ends all tasks of a dead host at once: they would only take up connections."""
         _, outcome, why = host.dead
         while host.queue:
             self._done(host.queue.popleft(), outcome, why)
@@ -299,7 +299,7 @@ class Crawler:
             self._forget_idle_hosts(now)
 
     def _notes(self) -> list[HostNote]:
-        """What the server does not know yet."""
+        """What the server does not know yet about hosts."""
         notes = []
         for host in self._hosts.values():
             if not host.told:
@@ -309,7 +309,7 @@ class Crawler:
         return notes
 
     def _want(self, now: float) -> int:
-        """How many tasks would keep us busy; what waits for a pausing host does not count."""
+        """How many tasks would keep this client busy. Tasks of hosts that pause do not count."""
         stock = sum(len(host.queue) for host in self._hosts.values() if host.pause.next_at <= now + 1)
         return max(0, self._settings.connections - stock)
 

@@ -17,15 +17,15 @@ _HEADERS = ["Accept: text/html,application/xhtml+xml,*/*;q=0.8", "Expect:"]
 # How often requests whose first byte is overdue are looked for, in seconds.
 SWEEP_EVERY = 0.25
 _LOW_SPEED = 100  # bytes a second
-_LONGEST = 2**31 - 1  # what libcurl takes as milliseconds
+_LONGEST = 2**31 - 1  # milliseconds, the most that libcurl takes
 _TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
 
-# Errors after which every other request to the host would end the same way for now.
+# After these errors every other request to the host would fail, too.
 _HOST_IS_DEAD = {
     pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR,
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_COULDNT_RESOLVE_PROXY,
 }  # fmt: skip
-# Errors that another try would not mend.
+# After these errors another try is of no use.
 _HOPELESS = {
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_UNSUPPORTED_PROTOCOL, pycurl.E_URL_MALFORMAT, pycurl.E_LOGIN_DENIED,
     pycurl.E_REMOTE_ACCESS_DENIED, pycurl.E_REMOTE_FILE_NOT_FOUND, pycurl.E_FTP_COULDNT_RETR_FILE, _TOO_LARGE,
@@ -63,14 +63,14 @@ class Handle:
     def begin(self, request: Request, may_connect: MayConnect | None) -> Response:
         self.request = request
         self.may_connect = may_connect
-        self.gave_up = ""  # why we ended it ourselves
+        self.gave_up = ""  # why we ended the request ourselves
         self.lines.clear()
         self.response = Response()
         self.response.lines = self.lines
         return self.response
 
     def write(self, data: bytes) -> int | None:
-        """Takes decompressed bytes up to the limit, then ends the transfer: no bomb gets further than that."""
+        """Takes decompressed bytes up to the limit, then ends the transfer. This stops decompression bombs."""
         response, limit = self.response, self.request.limit
         response.size += len(data)
         if response.size > limit:
@@ -82,7 +82,7 @@ class Handle:
         return None
 
     def write_if_wanted(self, data: bytes) -> int | None:
-        """The same when there are types to skip: their bodies end with the first bytes."""
+        """The same if there are types to skip: their transfer ends with the first bytes of the body."""
         response = self.response
         if not response.chunks and response.value_of(b"content-type").lower().startswith(self.request.skip):
             response.truncated = True
@@ -90,7 +90,7 @@ class Handle:
         return self.write(data)
 
     def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
-        """The one gate that every connection of every hop passes, at the moment it is made."""
+        """Checks every connection at the moment it is made, whatever led there."""
         family, kind, protocol, where = address
         if not self.request.trusted and not self._anywhere and not is_public(where[0]):
             self.gave_up = reason("private-address", where[0])
@@ -116,7 +116,7 @@ class CurlFetcher:
         if settings.cookies:
             self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
         self._agent = agent(settings)
-        # Hosts that name an encoding that is none, such as a charset: asked for no encoding, their bodies are as they come.
+        # Hosts that send an unknown Content-Encoding, such as a charset. They are asked for no encoding.
         self._plain: set[str] = set()
         self._idle: list[Handle] = []
         self._active: dict[pycurl.Curl, Handle] = {}
@@ -160,7 +160,7 @@ class CurlFetcher:
         self._multi.close()
 
     def _overdue(self, now: float) -> list[Response]:
-        """Ends the requests whose first byte has not come in time; libcurl has no clock for that."""
+        """Ends the requests whose first byte did not come in time. libcurl has no such limit."""
         patience = self._settings.first_byte_timeout
         late = [
             handle
@@ -172,19 +172,19 @@ class CurlFetcher:
         return [self._end(handle.curl, pycurl.E_OPERATION_TIMEDOUT, "") for handle in late]
 
     def _end(self, curl: pycurl.Curl, code: int, message: str) -> Response:
-        """Completes a response; the handle, which keeps its connection, is free for the next request."""
+        """Completes a response and frees its handle for the next request."""
         handle = self._active.pop(curl)
         self._multi.remove_handle(curl)
         response = handle.response
         response.lines = []
-        # A write error is our own limit, or libcurl's complaint about what comes behind the end of a compressed body.
+        # A write error comes from our own limit, or from bytes after the end of a compressed body.
         if code == 0 or (code == pycurl.E_WRITE_ERROR and (response.truncated or response.chunks)):
             response.status = curl.getinfo(pycurl.RESPONSE_CODE)
             heads = [n for n, line in enumerate(handle.lines) if line.startswith(b"HTTP/")]
             if heads:
                 response.lines = handle.lines[heads[-1] :]  # without 1xx answers and those of a proxy
             else:
-                response.status = 200  # ftp and gopher have no status of this kind
+                response.status = 200  # ftp and gopher have no such status
             response.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
             response.error = handle.gave_up or _reason(code, message, bool(self._settings.proxy))
@@ -192,7 +192,7 @@ class CurlFetcher:
             if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
                 self._plain.add(origin(handle.request.url))
             response.host_is_dead = code in _HOST_IS_DEAD or (
-                # No connection over which to ask: the next request would wait for nothing, too.
+                # Nothing was sent: there was no connection, and the next request would get none either.
                 code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.REQUEST_SIZE)
             )
         response.seconds = curl.getinfo(pycurl.TOTAL_TIME)
@@ -201,7 +201,7 @@ class CurlFetcher:
         return response
 
     def _specialize(self, handle: Handle) -> None:
-        """Sets what few requests have, and takes it back from a handle that was used for one of them."""
+        """Sets the headers and the method of an unusual request, or resets a handle that was used for one."""
         request, set_ = handle.request, handle.curl.setopt
         set_(pycurl.HTTPHEADER, [*_HEADERS, *(f"{name}: {value}" for name, value in request.headers)])
         if request.method == "POST":
@@ -233,7 +233,7 @@ class CurlFetcher:
         set_(pycurl.CAINFO, certificates())
         set_(pycurl.SHARE, self._share)
         set_(pycurl.PROXY, settings.proxy or "")
-        set_(pycurl.NOPROXY, "")  # the environment has no say in it
+        set_(pycurl.NOPROXY, "")  # ignore the environment
         set_(pycurl.FTP_USE_EPSV, 1)
         if settings.cookies:
             set_(pycurl.COOKIEFILE, "")
@@ -259,7 +259,7 @@ class CurlFetcher:
 
 
 def _take_encodings(curl: pycurl.Curl, any: bool) -> None:
-    """Whether a request asks for compressed bodies, and libcurl unpacks them."""
+    """Whether a request asks for compressed bodies, which libcurl decompresses."""
     if any:
         curl.setopt(pycurl.ACCEPT_ENCODING, "")
     else:

@@ -1,4 +1,4 @@
-"""A task on its way: between the host that it belongs to and the request that is made of it."""
+"""A task in flight: it connects the host with the request and the response."""
 
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.polite_host import PoliteHost
@@ -34,7 +34,7 @@ class Fetch:
         return self._was_busy and bool(self.response.error)
 
     def permission(self) -> MayConnect | None:
-        """What to ask before connecting: the manners towards the address, where hosts share them."""
+        """What to ask before connecting, if hosts at one address share a pause."""
         shared = self.host.pauses is not None and origin(self.request.url) == self.host.origin
         return self._may_connect if shared else None
 
@@ -59,17 +59,17 @@ class Requests:
 
 
 def _trusted(url: str, host: PoliteHost) -> bool:
-    """Another origin than the one the user named, reached by a redirect of robots.txt, is not trusted with it."""
+    """Another origin, reached by a redirect of robots.txt, is not trusted although the user named the first."""
     return host.trusted and origin(url) == host.origin
 
 
 def skipped_types(settings: Settings) -> tuple[str, ...]:
-    """How media types begin whose bodies the user does not want."""
+    """The beginnings of the media types that the user does not want."""
     return tuple(each.lower() for each in settings.skip_types)
 
 
 def _conditions(task: Task) -> tuple[tuple[str, str], ...]:
-    """The headers that spare a body which has not changed; control characters in what a server sent are not sent back."""
+    """The headers that make a request conditional. Values with control characters are left out."""
     if not task.etag and not task.modified:
         return ()
     said = (("If-None-Match", task.etag), ("If-Modified-Since", task.modified))

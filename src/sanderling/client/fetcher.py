@@ -1,4 +1,4 @@
-"""What a client asks the web for and what comes back, whoever does the fetching."""
+"""Requests, responses and what answers the ones with the others. Nothing here knows libcurl."""
 
 import time
 from collections.abc import Callable
@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 
 class Response:
-    """What came of one request. A fetcher fills it in; it is complete once the fetcher says that it is finished."""
+    """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
 
     __slots__ = (
         "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "protocol", "seconds", "since", "size",
@@ -69,25 +69,25 @@ class Response:
         return next((v.decode("utf-8", "replace") for k, v in self.headers() if k.lower() == name), "")
 
     def location(self) -> str:
-        """Where a redirect says it leads; letters beyond ASCII as the bytes that came, since no charset is said."""
+        """The target of a redirect. Its bytes beyond ASCII are escaped, since their charset is unknown."""
         return next((quote(v, safe=_ASCII) for k, v in self.headers() if k.lower() == b"location"), "")
 
 
 class Fetcher(Protocol):
-    """Answers requests, many at a time. It waits through the client's loop, with which it registers what it waits for."""
+    """Answers requests, many at a time. It registers its descriptors and timers with the client's loop."""
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
-        """Begins a request that is not `refused`; the response is handed out by `finished` when it is over."""
+        """Sends a request that is not `refused`. `finished` returns the response when it is complete."""
 
     def finished(self) -> list[Response]:
-        """The responses that are complete, for better or worse, since the last call."""
+        """The responses that were completed since the last call, failed ones included."""
 
     def close(self) -> None:
-        """Drops what is on its way."""
+        """Drops all requests in flight."""
 
 
 def refused(request: Request, settings: Settings) -> str:
-    """Why a request must not be sent at all: its address says by itself that it is private."""
+    """Why a request must not be sent at all: the host name itself is private. Else an empty string."""
     if request.trusted or settings.allow_private or not names_private(name := hostname(request.url)):
         return ""
     return reason("private-address", name)

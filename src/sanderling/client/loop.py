@@ -1,4 +1,4 @@
-"""The one place where a client waits: for the sockets and timers of its fetchers and for the server's line."""
+"""The event loop of a client. It waits for the sockets and timers of all fetchers and for the server's line."""
 
 import contextlib
 import select
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 READ, WRITE = select.EPOLLIN, select.EPOLLOUT
-# What makes a descriptor readable: data, or an end or error that reading will tell.
+# Reading does not block: there is data, or the end or an error.
 READABLE = select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR
 
 Ready = Callable[[int, int], None]  # a descriptor, and what it is ready for
@@ -31,7 +31,7 @@ class Loop:
         self._timers: list[Timer] = []
 
     def watch(self, fd: int, events: int, ready: Ready) -> None:
-        """From now on, calls `ready` when these events happen; takes the place of what was watched for before."""
+        """Calls `ready` whenever one of these events happens. Replaces an earlier watch of the descriptor."""
         if fd in self._watched:
             self._epoll.modify(fd, events)
         else:

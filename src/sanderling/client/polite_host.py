@@ -1,8 +1,8 @@
-"""The manners towards one host: its queue, its rules and its pause. A pausing host holds no slot.
+"""Politeness towards one host: its queue, its rules and its pause. A host that pauses uses no connection slot.
 
-Where hosts at one address shall be as one, they share a `Pause`: only one of them is asked at a time, and after each
-fetch all of them wait. Which address a host has is known at the moment a connection is made; a host that finds its
-address in use goes back to wait for its turn before anything is sent.
+With `by_address`, the hosts at one address share a `Pause`: only one of them is asked at a time, and after each fetch
+all of them wait. The address of a host is known when a connection is made. If the address is in use then, nothing is
+sent and the host waits for its turn.
 """
 
 import time
@@ -12,9 +12,9 @@ from sanderling.client.robots import RobotsRules
 from sanderling.model import Outcome, Robots, Task
 from sanderling.settings import Settings
 
-# How fast the estimate of a page's time follows; 0.2 forgets an outlier in about ten pages.
+# How fast the estimate of the time for a page follows. With 0.2, an outlier is forgotten after about ten pages.
 _SMOOTHING = 0.2
-# Times that went to the server and back are off by much less than so many seconds.
+# In seconds. A time that went to the server and back is off by much less.
 CLOCK_ERROR = 1.0
 
 
@@ -25,7 +25,7 @@ class Pause:
 
     def __init__(self) -> None:
         self.next_at = 0.0
-        self.user: PoliteHost | None = None  # who has requests on their way
+        self.user: PoliteHost | None = None  # the host with requests in flight
         self.waiting: deque[PoliteHost] = deque()
 
 
@@ -41,7 +41,7 @@ class PoliteHost:
     )  # fmt: skip
 
     def __init__(self, origin: str, trusted: bool, settings: Settings, pauses: Pauses | None = None) -> None:
-        """`pauses` are those of all addresses, when hosts at one address share theirs."""
+        """`pauses` are those of all addresses, if hosts at one address share one."""
         self.origin = origin
         self.trusted = trusted
         self.settings = settings
@@ -54,20 +54,19 @@ class PoliteHost:
         self.robots: Robots | None = None
         self.rules: RobotsRules | None = None
         self.scheduled = False
-
         self.interval = 0.0
-        self.told = True  # the server knows what we know
+        self.told = True  # the server knows all of this
         self.robots_told = True
-        # Until when every fetch would end the same way, and how.
+        # Until when every fetch would fail, with which outcome and reason.
         self.dead: tuple[float, Outcome, str] = (0.0, Outcome.RETRY, "")
 
     def learn(self, robots: Robots, agent: str) -> None:
-        """Takes over what the host itself said; the server does not know it yet."""
+        """Follows what the host answered. The server does not know it yet."""
         self._follow(robots, agent)
         self.told = self.robots_told = False
 
     def hear_of(self, robots: Robots, agent: str) -> None:
-        """Takes over what the server knows, unless it is older than what we know."""
+        """Follows what the server knows, if it is newer."""
         if self.robots is None or robots.at > self.robots.at + CLOCK_ERROR:
             self._follow(robots, agent)
             self.robots_told = True
@@ -77,9 +76,9 @@ class PoliteHost:
         self.rules = RobotsRules(robots, agent)
 
     def pause_after(self, seconds: float, now: float, asked: float = 0.0) -> None:
-        """Sets when the host may be asked next, after a fetch that took the server `seconds`.
+        """Sets when the host may be asked next, after a fetch that took `seconds`.
 
-        `asked` is the pause that the server wants; it is granted as far as the longest pause of ours.
+        `asked` is the pause that the host wants. It gets at most `max_delay`.
         """
         settings = self.settings
         if settings.delay is not None:
@@ -106,7 +105,7 @@ class PoliteHost:
         return self.pause.user is None or self.pause.user is self
 
     def meet(self, address: str) -> bool:
-        """Whether a connection to an address may be made now; from now on it shares the pause of that address."""
+        """Whether a connection to an address may be made now. From now on the host shares the pause of the address."""
         assert self.pauses is not None
         pause = self.pauses.setdefault(address, Pause())
         self.address = address
@@ -115,7 +114,7 @@ class PoliteHost:
         before, self.pause = self.pause, pause
         if before.user is self:
             before.user = None
-            for other in before.waiting:  # they met there, and will meet here
+            for other in before.waiting:  # they wait for the same address
                 other.pause = pause
             pause.waiting.extend(before.waiting)
             before.waiting.clear()

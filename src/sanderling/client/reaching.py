@@ -1,4 +1,4 @@
-"""Whether hosts can be reached at all: each is asked for its robots.txt, the way every client asks."""
+"""Finds out whether hosts can be reached, by asking each for its robots.txt."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -11,7 +11,7 @@ from sanderling.settings import Settings
 
 
 def one_reached(settings: Settings, hosts: Mapping[str, bool]) -> bool:
-    """Whether one of these hosts can be reached, whatever it answers; each with whether it may be at a private address."""
+    """Whether one of these hosts answers, with whatever. The value says whether a host may be at a private address."""
     with closing(Loop()) as loop, closing(CurlFetcher(settings, loop)) as fetcher:
         requests = [Request(f"{origin}/robots.txt", trusted, LARGEST) for origin, trusted in hosts.items()]
         waiting = {fetcher.start(request) for request in requests if not refused(request, settings)}

@@ -1,4 +1,4 @@
-"""From a finished fetch to the visit that is reported: what was it, what does it say, where does it lead."""
+"""Turns a finished fetch into the visit that is reported: its outcome, its text and its links."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
+from sanderling.client.exchange import common_headers, exchange_of
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.fetcher import Response
 from sanderling.documents import sitemaps
@@ -22,12 +23,12 @@ from sanderling.documents.sketch import Sketch, sketch
 from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Task, Visit
 from sanderling.model.reasons import reason
-from sanderling.network import agent, names
+from sanderling.network import names
 from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
-from sanderling.urls import identity, join, origin, redirected
+from sanderling.urls import identity, join, redirected
 
-if TYPE_CHECKING:  # few crawls have extractors, and no other client loads what they take
+if TYPE_CHECKING:  # loaded only by crawls with extractors
     from sanderling.documents.extracting import Extracted, ReadPage
 
 REDIRECTS = (301, 302, 303, 307, 308)
@@ -35,23 +36,24 @@ PERMANENT = (301, 308)
 
 _TAG = b"x-robots-tag"
 
-# Whoever asks us to wait longer is asked again by the next run.
+# A host that wants a longer wait is asked again by the next run. In seconds.
 LONGEST_RETRY_AFTER = 3600.0
 
 _CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError)
 
-# A page is marked before it is parsed and unmarked after, so that the one that ends a client is known by name.
+# Called with the id of a page before it is parsed and with 0 after. If the client dies, the page is known.
 Mark = Callable[[int], None]
 
-# Looks at a parsed page at a URL, whose tree may then go; what it leaves makes a fingerprint of text and packed links.
+# The first step reads the tree of a page, which may then be freed. The second makes the fingerprint from its result,
+# the text and the packed links.
 Condense = Callable[[str, bytes], bytes]
 Fingerprinter = Callable[[turbohtml.Document, str], Condense]
-# From an image to its own.
+# Makes the fingerprint of an image.
 Portray = Callable[[bytes], bytes]
 
 
 class Detector(Protocol):
-    """What reduces pages and images to their fingerprints."""
+    """Makes the fingerprints of pages and images."""
 
     @property
     def fingerprint(self) -> Fingerprinter: ...
@@ -65,7 +67,7 @@ Extract = Callable[["ReadPage"], "Extracted"]
 
 
 class Read(NamedTuple):
-    """What a document says."""
+    """The content of a document."""
 
     charset: str = ""
     language: str = ""
@@ -82,7 +84,7 @@ class Read(NamedTuple):
 
 
 class ParsedVisit(NamedTuple):
-    """A visit that lacks what the text comes to in numbers and where the answer lies in the archive."""
+    """A visit before its text is sketched and its response is archived."""
 
     visit: Visit
     url: str
@@ -105,15 +107,13 @@ class Reader:
         self._links = LinkTable()
         self._names = names(settings)
         self._skip = skipped_types(settings) or ("\0",)
-        self._request = (
-            f"User-Agent: {agent(settings)}\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n\r\n".encode()
-        )
+        self._request = common_headers(settings)
 
     def read(self, fetches: Sequence[Fetch]) -> list[Visit]:
-        """The visits that came of some fetches.
+        """Makes the visits of some fetches.
 
-        All are parsed, then all sketched, then all condensed, then all archived: page by page each of these steps would
-        find the code and the tables of the others in the processor's caches, which costs a page 60 us.
+        Each step runs over all pages before the next step begins, so that its code and tables stay in the processor's
+        caches. Page by page, a page takes 60 us more.
         """
         opened, sketches, condensed, places = [], [], [], []
         for fetch in fetches:
@@ -157,7 +157,7 @@ class Reader:
                 size=response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
             revisit = "304" if status == 304 else "same"
-            return ParsedVisit(visit, task.url, None, self._exchange(fetch, headers, body, mime, revisit))
+            return ParsedVisit(visit, task.url, None, exchange_of(fetch, self._request, headers, body, mime, revisit))
         if 200 <= status < 300:
             if mime.startswith(self._skip):
                 visit = Visit(
@@ -203,15 +203,17 @@ class Reader:
             extracted=extracted,
             failed_extractors=failed,
         )
-        return ParsedVisit(visit, task.url, read.words, self._exchange(fetch, headers, body, mime), read.condense)
+        return ParsedVisit(
+            visit, task.url, read.words, exchange_of(fetch, self._request, headers, body, mime), read.condense
+        )
 
     def _content(
         self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool
     ) -> Read:
-        """What a body says; `said` is whether the headers forbid to follow and to index it.
+        """Reads a body; `said` is whether the headers forbid to follow its links and to index it.
 
-        Fingerprints are taken of pages that are visited `again`: most pages never change, and of those that do
-        the first version is in the archive.
+        Only pages that are visited `again` get a fingerprint. Most pages never change, and the first version of a page
+        that does is in the archive.
         """
         nofollow, noindex = said
         try:
@@ -238,7 +240,7 @@ class Reader:
         except ChildFailed as error:
             return Read(reason=reason("unread", error), noindex=noindex)
         except _CHOKED as error:
-            # A page that our parsers choke on is kept as it came; it must not cost the client its life.
+            # A page that breaks a parser is archived unread. It must not end the client.
             return Read(reason=reason("unread", f"{type(error).__name__}: {error}")[:200])
 
     def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
@@ -255,7 +257,7 @@ class Reader:
             written = {after: before for before, after in spelled.items()}
             texts = page.anchor_texts([written.get(href, href) for href, _ in new])
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
-            if self._settings.images:  # fetched like what is linked, but no part of the link graph
+            if self._settings.images:  # fetched like links, but not part of the link graph
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
@@ -271,7 +273,7 @@ class Reader:
         return self._detector.fingerprint(document, url)(shown(document), b"")
 
     def _source(self, task: Task, response: Response, body: bytes, charset: str | None) -> ParsedVisit:
-        """What a sitemap lists. It is no page: it has no status, is not archived and not counted."""
+        """Reads a sitemap. It is not a page: it has no status and is neither archived nor counted."""
         found: list[Found] = []
         words, why = None, ""
         if response.status in REDIRECTS:
@@ -286,7 +288,7 @@ class Reader:
                     self._links.meet(url)
                     found.append(Found(identity(url), url, "", kind, modified))
             except sitemaps.NotASitemap as error:
-                # What a host says when it has no such thing is worth knowing: it may say it of pages as well.
+                # Keep the text: the host may answer the same for pages that do not exist.
                 read = self._content(task.url, body, "text/html", None, (True, True), False)
                 outcome, words, why = Outcome.GONE, read.words, reason("not-a-sitemap", error)
         else:
@@ -309,24 +311,6 @@ class Reader:
         return Outcome.REDIRECT, Read(
             links=pack([id]), found=[found] if found else [], canonical=id if permanent else 0
         )
-
-    def _exchange(
-        self, fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str, revisit: str = ""
-    ) -> Exchange:
-        response, url = fetch.response, fetch.request.url
-        request = head = b""
-        if response.lines:
-            home = origin(url)
-            path = url[len(home) :].encode()
-            host = home.partition("://")[2].encode()
-            method, more, sent = fetch.request.method.encode(), fetch.request.headers, fetch.request.body
-            extra = "".join(f"{name}: {value}\r\n" for name, value in more).encode()
-            request = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b" % (method, path or b"/", host, extra, self._request, sent)
-            head = _archived_head(response.status, response.lines[0], headers, len(body))
-        return Exchange(
-            url, response.started, request, head, body, mime, response.address, response.truncated, response.protocol,
-            b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (response.seconds * 1000, fetch.task.depth), revisit,
-        )  # fmt: skip
 
 
 def _page(fetch: Fetch, headers: dict[bytes, str], mime: str, body: bytes, read: Read) -> "ReadPage":
@@ -361,21 +345,6 @@ def _complete(opened: ParsedVisit, roughly: Sketch | None, fingerprint: bytes, s
         fingerprint=fingerprint,
         stored=stored,
     )
-
-
-def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:
-    """The HTTP head to store beside a body that libcurl has de-chunked and decompressed.
-
-    Headers that no longer describe the stored bytes are kept under another name, as web archives do.
-    """
-    phrase = b"".join(status_line.split(None, 2)[2:]).strip()
-    lines = [b"HTTP/1.1 %d %b\r\n" % (status, phrase)]
-    for name, value in headers:
-        if name.lower() in (b"content-encoding", b"transfer-encoding", b"content-length"):
-            name = b"X-Archive-Orig-" + name
-        lines.append(b"%b: %b\r\n" % (name, value))
-    lines.append(b"Content-Length: %d\r\n\r\n" % size)
-    return b"".join(lines)
 
 
 def _retry_after(value: str) -> float:

@@ -10,14 +10,14 @@ from sanderling.network import products
 LARGEST = 500 * 1024
 KEPT = DAY
 MAX_REDIRECTS = 5
-# No host is granted a longer Crawl-delay, in seconds: one that asks for a year would keep a crawl from ever ending.
+# The longest Crawl-delay that is respected, in seconds. A year would keep a crawl from ever ending.
 LONGEST_DELAY = 180.0
 
 
 def judge(status: int, body: bytes, error: str, at: float) -> Robots:
     """What an attempt to read robots.txt means."""
     if 200 <= status < 300:
-        # A line that is cut would say something else than the one that was written.
+        # Drop the last line if it may be cut: half a rule means something else.
         text = body if len(body) < LARGEST else body[:LARGEST].rpartition(b"\n")[0]
         return Robots(at, None, text.decode("utf-8-sig", "replace"), reason("robots-read", status))
     if status == 429 or status >= 500:
@@ -37,7 +37,7 @@ class RobotsRules:
 
     @property
     def unreachable(self) -> bool:
-        """Whether the host forbids everything only until its robots.txt can be read."""
+        """Whether everything is forbidden only until robots.txt can be read."""
         return self._robots.allowed is False
 
     @property

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class LazyDetector:
-    """The change detector, loaded when it is needed: a first crawl has no use for it, and need not wait for it."""
+    """The change detector, loaded when it is needed. A first crawl does not need it and starts faster."""
 
     def __init__(self, settings: Settings) -> None:
         self._rules = settings.rules
@@ -57,10 +57,10 @@ class LazyDetector:
 
 
 def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
-    """A client on the machine of its server: it writes into the crawl's own folder."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told and tells us
-    gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for some costs 5 % of the time
-    # A connection error: the server is gone, and so are we.
+    """Runs a client on the machine of its server. It writes into the folder of the crawl."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server gets it and tells us
+    gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for cycles takes 5 % of the time
+    # A connection error means that the server is gone. Then there is nothing left to do.
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
@@ -95,4 +95,4 @@ if __name__ == "__main__":
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         os._exit(NO_ROOM)
-    os._exit(0)  # all is written; the system takes memory back faster than the interpreter gives it
+    os._exit(0)  # all is written; the system frees memory faster than the interpreter

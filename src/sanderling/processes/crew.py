@@ -1,4 +1,4 @@
-"""Keeps the wanted number of client processes alive. The crew knows each by the name that it gave it."""
+"""Keeps the wanted number of client processes alive. The crew gives each of them its name."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The page that a client is parsing right now: eight bytes in a file that can be read after the client's death."""
+"""The page that a client is parsing now: eight bytes in a file, which can be read after the client died."""
 
 import mmap
 import struct
@@ -8,7 +8,7 @@ _ID = struct.Struct("<q")
 
 
 def marker_path(folder: Path, client: str) -> Path:
-    """Where a client on this machine keeps its marker; `folder` is that of the running crawl."""
+    """The marker of a client on this machine; `folder` is that of the running crawl."""
     return folder / f"marker-{client}"
 
 

@@ -50,7 +50,7 @@ class WarcWriter:
         self._ends: dict[str, int] = {}
 
     def add(self, exchange: Exchange) -> Stored:
-        """Buffers the request, response and metadata records of one fetch and says where the response will lie."""
+        """Buffers the request, response and metadata records of one fetch. Returns where the response will be."""
         if self._file is None or self._end >= self._rotate_at:
             self._next_file()
         at = _date(exchange.at)
@@ -87,7 +87,7 @@ class WarcWriter:
         return stored
 
     def flush(self) -> dict[str, int]:
-        """Brings what was added to the disk; returns how far each file that grew is safe."""
+        """Writes what was added to the disk. Returns the safe length of each file that grew."""
         if self._file is not None and self._pending:
             self._file.write(b"".join(self._pending))
             self._file.flush()
@@ -125,7 +125,7 @@ class WarcWriter:
         self._append(igzip_lib.compress(content, _SMALL_LEVEL, igzip_lib.COMP_GZIP))
 
     def _record_id(self) -> bytes:
-        # A random half a file and a counter: unique like uuid4, without its cost a record.
+        # A random prefix per writer and a counter: unique like uuid4, and cheaper.
         self._records += 1
         return b"%b%012x" % (self._id_prefix, self._records)
 

@@ -1,4 +1,4 @@
-"""Between the server's time, which is of the day, and the monotonic clocks by which messages tell times."""
+"""Converts times between the server, which uses the time of day, and messages, which use monotonic clocks."""
 
 import time
 
@@ -9,9 +9,9 @@ from sanderling.model import HostLease, HostNote, Lease, Report, Robots
 
 
 def in_server_time(report: Report, client: clock.RemoteClock) -> Report:
-    """A report as it arrived, with its times brought to the server's."""
+    """A report whose times are converted to those of the server."""
     now = time.monotonic()
-    pauses = client.hear(report.clock, now) + time.time() - now  # these go by the machine's own clock
+    pauses = client.hear(report.clock, now) + time.time() - now  # pauses use the clock of the machine
     visits = pauses + clock.ahead()
     return replace(
         report,
