@@ -8,7 +8,7 @@ import pytest
 from fastapi import FastAPI
 
 from sanderling.web.app import create_app
-from sanderling.web.pages import mishaps
+from sanderling.web.pages import errors
 from sanderling.web.sandbox import create_sandbox
 from sanderling.web.security import Security
 from sanderling.web.shelf import Shelf
@@ -38,11 +38,11 @@ def test_a_mistake_has_all_headers(shelf: Shelf, monkeypatch: pytest.MonkeyPatch
     expected = ask(app, "/api/v1/crawls/unknown").headers
     program = ask(app, "/api/v1/crawls/small/search?q=x")
     person = ask(app, "/crawls/small/search?q=x", "text/html")
-    monkeypatch.setattr(mishaps, "show", broken)
+    monkeypatch.setattr(errors, "show", broken)
     without_a_page = ask(app, "/crawls/small/search?q=x", "text/html")
     for answer in (program, person, without_a_page):
         assert answer.status_code == 500
-        assert "mistake of Sanderling" in answer.text
+        assert "bug in Sanderling" in answer.text
         assert "nobody expected" not in answer.text
         for header in set(expected) - {"content-length", "content-type"}:
             assert answer.headers[header] == expected[header]

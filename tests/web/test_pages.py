@@ -185,8 +185,8 @@ def test_filters_keep_what_was_asked(server: Served) -> None:
     wrong = tree(server, "/crawls/history/changes?since=never&kind=text")
     assert attribute(one(wrong, "since"), "aria-invalid") == "true"
     assert "never" in attribute(one(wrong, "since"), "value")
-    assert "No page fits" in tree(server, "/crawls/history/pages?prefix=zzz").text
-    assert "No change fits" in tree(server, "/crawls/history/changes?since=2090-01-01").text
+    assert "No page matches" in tree(server, "/crawls/history/pages?prefix=zzz").text
+    assert "No change matches" in tree(server, "/crawls/history/changes?since=2090-01-01").text
 
 
 def test_a_host_is_found_by_its_bare_name(server: Served) -> None:
@@ -257,7 +257,7 @@ def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pyt
 
     *before, end = asyncio.run(look())
     shelf.close_idle(0)
-    assert before and all("Nothing yet among the first" in each for each in before)
+    assert before and all("Nothing among the first" in each for each in before)
     assert "fetched" in end
 
 
@@ -315,14 +315,14 @@ def test_freshness_is_drawn(server: Served, history: Path) -> None:
         for each in tree(server, "/crawls/history/changes?kind=text").find_all("a")
         if attribute(each, "href").endswith("/diff")
     )
-    assert "believed to change about every" in tree(server, page.removesuffix("/diff")).text
+    assert "expected to change about every" in tree(server, page.removesuffix("/diff")).text
     assert [each.text for each in shown.find_all("button")].count("Refresh") == 1
     with hold(Folder(history / "history")):
         at_work = tree(server, "/crawls/history/freshness")
-    assert "The crawl is at work" in at_work.text
+    assert "The crawl is running" in at_work.text
     assert "Refresh" not in [each.text for each in at_work.find_all("button")]
     (history / "history" / "sanderling.db").touch()  # as a run does
-    assert "being put together" in tree(server, "/crawls/history/freshness").text
+    assert "being computed" in tree(server, "/crawls/history/freshness").text
 
 
 def test_what_renews_itself(server: Served) -> None:

@@ -72,7 +72,7 @@ def test_a_crawl_is_made_watched_changed_and_visited_again(server: Served, site:
     check(tree(server, "/new"), "/new")
     made = send(server, "/new", "/new", seeds=site.url, name="tide", max_pages="10", per_host="8", delay="0")
     assert made.status_code == 303 and made.headers["location"] == "/crawls/tide", made.text
-    wait_for(server, "tide", "The limit of 10 pages is met")
+    wait_for(server, "tide", "The limit of 10 pages is reached")
     overview = tree(server, "/crawls/tide")
     check(overview, "/crawls/tide")
     assert "--max-pages 10 --per-host 8 --delay 0s" in overview.text
@@ -116,10 +116,10 @@ def test_what_was_made_is_started_later(server: Served, site: ServedWeb, home: P
     assert server.http.post("/api/v1/crawls", json=asked, headers={"x-sanderling": "1"}).status_code == 201
     made = tree(server, "/crawls/later")
     check(made, "made")
-    assert "Made, and not started yet" in made.text and site.url in made.text
+    assert "This crawl was not started yet" in made.text and site.url in made.text
     assert "not started" in one(tree(server, "/"), "crawls").text
     assert send(server, "/crawls/later", "/crawls/later/control", action="crawl").status_code == 303
-    wait_for(server, "later", "The limit of 1 page is met")
+    wait_for(server, "later", "The limit of 1 page is reached")
 
 
 def test_a_folder_that_cannot_be_read_hides_no_other(server: Served, home: Path) -> None:
@@ -136,7 +136,7 @@ def test_a_seed_that_cannot_be_reached_is_tried_again(server: Served) -> None:
     table: dict[str, Any] = {"/": lambda n: Answer(b"", status=500) if n == 1 else b"<title>Here</title> at last"}
     with PageServer(table) as site:
         send(server, "/new", "/new", seeds=site.origin, name="away", retries="0", delay="0")
-        assert "Try again" in wait_for(server, "away", "No page could be fetched")
+        assert "Retry" in wait_for(server, "away", "No page could be fetched")
         check(tree(server, "/crawls/away"), "nothing fetched")
         assert "nothing fetched" in one(tree(server, "/"), "crawls").text
         assert send(server, "/crawls/away", "/crawls/away/control", action="retry").status_code == 303

@@ -1,4 +1,4 @@
-"""The app: who may enter, the API for programs, the pages for people."""
+"""Connects the parts of the web side to one app."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,18 +14,18 @@ from sanderling.web.api.answers import describe
 from sanderling.web.estimates import Estimates
 from sanderling.web.indexes import Indexes
 from sanderling.web.middleware import Gate
-from sanderling.web.pages.mishaps import error_page
+from sanderling.web.pages.errors import error_page
 from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard
 from sanderling.web.shelf import IDLE_SECONDS, Shelf
 from sanderling.web.tallies import Tallies
 
-# Threads that read stores for requests, each with a connection of its own while it works.
+# Threads that read stores for requests. Each has a connection of its own while it works.
 READERS = 8
 
 
 def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
-    """Everything that one server shows; `keep` lets the crawls that it started go on when it ends."""
+    """Makes the app of one server. With `keep`, crawls that it started continue after the server ends."""
     runner = Runner(shelf, security.allow_private, keep)
     indexes = Indexes()
 

@@ -1,4 +1,4 @@
-"""How fresh crawls are believed to be: reckoned beside the server, since a large collection takes seconds, and remembered."""
+"""Estimates of the freshness of crawls. Each is computed in a process of its own, because it can take seconds, and kept."""
 
 import subprocess
 import threading
@@ -10,13 +10,13 @@ from msgspec import Struct
 from sanderling.processes import entry_points
 from sanderling.repository.folder import Folder, in_use
 
-# A figure is reckoned anew when it is older than so many times the seconds it took, and than this.
+# An estimate is renewed after SHORTEST seconds, or after TIMES as long as it took, whichever is longer.
 SHORTEST, TIMES = 30.0, 50.0
 LONGEST_WORK = 600.0
 
 
 class DoubtAnswer(Struct, frozen=True):
-    """Something a host says that is not believed."""
+    """A hint of a host that visits have contradicted too often."""
 
     host: str
     about: str
@@ -24,7 +24,7 @@ class DoubtAnswer(Struct, frozen=True):
 
 
 class BudgetAnswer(Struct, frozen=True):
-    """What so many visits a day keep fresh in the long run."""
+    """The long-run freshness with this many visits a day."""
 
     visits: float
     optimal: float
@@ -32,7 +32,7 @@ class BudgetAnswer(Struct, frozen=True):
 
 
 class Estimate(Struct, frozen=True, kw_only=True):
-    """How fresh a copy is believed to be, as `sanderling freshness --json` says it."""
+    """The estimated freshness of a crawl, as `sanderling freshness --json` prints it."""
 
     pages: int
     visited_again: int
@@ -44,12 +44,12 @@ class Estimate(Struct, frozen=True, kw_only=True):
     paces: dict[str, int] = {}
     doubts: list[DoubtAnswer] = []
     budgets: list[BudgetAnswer] = []
-    past: list[tuple[float, float]] = []  # when, and how fresh the copy was believed to be then
-    fading: list[tuple[float, float]] = []  # days from now, and how fresh the copy is then when nothing is visited
+    past: list[tuple[float, float]] = []  # time, and the estimated freshness at that time
+    fading: list[tuple[float, float]] = []  # days from now, and the expected freshness then if nothing is visited
 
 
 class Known(Struct, frozen=True):
-    """The last estimate, when it was made, and why there is none."""
+    """The last estimate and the time when it was made, or the reason why there is none."""
 
     at: float = 0.0
     seconds: float = 0.0
@@ -58,7 +58,7 @@ class Known(Struct, frozen=True):
 
 
 class Estimates:
-    """At most one process a crawl; safe to use from many threads."""
+    """Runs at most one process for each crawl. It is thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -66,11 +66,11 @@ class Estimates:
         self._working: set[str] = set()
 
     def of(self, folder: Folder) -> Known:
-        """What is known, at once; begins to reckon anew when that is old or missing."""
+        """Returns the last estimate at once. If it is old or missing, starts to compute a new one."""
         key = str(folder.path)
         with self._guard:
             known = self._known.get(key, Known())
-            if _is_past(folder, known):
+            if _is_outdated(folder, known):
                 known = self._known[key] = Known()
             if key not in self._working and time.time() - known.at > max(SHORTEST, TIMES * known.seconds):
                 self._working.add(key)
@@ -84,17 +84,17 @@ class Estimates:
                 entry_points.command("command", "freshness", key, "--json"),
                 stdin=subprocess.DEVNULL, capture_output=True, timeout=LONGEST_WORK,
             )  # fmt: skip
-            said = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].removeprefix("sanderling: ")
+            error_line = ran.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2].removeprefix("sanderling: ")
             found = msgspec.json.decode(ran.stdout, type=Estimate) if ran.returncode == 0 else None
         except (subprocess.TimeoutExpired, msgspec.MsgspecError, OSError) as error:
-            found, said = None, str(error)
+            found, error_line = None, str(error)
         with self._guard:
-            self._known[key] = Known(time.time(), time.time() - begin, found, "" if found else said)
+            self._known[key] = Known(time.time(), time.time() - begin, found, "" if found else error_line)
             self._working.discard(key)
 
 
-def _is_past(folder: Folder, known: Known) -> bool:
-    """Whether pages were visited since: nobody wants to know how fresh they were before. While they are, the last figures do."""
+def _is_outdated(folder: Folder, known: Known) -> bool:
+    """Whether a crawl visited pages after the estimate and has ended. While it runs, the last estimate is still shown."""
     state = (folder.database, folder.database.with_name(folder.database.name + "-wal"))
     written = max((path.stat().st_mtime for path in state if path.exists()), default=0.0)
     return known.at > 0 and written > known.at - known.seconds and not in_use(folder)

@@ -1,4 +1,4 @@
-"""The search indexes of the crawls on the shelf: kept open, and brought up to date when somebody searches."""
+"""The search indexes of all crawls. They are kept open, and a search starts to index missing versions."""
 
 import threading
 import time
@@ -11,7 +11,7 @@ from sanderling.search.searching import KeptIndex, Searcher, open_search
 
 
 class Indexes:
-    """One open index a crawl, and at most one thread that writes to it; safe to use from many threads."""
+    """One open index for each crawl, and at most one thread that writes to it. It is thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -20,20 +20,20 @@ class Indexes:
         self._troubles: dict[Path, str] = {}
 
     def searcher(self, folder: Folder, store: Store) -> Searcher:
-        """Answers questions about a crawl whose store somebody else closes."""
+        """A searcher for a crawl. The caller closes the store."""
         with self._guard:
             index = self._kept[folder.path][1] if folder.path in self._kept else KeptIndex(folder)
             self._kept[folder.path] = time.monotonic(), index
         return Searcher(folder, store, index)
 
     def close_idle(self, seconds: float) -> None:
-        """Lets go of what nobody has searched for a while."""
+        """Closes indexes that were not used for a while."""
         since = time.monotonic() - seconds
         with self._guard:
             self._kept = {path: each for path, each in self._kept.items() if each[0] > since}
 
     def catch_up(self, folder: Folder) -> str:
-        """Begins to index what is missing, unless that is under way; returns why it could not be done last time."""
+        """Starts to index missing versions, unless that is running. Returns the error of the last time, if any."""
         with self._guard:
             if folder.path not in self._busy:
                 self._busy.add(folder.path)
@@ -46,7 +46,7 @@ class Indexes:
             with open_search(folder) as search:
                 search.catch_up()
         except IndexInUse:
-            pass  # whoever is at it does the same
+            pass  # another process is already doing the same
         except (SanderlingError, OSError) as error:
             trouble = str(error)
         with self._guard:

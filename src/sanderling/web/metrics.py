@@ -10,7 +10,7 @@ from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Counts, Live
 from sanderling.repository.folder import in_use
 from sanderling.web.api.crawls import counted
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 
 router = APIRouter(include_in_schema=False)
 
@@ -18,7 +18,7 @@ _STATES = ("queued", "leased", "fetched", "failed", "gone", "excluded", "held")
 _TOTALS = {
     "known": "URLs that were found", "pages": "pages that were stored", "versions": "versions that were stored",
     "bytes": "bytes that were downloaded", "visits": "answered visits", "changed": "visits that found a change",
-    "not_modified": "visits answered with 304", "same": "visits that brought the same bytes", "retried": "further tries",
+    "not_modified": "visits answered with 304", "same": "visits that received the same bytes", "retried": "retries",
 }  # fmt: skip
 
 # (name, type, help, labels and value)
@@ -26,7 +26,7 @@ Sample = tuple[str, str, str, dict[str, str], float]
 
 
 @router.get("/metrics")
-def metrics(shelf: GivenShelf) -> Response:
+def metrics(shelf: ShelfDep) -> Response:
     samples: list[Sample] = []
     for id, folder in shelf.folders().items():
         live: Live | None = None
@@ -46,16 +46,16 @@ def metrics(shelf: GivenShelf) -> Response:
 
 def _samples(crawl: str, counts: Counts, running: bool, live: Live | None) -> Iterator[Sample]:
     of = {"crawl": crawl}
-    yield "sanderling_running", "gauge", "whether a process crawls", of, float(running)
+    yield "sanderling_running", "gauge", "whether the crawl is running", of, float(running)
     for state in _STATES:
         yield "sanderling_urls", "gauge", "URLs by state", {**of, "state": state}, getattr(counts, state)
     for name, help in _TOTALS.items():
         yield f"sanderling_{name}_total", "counter", help, of, getattr(counts, name)
     if live is not None:
-        yield "sanderling_paused", "gauge", "whether leases are held back", of, float(live.paused)
+        yield "sanderling_paused", "gauge", "whether the crawl is paused", of, float(live.paused)
         yield "sanderling_clients", "gauge", "client processes", of, len(live.clients)
         yield "sanderling_clients_replaced_total", "counter", "client processes that died", of, live.replaced
-        yield "sanderling_hosts", "gauge", "hosts with work", of, live.hosts
+        yield "sanderling_hosts", "gauge", "hosts with waiting URLs", of, live.hosts
         yield "sanderling_pages_per_second", "gauge", "over the last ten seconds", of, live.pages_per_second
         for number, length in enumerate(live.lists or (), 1):
             yield "sanderling_list_length", "gauge", "the three lists", {**of, "list": str(number)}, length

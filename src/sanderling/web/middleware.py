@@ -1,4 +1,4 @@
-"""Every request passes here first: the name it asks for, who asks, and the headers that every answer carries."""
+"""Checks every request: the host name and who sent it. Adds the security headers to every answer."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
@@ -16,10 +16,10 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-# Larger than any form or list of seeds that somebody means to send.
+# Larger than any sensible form or list of seeds.
 MOST_BODY = 4 * 1024 * 1024
 
-# What those may see who have not signed in yet.
+# Paths that can be seen without signing in.
 _OPEN = ("/login", "/static/")
 
 
@@ -36,7 +36,7 @@ class Gate:
             return
         headers = Headers(scope=scope)
         if scope["method"] == "HEAD":
-            scope = {**scope, "method": "GET"}  # the server sends no body then
+            scope = {**scope, "method": "GET"}  # the server drops the body of the answer
         state = scope.setdefault("state", {})
         state["session"] = self._session(headers)
         state["by_token"] = self._security.knows_token(headers.get("authorization", ""))
@@ -53,14 +53,14 @@ class Gate:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.get("host", "")
         if not self._security.answers_to(host):
-            return problem(421, "this server does not answer to that name; see `sanderling serve --name`")
+            return problem(421, "this server does not accept that host name; see `sanderling serve --name`")
         safe = scope["method"] in ("GET", "HEAD", "OPTIONS")
         if not safe and not _same_origin(headers, host):
-            return problem(403, "this came from a page of another site")
+            return problem(403, "this request came from a page of another site")
         if not safe and "transfer-encoding" in headers:
-            return problem(411, "say how long it is: send Content-Length")
+            return problem(411, "send the Content-Length header")
         if _length(headers) > MOST_BODY:
-            return problem(413, f"send at most {MOST_BODY >> 20} MiB at once")
+            return problem(413, f"the body is larger than {MOST_BODY >> 20} MiB")
         path: str = scope["path"]
         if path.startswith(_OPEN) or scope["state"]["by_token"] or self._security.may_enter(scope["state"]["session"]):
             return None
@@ -102,7 +102,7 @@ class Gate:
 
 
 def _same_origin(headers: Headers, host: str) -> bool:
-    """Browsers say where a request comes from; programs do not, and need not."""
+    """Whether a request comes from our own pages. Programs other than browsers send no origin, and are accepted."""
     site = headers.get("sec-fetch-site")
     origin = headers.get("origin")
     return site in (None, "same-origin", "none") and (

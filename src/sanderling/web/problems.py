@@ -1,4 +1,4 @@
-"""Every error of the web side as application/problem+json (RFC 9457), or as a page for people."""
+"""Answers every error as application/problem+json (RFC 9457), or as a page for people."""
 
 import sqlite3
 from collections.abc import Awaitable, Callable
@@ -15,17 +15,17 @@ from sanderling.crawling.remote import NotRunning
 from sanderling.errors import BadFolder, BadIndex, Damaged, FolderInUse, RunFailed, SanderlingError, StoreAway
 from sanderling.web.shelf import UnknownCrawl
 
-# Makes a page that says what went wrong to a person: (request, status, sentence).
+# Makes a page about an error: (request, status, sentence).
 ErrorPage = Callable[[Request, int, str], Response]
 CallNext = Callable[[Request], Awaitable[Response]]
 
 
 class NotFound(SanderlingError):
-    """What was asked for does not exist."""
+    """The requested thing does not exist."""
 
 
 class Conflict(SanderlingError):
-    """It cannot be done as things stand."""
+    """The current state does not allow it."""
 
 
 _STATUS: dict[type[SanderlingError], int] = {
@@ -34,8 +34,12 @@ _STATUS: dict[type[SanderlingError], int] = {
 }  # fmt: skip
 
 
-class Mistakes:
-    """Answers what nobody expected, inside of whatever adds headers to answers: the framework would do so outside of it."""
+class UnexpectedErrors:
+    """Answers unexpected exceptions.
+
+    It runs inside the middleware that adds headers. The framework's own handler would run outside of it, so its answers
+    would lack them.
+    """
 
     def __init__(self, app: ASGIApp, answer: ErrorPage) -> None:
         self._app = app
@@ -53,14 +57,14 @@ class Mistakes:
             await self._app(scope, receive, sending)
         except Exception:
             if scope["type"] == "http" and not begun:
-                await self._said(Request(scope))(scope, receive, send)
-            raise  # so that the server's log says more
+                await self._response(Request(scope))(scope, receive, send)
+            raise  # so that the server logs the traceback
 
-    def _said(self, request: Request) -> Response:
-        sentence = "this is a mistake of Sanderling; the server's log says more"
+    def _response(self, request: Request) -> Response:
+        sentence = "this is a bug in Sanderling; the server's log has details"
         try:
             return self._answer(request, 500, sentence)
-        except Exception:  # the page may need what failed
+        except Exception:  # the page may use the part that failed
             return problem(500, sentence)
 
 
@@ -70,7 +74,7 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None, **m
 
 
 def install(app: FastAPI, page: ErrorPage | None = None) -> None:
-    """Makes an app answer every error in one form; `page` is for browsers, outside of the API."""
+    """Makes an app answer every error in the same form. `page` makes pages for browsers, except in the API."""
 
     def answer(
         request: Request, status: int, detail: str, headers: dict[str, str] | None = None, **more: object
@@ -111,4 +115,4 @@ def install(app: FastAPI, page: ErrorPage | None = None) -> None:
     app.add_exception_handler(OverflowError, too_large)
     app.add_exception_handler(OSError, unreadable)
     app.add_exception_handler(sqlite3.DatabaseError, damaged)
-    app.add_middleware(Mistakes, answer=answer)
+    app.add_middleware(UnexpectedErrors, answer=answer)

@@ -1,7 +1,8 @@
-"""Makes crawls and runs them, each as a process of its own in a session of its own, which outlives this server if asked.
+"""Makes and starts crawls. Each runs as a process in a session of its own, so that it can outlive this server.
 
-Who uses the API is not necessarily who runs the server. So a seed that comes this way may not lead to a private address,
-neither when it is named nor when it is fetched, and settings that reach further than a crawl are refused.
+The user of the API may be another person than the owner of the server. So seeds that come from the API must not lead to
+private addresses; this is checked now and again when they are fetched. Settings that affect more than the crawl
+are refused.
 """
 
 import contextlib
@@ -32,11 +33,11 @@ from sanderling.web.shelf import Shelf
 Mode = Literal["crawl", "again", "retry", "refresh"]
 _FLAGS: dict[Mode, list[str]] = {"crawl": [], "again": ["--again"], "retry": ["--retry-failed"]}
 
-# What the processes that were started here said.
+# The output of the processes that this server started.
 LOG = "sanderling.log"
 MOST_SEEDS = 10_000
 MOST_AT_ONCE = 16
-# How long a crawl may take to begin before we say that it has.
+# After this time a crawl counts as started, even if it does not answer yet.
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
 
@@ -46,15 +47,15 @@ _CRAWLS_OWN = {
     "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
     "low_speed_time", "retries", "retry_wait", "rules",
 }  # fmt: skip
-# Settings that a server with --allow-private takes, too.
+# Settings that a server with --allow-private also accepts.
 _FURTHER = {"allow_private", "proxy"}
 
 
 class Runner:
-    """The crawls that this server started."""
+    """Makes crawls, and keeps the processes of those that this server started."""
 
     def __init__(self, shelf: Shelf, allow_private: bool = False, keep: bool = False) -> None:
-        """`keep` lets crawls go on when the server ends."""
+        """With `keep`, crawls continue after the server ends."""
         self._shelf = shelf
         self._allow_private = allow_private
         self._keep = keep
@@ -63,14 +64,14 @@ class Runner:
 
     @property
     def offered(self) -> list[str]:
-        """The settings that a crawl which is made here may have."""
+        """The settings that can be chosen for a new crawl."""
         names = _CRAWLS_OWN | _FURTHER if self._allow_private else _CRAWLS_OWN
         return [each.name for each in DECLARED if each.name in names]
 
     def create(self, name: str, seeds: list[str], chosen: dict[str, object]) -> Folder:
-        """Makes the folder of a new crawl; everything that does not fit is said before anything is made."""
+        """Makes the folder of a new crawl. All inputs are checked before anything is made."""
         if not seeds or len(seeds) > MOST_SEEDS:
-            raise BadSeed(f"name between 1 and {MOST_SEEDS:,} seeds")
+            raise BadSeed(f"give 1 to {MOST_SEEDS:,} seeds")
         starts = list(dict.fromkeys(canonical_seed(seed) for seed in seeds))
         for setting in chosen:
             if setting not in self.offered:
@@ -85,19 +86,19 @@ class Runner:
             try:
                 folder.path.mkdir()
             except FileExistsError:
-                raise Conflict(f"there is a crawl {name!r} already") from None
+                raise Conflict(f"there is already a crawl {name!r}") from None
             write_whole(folder.settings, dump(settings, tuple(starts)).encode())
         return folder
 
     def start(self, folder: Folder, mode: Mode = "crawl", budget: str = "", forever: bool = False) -> None:
-        """Begins or resumes a crawl, and waits until it runs or has failed; a refresh takes a budget."""
+        """Starts or resumes a crawl, and waits until it runs or has failed. A refresh has a budget."""
         command = _command(folder, mode, budget, forever)
         with self._guard:
             if in_use(folder):
-                raise FolderInUse(f"{folder.path.name} is being crawled already")
+                raise FolderInUse(f"{folder.path.name} is already being crawled")
             self._forget_ended()
             if len(self._processes) >= MOST_AT_ONCE:
-                raise Conflict(f"{MOST_AT_ONCE} crawls are running already; stop one of them first")
+                raise Conflict(f"{MOST_AT_ONCE} crawls are already running; stop one of them first")
             with (folder.path / LOG).open("ab") as log:
                 process = subprocess.Popen(
                     entry_points.command("command", *command),
@@ -112,7 +113,7 @@ class Runner:
                 time.sleep(0.02)
         if process.poll():
             why = last_line(folder) or f"the crawl ended with code {process.returncode}"
-            if not folder.database.exists():  # it never began: the name is free again
+            if not folder.database.exists():  # it never started, so its name is free again
                 (folder.path / LOG).unlink(missing_ok=True)
                 folder.abandon()
             raise UsageError(why) if process.returncode == 2 else RunFailed(why)
@@ -123,7 +124,7 @@ class Runner:
             self._forget_ended()
 
     def close(self) -> None:
-        """Ends the crawls that were started here, unless they were to go on."""
+        """Ends the crawls that this server started, unless `keep` was set."""
         self.tidy()
         if self._keep:
             return
@@ -148,7 +149,7 @@ def _command(folder: Folder, mode: Mode, budget: str, forever: bool) -> list[str
 
 
 def change(folder: Folder, changes: dict[str, object]) -> Live | None:
-    """Changes limits, scope or order, at once when the crawl runs and else from its next run on."""
+    """Changes limits, scope or order: at once if the crawl runs, else for its next run."""
     if in_use(folder):
         with contextlib.suppress(remote.NotRunning):
             return remote.command(folder.path, Command("change", changes))
@@ -158,23 +159,21 @@ def change(folder: Folder, changes: dict[str, object]) -> Live | None:
 
 
 def last_line(folder: Folder) -> str:
-    """What a crawl that was started here said last."""
+    """The last output line of a crawl that this server started."""
     try:
         with (folder.path / LOG).open("rb") as log:
             log.seek(max(0, log.seek(0, os.SEEK_END) - 4096))
             lines = log.read().decode("utf-8", "replace").split("\n")
     except FileNotFoundError:
         return ""
-    said = [line.strip() for line in lines if line.strip()]
-    return said[-1].removeprefix("sanderling: ") if said else ""
+    output = [line.strip() for line in lines if line.strip()]
+    return output[-1].removeprefix("sanderling: ") if output else ""
 
 
 def _check_public(seeds: list[str]) -> None:
-    """Refuses seeds at private addresses; where a name leads may change later, so that it is checked again then."""
+    """Refuses seeds at private addresses. A name may lead elsewhere later, so the crawl checks again at each fetch."""
     for name in dict.fromkeys(hostname(seed) for seed in seeds):
-        refused = BadSeed(
-            f"{name!r} is at a private address; `sanderling serve --allow-private` lets crawls begin there"
-        )
+        refused = BadSeed(f"{name!r} is at a private address; `sanderling serve --allow-private` allows such seeds")
         if names_private(name):
             raise refused
         try:

@@ -1,7 +1,8 @@
-"""Shows archived pages on an origin of their own, where nothing in them runs and nothing of ours can be reached.
+"""Shows archived pages on an origin of their own, so that they cannot reach the dashboard.
 
-Who has a signed link may see that version for an hour; there are no cookies and no other addresses. The policy turns
-scripts, forms, frames and every request off: a page looks as it does without its pictures and style sheets.
+Anyone who has a signed link may see that version for an hour. There are no cookies and no other URLs. The content
+security policy turns off scripts, forms, frames and all requests, so a page is shown without its images and style
+sheets.
 """
 
 from html import escape
@@ -16,7 +17,7 @@ from sanderling.web.problems import NotFound
 from sanderling.web.security import Security
 from sanderling.web.shelf import Shelf
 
-# What a browser shows in place; everything else is offered as a file.
+# Media types that a browser shows. All others are downloaded.
 _SHOWN = ("text/", "application/xhtml+xml", "application/pdf", "application/json", "application/xml", "image/")
 
 _POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; base-uri 'none'"
@@ -31,7 +32,7 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
         if security.answers_to(request.headers.get("host", "")):
             answer = await call_next(request)
         else:
-            answer = problems.problem(421, "this server does not answer to that name")
+            answer = problems.problem(421, "this server does not accept that host name")
         answer.headers["Content-Security-Policy"] = f"{_POLICY}; frame-ancestors {_dashboard(request, security)}"
         answer.headers["X-Content-Type-Options"] = "nosniff"
         answer.headers["Referrer-Policy"] = "no-referrer"
@@ -43,11 +44,11 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
     @app.get("/{crawl}/{version}")
     def archived(crawl: str, version: int, until: int, key: str) -> Response:
         if not security.may_see(crawl, version, until, key):
-            raise NotFound("this link has ended, or is not one of ours: open the page from the dashboard again")
+            raise NotFound("this link has expired or is not valid: open the page from the dashboard again")
         with shelf.reading(crawl) as (folder, store):
             row = views.version(store, version)
             if row is None or row.kinds & ChangeKind.GONE:
-                raise NotFound(f"there is no content of version {version}")
+                raise NotFound(f"version {version} has no content")
             found = warc.read(folder.warcs, row.stored)
         kind = next((value for name, value in found.headers if name.lower() == "content-type"), row.mime)
         kind = kind if kind.isascii() and kind.isprintable() and kind else "application/octet-stream"
@@ -60,12 +61,12 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
 
 
 def _sentence(_: Request, status: int, detail: str) -> Response:
-    """For people: a link that was opened too late."""
+    """A short page about an error, for example an expired link."""
     return HTMLResponse(f"<!doctype html><meta charset=utf-8><title>{status}</title><p>{escape(detail)}", status)
 
 
 def _dashboard(request: Request, security: Security) -> str:
-    """The one origin whose pages may show these in a frame."""
+    """The only origin whose pages may show these in a frame."""
     name = request.url.hostname or ""
     return (
         f"{request.url.scheme}://{name}:{security.port}"

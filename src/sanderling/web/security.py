@@ -1,8 +1,8 @@
-"""Who may do what: names we answer to, tokens and passwords, sessions, forms, and links to archived pages.
+"""Who may do what: accepted host names, tokens and passwords, sessions, forms, and links to archived pages.
 
-On loopback everybody may enter who reaches the server by its own name: a page of the web that has its name point at
-127.0.0.1 does not. Elsewhere a token or a password is needed. A form carries a token of its session, and a program
-that uses a cookie sends a header that no page of another origin may send.
+On loopback, anyone who uses the server's own name may enter. A website whose name points at 127.0.0.1 uses another name
+and is refused. On other addresses, a token or a password is needed. A form contains a token of its session. A program
+that uses a cookie must send a header that pages of other origins cannot send.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from fastapi import HTTPException, Request
 
 SESSION_SECONDS = 12 * 3600.0
 ARCHIVE_SECONDS = 3600.0
-# Wrong passwords an address may try in a minute; and all addresses together, since each try costs 50 ms and 64 MiB.
+# Wrong passwords a minute from one address, and from all together, because each costs 50 ms and 64 MiB.
 TRIES, ALL_TRIES = 5, 60
 MOST_SESSIONS = 1000
 
@@ -26,14 +26,16 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 
 
 class Security:
-    """The secrets of one server; they live as long as it does."""
+    """The secrets of one server. A restart makes new ones."""
 
     def __init__(
         self, *, port: int, archive_port: int = 0, token: str = "", password: str = "",
         names: frozenset[str] = LOOPBACK_NAMES, any_name: bool = False, allow_private: bool = False,
     ) -> None:  # fmt: skip
-        """`any_name` for a server that is bound elsewhere, where a token or a password is required anyway."""
-        self.cookie = f"sanderling-{port}"  # cookies do not know ports: two servers on one machine must not share it
+        """`any_name` accepts every host name. It is for servers on other addresses, which need a token or a password."""
+        self.cookie = (
+            f"sanderling-{port}"  # cookies ignore the port, so two servers on one machine need different names
+        )
         self.port = port
         self.archive_port = archive_port
         self.allow_private = allow_private
@@ -55,14 +57,14 @@ class Security:
         return self._any_name or host_name(host) in self._names
 
     def knows_token(self, authorization: str) -> bool:
-        """Whether an Authorization header carries the token."""
+        """Whether an Authorization header contains the token."""
         scheme, _, given = authorization.partition(" ")
         if self._token is None or scheme.lower() != "bearer":
             return False
         return hmac.compare_digest(self._digest(given.strip()), self._token)
 
     def sign_in(self, given: str, address: str) -> str | None:
-        """A session for who knows the token or the password; None for others, and 429 for those who guess."""
+        """A session for anyone who knows the token or the password, else None. After many wrong tries, raises 429."""
         with self._one_by_one:
             self._slow_down(address)
             is_token = self._token is not None and hmac.compare_digest(self._digest(given), self._token)
@@ -89,7 +91,7 @@ class Security:
         return f"{nonce}.{self._sign('session', nonce)}"
 
     def is_session(self, session: str) -> bool:
-        """Whether we gave it out, so that nobody can plant one of their own."""
+        """Whether this server made the session, so that nobody can plant another one."""
         nonce, _, signature = session.partition(".")
         return hmac.compare_digest(signature.encode(), self._sign("session", nonce).encode())
 
@@ -99,7 +101,7 @@ class Security:
     # ---- archived pages, on another origin that gets no cookies
 
     def archive_link(self, origin: str, crawl: str, version: int) -> str:
-        """An address at which a version can be seen for an hour, by whoever has it."""
+        """A URL at which anyone can see a version for an hour."""
         until = int(time.time() + ARCHIVE_SECONDS)
         return f"{origin}/{crawl}/{version}?until={until}&key={self._sign('archive', f'{crawl}/{version}/{until}')}"
 
@@ -154,7 +156,7 @@ def is_loopback(address: str) -> bool:
 
 
 def form_token(request: Request) -> str:
-    """The token for the hidden field `form_token` of every form on a page; begins a session when there is none."""
+    """The token for the hidden field `form_token` of a form. It starts a session if there is none."""
     security: Security = request.app.state.security
     session: str = request.state.session
     if not session:
@@ -163,7 +165,7 @@ def form_token(request: Request) -> str:
 
 
 async def guard(request: Request) -> None:
-    """Refuses what changes something unless its sender meant it: a token, a header of ours, or a form of ours."""
+    """Refuses requests that change something, unless they have a token, our header or the token of our form."""
     if request.method in ("GET", "HEAD", "OPTIONS") or request.state.by_token or "x-sanderling" in request.headers:
         return
     security: Security = request.app.state.security
@@ -173,18 +175,18 @@ async def guard(request: Request) -> None:
     session: str = request.state.session
     if not session or not hmac.compare_digest(given.encode(), security.form_token(session).encode()):
         raise HTTPException(
-            403, "send the header `X-Sanderling: 1`, or a token; from a form: load the page again and send it once more"
+            403, "send the header `X-Sanderling: 1` or a token; for a form, load the page again and send it once more"
         )
 
 
 def archive_origin(request: Request) -> str:
-    """Where archived pages are shown: another port, hence another origin."""
+    """The origin that shows archived pages. It has another port, which makes it another origin."""
     security: Security = request.app.state.security
     return f"{request.url.scheme}://{host_name(request.headers.get('host', ''))}:{security.archive_port}"
 
 
 def is_hash(text: str) -> bool:
-    """Whether a password can be compared with it."""
+    """Whether a text is a valid password hash."""
     try:
         argon2.extract_parameters(text)
     except argon2.exceptions.InvalidHashError:

@@ -1,4 +1,4 @@
-"""Runs the app, and beside it the app that shows archived pages, until it is asked to stop."""
+"""Runs the app and the app that shows archived pages, until a signal stops them."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ from sanderling.errors import UsageError
 
 
 class _Server(uvicorn.Server):
-    """Leaves signals to us: there are two of them in one process."""
+    """Does not handle signals, because two servers run in one process. `serve` handles them."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -22,10 +22,10 @@ class _Server(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A socket that is bound already, so that a port in use is said before anything else happens."""
+    """A bound socket. It is made first, so that a port in use is reported before anything else happens."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # With the protocol named, asyncio turns Nagle's algorithm off, which holds short answers back for 40 ms.
+        # With the protocol given, asyncio turns off Nagle's algorithm, which delays short answers by 40 ms.
         sock = socket.socket(family, kind, protocol)
         with contextlib.ExitStack() as undo:
             undo.callback(sock.close)

@@ -1,4 +1,4 @@
-"""The crawl folders that one server shows: those it was given, and those one level below a directory it was given."""
+"""The crawl folders of a server: the given ones, and those one level below a given directory."""
 
 import hashlib
 import re
@@ -13,18 +13,18 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import Store
 
-# A store that nobody reads from for so long is closed, so that a folder can be moved or deleted.
+# An unused store is closed after this time, so that its folder can be moved or deleted.
 IDLE_SECONDS = 30.0
 
 _SLUG = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
 
 
 class UnknownCrawl(UsageError):
-    """No folder on the shelf has this name."""
+    """There is no folder with this name."""
 
 
 class Shelf:
-    """Folders by the names they have in addresses; safe to use from many threads."""
+    """Folders by their names in URLs. It is thread-safe."""
 
     def __init__(self, places: list[Path]) -> None:
         for place in places:
@@ -37,7 +37,7 @@ class Shelf:
         self._idle: dict[tuple[Path, int], list[tuple[float, Store]]] = {}
 
     def folders(self) -> dict[str, Folder]:
-        """Every crawl folder by its name, as they are now."""
+        """All crawl folders that exist now, by name."""
         paths: dict[Path, None] = {}
         for place in self._places:
             if Folder(place).exists():
@@ -55,7 +55,7 @@ class Shelf:
 
     @property
     def place(self) -> Path:
-        """Where new crawls go, or else where the first crawl is."""
+        """The directory for new crawls, or else the folder of the first crawl."""
         return next((place for place in self._places if not Folder(place).exists()), self._places[0])
 
     @property
@@ -69,7 +69,7 @@ class Shelf:
         return found
 
     def room_for(self, name: str) -> Folder:
-        """Where a new crawl goes: below the first directory that is not a crawl itself."""
+        """The folder for a new crawl, below the first directory that is not a crawl itself."""
         if not _SLUG.fullmatch(name) or ".." in name:
             raise UsageError(
                 f"{name!r} cannot name a crawl: use up to 64 of a-z, 0-9, '.', '_' and '-', beginning and ending with a letter or digit"
@@ -79,32 +79,32 @@ class Shelf:
         home = self.place
         folder = Folder(home / name)
         if folder.path.exists():
-            raise UsageError(f"there is a crawl {name!r} already")
+            raise UsageError(f"there is already a crawl {name!r}")
         home.mkdir(exist_ok=True)
         return folder
 
     @contextmanager
     def reading(self, name: str) -> Iterator[tuple[Folder, Store]]:
-        """A folder and its state, for reading by one thread; another process may crawl into it meanwhile."""
+        """A folder and its store, for one thread that only reads. Another process may write to it at the same time."""
         folder = self.folder(name)
         with self.opened(folder) as store:
             yield folder, store
 
     @contextmanager
     def opened(self, folder: Folder) -> Iterator[Store]:
-        """The same of a folder that is at hand: to find one by its name takes a look at all."""
+        """The store of a folder. It is faster than `reading`, which has to look for the folder by its name."""
         key = _file(folder)
         store = self._borrow(folder, key)
         try:
             yield store
         except BaseException:
-            store.close()  # whatever went wrong, the next reader begins anew
+            store.close()  # after an error, the next reader gets a new one
             raise
         with self._guard:
             self._idle.setdefault(key, []).append((time.monotonic(), store))
 
     def close_idle(self, seconds: float = IDLE_SECONDS) -> None:
-        """Closes what nobody has read from for a while."""
+        """Closes stores that were not used for a while."""
         since = time.monotonic() - seconds
         with self._guard:
             for key, stores in list(self._idle.items()):
@@ -123,7 +123,7 @@ class Shelf:
 
 
 def _file(folder: Folder) -> tuple[Path, int]:
-    """Tells a folder from another one that took its place."""
+    """Identifies a folder by its database too, because another folder may have replaced it."""
     try:
         return folder.path, folder.database.stat().st_ino
     except OSError:
@@ -135,5 +135,5 @@ def _slug(name: str) -> str:
 
 
 def _mark(path: Path) -> str:
-    """Tells folders apart whose names become the same in an address."""
+    """A suffix for folders that would have the same name in URLs."""
     return hashlib.sha256(str(path).encode("utf-8", "surrogateescape")).hexdigest()[:6]

@@ -11,8 +11,8 @@ from sanderling.web.security import Security
 router = APIRouter(include_in_schema=False)
 
 
-def _page(request: Request, after: str, said: str, status: int) -> Response:
-    return show(request, "login.html", status=status, next=after, wrong=said)
+def _page(request: Request, after: str, wrong: str, status: int) -> Response:
+    return show(request, "login.html", status=status, next=after, wrong=wrong)
 
 
 @router.get("/login")
@@ -34,7 +34,7 @@ def sign_in(
     if session is None:
         return _page(request, next, "That is neither the password nor the token of this server.", 401)
     request.state.give_cookie = session
-    # Only a path of our own: `//host` and `/\host` would lead elsewhere.
+    # Only a path on this server: `//host` and `/\host` would lead to another one.
     inside = next.startswith("/") and not next.startswith(("//", "/\\")) and next.isprintable()
     return RedirectResponse(next if inside else "/", 303)
 

@@ -1,6 +1,6 @@
-"""How many URLs of each host are in which state: counted beside, where there are many, and remembered for a while.
+"""Counts the URLs of each host by state. For a large crawl, a thread counts them, and the result is kept for a while.
 
-Counters that a crawl keeps up would cost every page of it a write; one count goes through a million URLs in a second.
+Stored counters would cost one write for every page. A count of a million URLs takes a second.
 """
 
 import threading
@@ -13,24 +13,24 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import HostStore, Totals
 
-# So many URLs are counted while somebody waits: a matter of milliseconds.
+# Up to this many URLs are counted during the request, in milliseconds.
 AT_ONCE = 20_000
-# A count is made anew when it is older than so many times the seconds it took, and than this.
+# A count is renewed after SHORTEST seconds, or after TIMES as long as it took, whichever is longer.
 SHORTEST, TIMES = 10.0, 50.0
 
 
 class TallyStore(Totals, HostStore, Protocol):
-    """What is tallied."""
+    """The parts of a store that a count reads."""
 
 
 class Tally(NamedTuple):
     states: dict[int, dict[int, int]]  # by host, then by state
-    at: float = 0.0  # when it was counted; 0 before it was
+    at: float = 0.0  # when it was counted; 0 before that
     seconds: float = 0.0
 
 
 class Tallies:
-    """At most one thread a crawl; safe to use from many threads."""
+    """Runs at most one thread for each crawl. It is thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -38,7 +38,7 @@ class Tallies:
         self._working: set[str] = set()
 
     def of(self, folder: Folder, store: TallyStore) -> Tally:
-        """What is known, at once; begins to count anew when that is old or missing."""
+        """Returns the last count at once. If it is old or missing, starts a new one."""
         if store.counts().known <= AT_ONCE:
             return Tally(store.host_states(), time.time())
         key = str(folder.path)
@@ -55,7 +55,7 @@ class Tallies:
             with closing(open_store(folder, readonly=True)) as store:
                 states = store.host_states()
         except (SanderlingError, OSError):
-            pass  # whoever asks for the page is told
+            pass  # the page itself reports the error
         with self._guard:
             known = self._known.get(key, Tally({}))
             now = time.time()

@@ -1,1 +1,1 @@
-"""The HTTP API, version 1: one module for each kind of thing that can be asked about."""
+"""The HTTP API, version 1: one module for each kind of resource."""

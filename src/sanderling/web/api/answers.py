@@ -1,4 +1,4 @@
-"""Answers as structs: encoded by msgspec, and described in the OpenAPI document by the same types."""
+"""Answers of the API. The same msgspec types encode them and describe them in the OpenAPI document."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def gives(kind: type[Any], status: int = 200) -> dict[str, Any]:
-    """What an endpoint answers with, for its decorator."""
+    """The arguments of an endpoint's decorator that describe its answer."""
     _KINDS.append(kind)
     described = {"schema": {"$ref": _PLACE.format(name=kind.__name__)}}
     return {
@@ -36,18 +36,18 @@ def gives(kind: type[Any], status: int = 200) -> dict[str, Any]:
     }
 
 
-def said(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+def json_answer(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     return Response(msgspec.json.encode(value), status, headers, media_type="application/json")
 
 
 def describe(app: FastAPI) -> None:
-    """Makes the app's OpenAPI document, once it is asked for."""
+    """Makes the app's OpenAPI document, at the first request for it."""
 
     def document() -> dict[str, Any]:
         if app.openapi_schema is None:
             made = get_openapi(title=app.title, version=app.version, routes=app.routes)
             for operation in [each for path in made["paths"].values() for each in path.values()]:
-                operation["responses"].pop("422", None)  # the framework would answer in another form
+                operation["responses"].pop("422", None)  # the framework's form of an error, which we do not use
                 operation["responses"]["default"] = _WRONG
             _, ours = msgspec.json.schema_components([Problem, *_KINDS], ref_template=_PLACE)
             made.setdefault("components", {}).setdefault("schemas", {}).update(ours)

@@ -1,4 +1,4 @@
-"""Changes: what is new, what changed and what left, the newest first; and the same as a feed."""
+"""Changes: pages that are new, changed or gone, the newest first, as a list or as a feed."""
 
 import time
 from typing import Annotated
@@ -11,8 +11,8 @@ from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
 from sanderling.telling.selection import kinds_named
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import After, GivenShelf, Limit, host_named
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import After, Limit, ShelfDep, host_named
 from sanderling.web.api.versions import Version, version_of
 from sanderling.web.problems import NotFound
 
@@ -25,7 +25,7 @@ Since = Annotated[str, Query(description="since then: 2026-11-01, '2026-11-01 12
 
 
 class ChangeList(Struct, frozen=True):
-    """Changes, the newest first. There may be few or none in a part that is not the last."""
+    """Changes, the newest first. A part that is not the last may have few items or none."""
 
     items: list[Version]
     next: int | None
@@ -33,10 +33,10 @@ class ChangeList(Struct, frozen=True):
 
 @router.get("/crawls/{crawl}/changes", **gives(ChangeList))
 def list_changes(
-    request: Request, crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After = None, since: Since = "",
+    request: Request, crawl: str, shelf: ShelfDep, limit: Limit = 100, after: After = None, since: Since = "",
     kind: Kinds = [],  # noqa: B006  (FastAPI copies it)
     min_significance: Annotated[float, Query(ge=0, le=1)] = 0.0, host: str = "",
-    everything: Annotated[bool, Query(alias="all", description="also what is no news")] = False,
+    everything: Annotated[bool, Query(alias="all", description="also changes that are not news")] = False,
 ) -> Response:  # fmt: skip
     """What changed, the newest first."""
     start = moment(since, time.time()) if since else 0.0
@@ -44,11 +44,11 @@ def list_changes(
         part = views.changes(
             store, limit, after, kinds_named(kind), start, min_significance, host_named(store, host), everything
         )
-    return said(ChangeList([version_of(request, crawl, row) for row in part.rows], part.next))
+    return json_answer(ChangeList([version_of(request, crawl, row) for row in part.rows], part.next))
 
 
 @router.get("/crawls/{crawl}/feed.atom", response_class=Response, responses={200: {"content": {atom.MEDIA_TYPE: {}}}})
-def feed(request: Request, crawl: str, shelf: GivenShelf, host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
+def feed(request: Request, crawl: str, shelf: ShelfDep, host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
     """The newest changes as an Atom feed."""
     with shelf.reading(crawl) as (_, store):
         found = views.changes(store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(store, host)).rows
@@ -58,9 +58,9 @@ def feed(request: Request, crawl: str, shelf: GivenShelf, host: str = "", kind: 
 
 
 @feeds.get("/feed.atom")
-def only_feed(request: Request, shelf: GivenShelf, crawl: str = "", host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
-    """The feed of one crawl, which need not be named where there is only one."""
+def only_feed(request: Request, shelf: ShelfDep, crawl: str = "", host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
+    """The feed of one crawl. If there is only one crawl, its name is not needed."""
     names = list(shelf.folders())
     if not crawl and len(names) != 1:
-        raise NotFound(f"say which: /feed.atom?crawl=ID, one of {', '.join(names[:20]) or 'none'}")
+        raise NotFound(f"name a crawl: /feed.atom?crawl=ID, one of {', '.join(names[:20]) or 'none'}")
     return feed(request, crawl or names[0], shelf, host, kind)

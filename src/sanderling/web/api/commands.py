@@ -1,4 +1,4 @@
-"""What is done to a crawl: start, pause, resume, stop, and other limits or another scope."""
+"""Commands to a crawl: start, pause, resume, stop, and change its limits or scope."""
 
 from typing import Any
 from urllib.parse import urlsplit
@@ -12,9 +12,9 @@ from sanderling.model import Command, Live
 from sanderling.repository import address
 from sanderling.settings import DECLARED, Settings, load
 from sanderling.web import running
-from sanderling.web.api.answers import gives, said
+from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.crawls import CrawlAnswer, read_crawl
-from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.api.inputs import RunnerDep, ShelfDep
 
 router = APIRouter(tags=["commands"])
 
@@ -22,13 +22,13 @@ router = APIRouter(tags=["commands"])
 class Start(BaseModel, extra="forbid"):
     mode: running.Mode = "crawl"
     budget: str = Field(
-        "", max_length=40, description="of a refresh: visits (500) or bytes (50MB), at once or in a time (2000/h)"
+        "", max_length=40, description="for a refresh: visits (500) or bytes (50MB), in all or per time (2000/h)"
     )
-    forever: bool = Field(False, description="of a refresh: go on as the budget flows")
+    forever: bool = Field(False, description="for a refresh: continue for ever, with a budget per time")
 
 
 class Limits(BaseModel, extra="forbid"):
-    """Only what is given is changed; null lifts a limit."""
+    """Only the given fields are changed. Null removes a limit."""
 
     max_pages: int | None = None
     max_time: str | float | None = None
@@ -36,7 +36,7 @@ class Limits(BaseModel, extra="forbid"):
 
 
 class ScopeChange(BaseModel, extra="forbid"):
-    """Only what is given is changed; null brings the default back."""
+    """Only the given fields are changed. Null restores the default."""
 
     scope: str | None = None
     include: list[str] | None = None
@@ -56,57 +56,57 @@ class Setting(Struct, frozen=True):
 
 
 class SettingList(Struct, frozen=True):
-    """The settings of a crawl as its folder has them."""
+    """The settings in the folder of a crawl."""
 
     items: list[Setting]
 
 
 @router.post("/crawls/{crawl}/start", **gives(CrawlAnswer))
-def start(crawl: str, asked: Start, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    """Resume a crawl, also with what failed (`retry`), visit every known page once more (`again`), or those that deserve
-    it (`refresh`)."""
+def start(crawl: str, asked: Start, shelf: ShelfDep, runner: RunnerDep) -> Response:
+    """Start or resume a crawl. `retry` also visits failed URLs, `again` visits every known page once more, and `refresh`
+    visits the pages that have most probably changed."""
     runner.start(shelf.folder(crawl), asked.mode, asked.budget, asked.forever)
     return read_crawl(crawl, shelf)
 
 
 @router.post("/crawls/{crawl}/pause", **gives(Live))
-def pause(crawl: str, shelf: GivenShelf) -> Response:
-    """Hand nothing out until it is resumed; what is being fetched is finished."""
-    return said(remote.command(shelf.folder(crawl).path, Command("pause")))
+def pause(crawl: str, shelf: ShelfDep) -> Response:
+    """Start no further visits until the crawl is resumed. Running fetches are finished."""
+    return json_answer(remote.command(shelf.folder(crawl).path, Command("pause")))
 
 
 @router.post("/crawls/{crawl}/resume", **gives(Live))
-def resume(crawl: str, shelf: GivenShelf) -> Response:
+def resume(crawl: str, shelf: ShelfDep) -> Response:
     """End a pause."""
-    return said(remote.command(shelf.folder(crawl).path, Command("resume")))
+    return json_answer(remote.command(shelf.folder(crawl).path, Command("resume")))
 
 
 @router.post("/crawls/{crawl}/stop", **gives(Live))
-def stop(crawl: str, shelf: GivenShelf) -> Response:
-    """End the crawl's process; nothing is lost, and `start` goes on."""
-    return said(remote.command(shelf.folder(crawl).path, Command("stop")))
+def stop(crawl: str, shelf: ShelfDep) -> Response:
+    """End the process of the crawl. Nothing is lost, and `start` resumes it."""
+    return json_answer(remote.command(shelf.folder(crawl).path, Command("stop")))
 
 
 @router.patch("/crawls/{crawl}/limits", **gives(SettingList))
-def change_limits(crawl: str, asked: Limits, shelf: GivenShelf) -> Response:
-    """Change limits: at once when the crawl runs, and for its next runs."""
+def change_limits(crawl: str, asked: Limits, shelf: ShelfDep) -> Response:
+    """Change limits, for the running crawl and for later runs."""
     running.change(shelf.folder(crawl), asked.model_dump(exclude_unset=True))
     return settings(crawl, shelf)
 
 
 @router.patch("/crawls/{crawl}/scope", **gives(SettingList))
-def change_scope(crawl: str, asked: ScopeChange, shelf: GivenShelf) -> Response:
-    """Change what is followed: also counts for URLs that are known already, not for pages that were visited."""
+def change_scope(crawl: str, asked: ScopeChange, shelf: ShelfDep) -> Response:
+    """Change which links are followed. It also applies to known URLs, but not to pages that were visited."""
     running.change(shelf.folder(crawl), asked.model_dump(exclude_unset=True))
     return settings(crawl, shelf)
 
 
 @router.get("/crawls/{crawl}/settings", **gives(SettingList))
-def settings(crawl: str, shelf: GivenShelf) -> Response:
+def settings(crawl: str, shelf: ShelfDep) -> Response:
     """Every setting of a crawl."""
     folder = shelf.folder(crawl)
     chosen = load(folder.settings)[0] if folder.settings.exists() else Settings()
-    return said(SettingList([_shown(chosen, each) for each in DECLARED]))
+    return json_answer(SettingList([_shown(chosen, each) for each in DECLARED]))
 
 
 def _shown(chosen: Settings, each: Any) -> Setting:

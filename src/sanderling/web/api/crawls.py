@@ -1,4 +1,4 @@
-"""Crawls: which there are, how far they are, and making new ones."""
+"""Crawls: a list of all, the progress of each, and new ones."""
 
 import re
 from typing import Any
@@ -15,8 +15,8 @@ from sanderling.repository.store import Totals
 from sanderling.server.dispatcher import canonical_seed
 from sanderling.settings import load
 from sanderling.urls import hostname
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.running import Runner, last_line
 from sanderling.web.shelf import Shelf
 
@@ -24,7 +24,7 @@ router = APIRouter(tags=["crawls"])
 
 
 class CrawlAnswer(Struct, frozen=True, kw_only=True):
-    """A crawl folder and how far it is; `paused` and `live` only while it runs."""
+    """A crawl folder and its progress. `paused` can be true only while it runs."""
 
     id: str
     folder: str
@@ -33,20 +33,20 @@ class CrawlAnswer(Struct, frozen=True, kw_only=True):
     seeds: list[str] = []
     counts: Counts | None = None
     problem: str = ""
-    said: str = ""  # the last line of a crawl that was started here
+    said: str = ""  # the last output line of a crawl that this server started
 
 
 class Crawls(Struct, frozen=True):
-    """Every crawl on this server; one that cannot be read says why."""
+    """Every crawl on this server. If one cannot be read, `problem` says why."""
 
     items: list[CrawlAnswer]
 
 
 class NewCrawl(BaseModel, extra="forbid"):
-    seeds: list[str] = Field(min_length=1, max_length=10_000, description="where to begin")
-    name: str = Field("", max_length=64, description="the folder's name; by default made from the first seed")
+    seeds: list[str] = Field(min_length=1, max_length=10_000, description="the URLs to start from")
+    name: str = Field("", max_length=64, description="the name of the folder; the default comes from the first seed")
     settings: dict[str, Any] = Field({}, description="settings by name, as in sanderling.toml")
-    start: bool = Field(True, description="begin at once")
+    start: bool = Field(True, description="start at once")
 
 
 def crawl_named(id: str, folder: Folder, store: Totals) -> CrawlAnswer:
@@ -55,7 +55,7 @@ def crawl_named(id: str, folder: Folder, store: Totals) -> CrawlAnswer:
     if running:
         try:
             live = remote.look(folder.path, patience=1.0)
-        except (remote.NotRunning, RunFailed):  # it begins or ends just now
+        except (remote.NotRunning, RunFailed):  # it is starting or ending
             live = None
     return CrawlAnswer(
         id=id, folder=str(folder.path), running=running, paused=live is not None and live.paused,
@@ -65,37 +65,37 @@ def crawl_named(id: str, folder: Folder, store: Totals) -> CrawlAnswer:
 
 
 def counted(counts: Counts, running: bool) -> Counts:
-    """Totals as people read them; leases end with the process that gave them."""
+    """The totals to show. Leases end with the process that gave them."""
     return counts.with_leases(counts.leased if running else 0)
 
 
 @router.get("/crawls", **gives(Crawls))
-def list_crawls(shelf: GivenShelf) -> Response:
+def list_crawls(shelf: ShelfDep) -> Response:
     """Every crawl on this server."""
-    return said(Crawls([_looked_at(shelf, id, folder) for id, folder in shelf.folders().items()]))
+    return json_answer(Crawls([_looked_at(shelf, id, folder) for id, folder in shelf.folders().items()]))
 
 
 @router.post("/crawls", **gives(CrawlAnswer, 201))
-def create_crawl(asked: NewCrawl, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    """Make a crawl, and begin it unless told otherwise."""
+def create_crawl(asked: NewCrawl, shelf: ShelfDep, runner: RunnerDep) -> Response:
+    """Make a new crawl, and start it unless `start` is false."""
     id, folder = make(shelf, runner, asked.name, asked.seeds, asked.settings)
     if asked.start:
         runner.start(folder)
-    return said(_looked_at(shelf, id, folder), 201, {"Location": f"/api/v1/crawls/{id}"})
+    return json_answer(_looked_at(shelf, id, folder), 201, {"Location": f"/api/v1/crawls/{id}"})
 
 
 @router.get("/crawls/{crawl}", **gives(CrawlAnswer))
-def read_crawl(crawl: str, shelf: GivenShelf) -> Response:
+def read_crawl(crawl: str, shelf: ShelfDep) -> Response:
     """One crawl."""
     folder = shelf.folder(crawl)
     if not_begun(folder):
-        return said(_empty(crawl, folder))
+        return json_answer(_empty(crawl, folder))
     with shelf.opened(folder) as store:
-        return said(crawl_named(crawl, folder, store))
+        return json_answer(crawl_named(crawl, folder, store))
 
 
 def make(shelf: Shelf, runner: Runner, name: str, seeds: list[str], settings: dict[str, object]) -> tuple[str, Folder]:
-    """A new folder, and the name that it has on the shelf."""
+    """Makes a folder for a new crawl. Returns its name in URLs, and the folder."""
     folder = runner.create(name or _from_seed(seeds[0]), seeds, settings)
     return next(id for id, each in shelf.folders().items() if each.path == folder.path), folder
 
@@ -117,12 +117,12 @@ def _looked_at(shelf: Shelf, id: str, folder: Folder) -> CrawlAnswer:
 
 
 def not_begun(folder: Folder) -> bool:
-    """Whether a crawl was made, and nothing more."""
+    """Whether a crawl was made but never started."""
     return not folder.database.exists() and not load(folder.settings)[0].store
 
 
 def _empty(id: str, folder: Folder) -> CrawlAnswer:
-    """A crawl that was made and has not begun."""
+    """The answer for a crawl that was never started."""
     seeds = list(load(folder.settings)[1][:100])
     return CrawlAnswer(
         id=id, folder=str(folder.path), running=in_use(folder), seeds=seeds, counts=Counts(), said=last_line(folder)

@@ -1,7 +1,7 @@
-"""What happens in a crawl as it happens: server-sent events.
+"""Server-sent events of a crawl.
 
-`live` is the state of a running crawl, once a second; `idle` says that it does not run; `change` is a version that was just
-committed, by whatever process. A reader that comes back with `Last-Event-ID` gets the changes that it missed.
+`live` is the state of a running crawl, once a second. `idle` says that it is not running. `change` is a version that some
+process has just committed. A reader that returns with `Last-Event-ID` receives the changes that it missed.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Live, VersionRow
 from sanderling.repository.store import ChangeStore
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.api.versions import version_of
 from sanderling.web.shelf import Shelf
 
@@ -26,14 +26,17 @@ router = APIRouter(tags=["live"])
 
 PAUSE = 1.0
 BATCH = 100
-# A line now and then keeps proxies from closing a connection on which nothing happens.
+# After so many seconds without an event a comment is sent, so that proxies do not close the connection.
 LONGEST_SILENCE = 15.0
 MOST_READERS = 100
 THREADS = 4
 
 
 class Listeners:
-    """How many listen; each costs a look a second. They have threads of their own, lest pages wait behind them."""
+    """The number of readers, and their threads. Each reader reads the store once a second.
+
+    They have threads of their own, so that pages do not wait for them.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -42,12 +45,12 @@ class Listeners:
 
 @router.get("/crawls/{crawl}/events", response_class=StreamingResponse)
 async def events(
-    request: Request, crawl: str, shelf: GivenShelf,
+    request: Request, crawl: str, shelf: ShelfDep,
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
 ) -> StreamingResponse:  # fmt: skip
     """Server-sent events: `live`, `idle` and `change`."""
     if request.app.state.listeners.count >= MOST_READERS:
-        raise HTTPException(503, f"{MOST_READERS} readers listen already", {"Retry-After": "10"})
+        raise HTTPException(503, f"there are already {MOST_READERS} readers", {"Retry-After": "10"})
     start = last_event_id
     if start is None:
         start = await anyio.to_thread.run_sync(_newest, shelf, crawl)
@@ -62,7 +65,7 @@ async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> As
         while not getattr(request.app.state, "closing", False) and not await request.is_disconnected():
             try:
                 live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number, limiter=listeners.threads)
-            except (SanderlingError, OSError):  # the folder is gone, or its database: the reader will ask again
+            except (SanderlingError, OSError):  # the folder or its database is gone; the reader will reconnect
                 return
             for row in found:
                 number = row.number

@@ -1,4 +1,4 @@
-"""How fresh a crawl is believed to be, and what a budget of visits buys."""
+"""The estimated freshness of a crawl, and the freshness that each budget gives."""
 
 import time
 
@@ -6,8 +6,8 @@ import anyio
 from fastapi import APIRouter, Request, Response
 
 from sanderling.errors import RunFailed
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.estimates import Estimates, Known
 
 router = APIRouter(tags=["freshness"])
@@ -16,8 +16,8 @@ PATIENCE = 10.0
 
 
 @router.get("/crawls/{crawl}/freshness", **gives(Known))
-async def freshness(request: Request, crawl: str, shelf: GivenShelf) -> Response:
-    """The last estimate; without one yet after ten seconds, 202 and an empty one: ask again."""
+async def freshness(request: Request, crawl: str, shelf: ShelfDep) -> Response:
+    """The last estimate. If there is none after ten seconds, the answer is 202 and empty: ask again."""
     estimates: Estimates = request.app.state.estimates
     folder = shelf.folder(crawl)
     deadline = time.monotonic() + PATIENCE
@@ -25,4 +25,4 @@ async def freshness(request: Request, crawl: str, shelf: GivenShelf) -> Response
         await anyio.sleep(0.1)
     if known.problem:
         raise RunFailed(known.problem)
-    return said(known) if known.estimate else said(known, 202, {"Retry-After": "10"})
+    return json_answer(known) if known.estimate else json_answer(known, 202, {"Retry-After": "10"})

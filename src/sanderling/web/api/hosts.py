@@ -1,4 +1,4 @@
-"""Hosts: how they are treated, and what their pages taught."""
+"""Hosts: how the crawler treats them, and what it has learned about their pages."""
 
 import contextlib
 from typing import Annotated, Any
@@ -12,8 +12,8 @@ from sanderling.model import Host, HostState
 from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.server.gate.host_memory import learned
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import GivenShelf, Limit, host_named
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import Limit, ShelfDep, host_named
 from sanderling.web.problems import NotFound
 
 router = APIRouter(tags=["hosts"])
@@ -24,7 +24,7 @@ After = Annotated[int | None, Query(ge=-(1 << 63), lt=1 << 63, description="`nex
 
 
 class HostItem(Struct, frozen=True, kw_only=True):
-    """A host, by its origin. `live` only while it is being visited."""
+    """A host. `live` is set only while the host is being visited."""
 
     origin: str
     robots: str
@@ -39,14 +39,14 @@ class HostItem(Struct, frozen=True, kw_only=True):
 
 
 class HostList(Struct, frozen=True):
-    """Hosts, in an order that means nothing and stays."""
+    """Hosts, in an arbitrary but stable order."""
 
     items: list[HostItem]
     next: int | None
 
 
 @router.get("/crawls/{crawl}/hosts", **gives(HostList))
-def list_hosts(crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After = None, origin: str = "") -> Response:
+def list_hosts(crawl: str, shelf: ShelfDep, limit: Limit = 100, after: After = None, origin: str = "") -> Response:
     """Hosts of a crawl, or the one with an `origin`."""
     active: dict[str, HostState] = {}
     with contextlib.suppress(remote.NotRunning, RunFailed):
@@ -56,10 +56,10 @@ def list_hosts(crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After =
             id = host_named(store, origin)
             found = store.host(id) if id is not None else None
             if found is None:
-                raise NotFound(f"this crawl knows no host {origin!r}")
-            return said(HostList([_item(found, active)], None))
+                raise NotFound(f"this crawl has no host {origin!r}")
+            return json_answer(HostList([_item(found, active)], None))
         part = views.hosts(store, limit, after)
-    return said(HostList([_item(host, active) for host in part.rows], part.next))
+    return json_answer(HostList([_item(host, active) for host in part.rows], part.next))
 
 
 def _item(host: Host, active: dict[str, HostState]) -> HostItem:

@@ -1,12 +1,12 @@
-"""A crawl while it runs."""
+"""The state of a running crawl."""
 
 from fastapi import APIRouter, Response
 from msgspec import Struct
 
 from sanderling.crawling import remote
 from sanderling.model import ClientState, Live
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import ShelfDep
 
 router = APIRouter(tags=["live"])
 
@@ -18,15 +18,15 @@ class Clients(Struct, frozen=True):
 
 
 @router.get("/crawls/{crawl}/live", **gives(Live))
-def live(crawl: str, shelf: GivenShelf) -> Response:
-    """How a running crawl is doing; 409 when it does not run."""
-    return said(remote.look(shelf.folder(crawl).path))
+def live(crawl: str, shelf: ShelfDep) -> Response:
+    """The state of a running crawl. The answer is 409 if it is not running."""
+    return json_answer(remote.look(shelf.folder(crawl).path))
 
 
 @router.get("/crawls/{crawl}/clients", **gives(Clients))
-def clients(crawl: str, shelf: GivenShelf) -> Response:
-    """Its client processes; none when it does not run."""
+def clients(crawl: str, shelf: ShelfDep) -> Response:
+    """The client processes of a running crawl. Empty if it is not running."""
     try:
-        return said(Clients(remote.look(shelf.folder(crawl).path).clients))
+        return json_answer(Clients(remote.look(shelf.folder(crawl).path).clients))
     except remote.NotRunning:
-        return said(Clients([]))
+        return json_answer(Clients([]))

@@ -1,4 +1,4 @@
-"""Pages: the URLs of a crawl, and everything about one of them."""
+"""Pages: the URLs of a crawl, and all facts about one of them."""
 
 from typing import Annotated, Any
 
@@ -13,18 +13,18 @@ from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.store import UrlLookup
 from sanderling.urls import SEEDABLE, canonical, identity
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import After, GivenShelf, Limit, PageId, host_named, named, page_named
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import After, Limit, PageId, ShelfDep, host_named, named, page_named
 from sanderling.web.api.versions import Version, version_of
 
 router = APIRouter(tags=["pages"])
 
-# Versions that are read from the archive to date the paragraphs of a page.
+# Versions that are read from the archive to find the dates of a page's paragraphs.
 MOST_READ = 50
 
 
 class PageItem(Struct, frozen=True, kw_only=True):
-    """A URL in a list; one that never answered has no status."""
+    """A URL in a list. If it never answered, the status is 0."""
 
     id: str
     url: str
@@ -43,7 +43,7 @@ class PageItem(Struct, frozen=True, kw_only=True):
 
 
 class PageList(Struct, frozen=True):
-    """Some URLs in the order they were found. There may be few or none in a part that is not the last."""
+    """URLs in the order in which they were found. A part that is not the last may have few items or none."""
 
     items: list[PageItem]
     next: int | None
@@ -73,7 +73,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     not_modified: int
     same: int
     importance: float
-    relevance: float | UnsetType = UNSET  # only when a client said it
+    relevance: float | UnsetType = UNSET  # missing if the crawl has no topic
     fetched_at: float
     changed_at: float
     truncated: bool
@@ -81,7 +81,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     redirect: str | None
     same_as: str | None
     versions: int
-    extracted: dict[str, Any] | None  # what the user's extractors said of the newest version
+    extracted: dict[str, Any] | None  # what the user's extractors found in the newest version
     fingerprint: dict[str, Any] | None
     noise: dict[str, Any] | None
 
@@ -102,14 +102,14 @@ class LinkAnswer(Struct, frozen=True):
 
 
 class LinkList(Struct, frozen=True):
-    """Links from or to a page. Those that lead to it are looked for in a stretch of the crawl at a time."""
+    """Links from or to a page. For links to it, each request searches one part of the crawl."""
 
     items: list[LinkAnswer]
     next: int | None
 
 
 class Paragraph(Struct, frozen=True):
-    """A paragraph of the newest version, and when it came."""
+    """A paragraph of the newest version, with its dates."""
 
     text: str
     first_seen: float
@@ -117,7 +117,7 @@ class Paragraph(Struct, frozen=True):
 
 
 class ParagraphList(Struct, frozen=True):
-    """The paragraphs of a page, dated by its last versions."""
+    """The paragraphs of a page. Their dates come from its last versions."""
 
     items: list[Paragraph]
     versions_read: int
@@ -125,27 +125,27 @@ class ParagraphList(Struct, frozen=True):
 
 @router.get("/crawls/{crawl}/pages", **gives(PageList))
 def list_pages(
-    crawl: str, shelf: GivenShelf, limit: Limit = 100, after: After = None,
+    crawl: str, shelf: ShelfDep, limit: Limit = 100, after: After = None,
     state: Annotated[str, Query(pattern=f"^({'|'.join(each.name.lower() for each in State)})?$")] = "",
     host: Annotated[str, Query(description="an origin, such as https://example.org")] = "",
-    prefix: Annotated[str, Query(max_length=2000, description="how URLs begin")] = "",
-    url: Annotated[str, Query(max_length=20_000, description="exactly this one")] = "",
+    prefix: Annotated[str, Query(max_length=2000, description="the beginning of the URL")] = "",
+    url: Annotated[str, Query(max_length=20_000, description="exactly this URL")] = "",
 ) -> Response:  # fmt: skip
-    """URLs in the order they were found."""
+    """URLs in the order in which they were found."""
     with shelf.reading(crawl) as (_, store):
         if url:
             wanted = canonical(url, SEEDABLE)
             number = store.number(identity(wanted)) if wanted else None
             part = views.urls(store, 1, number - 1) if number is not None else views.ListPart([], None)
             found = [row for row in part.rows if row.number == number]
-            return said(PageList([_item(row) for row in found], None))
+            return json_answer(PageList([_item(row) for row in found], None))
         chosen = State[state.upper()] if state else None
         part = views.urls(store, limit, after or 0, chosen, host_named(store, host), prefix)
-    return said(PageList([_item(row) for row in part.rows], part.next))
+    return json_answer(PageList([_item(row) for row in part.rows], part.next))
 
 
 @router.get("/crawls/{crawl}/pages/{page}", **gives(PageAnswer))
-def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
+def read_page(crawl: str, page: PageId, shelf: ShelfDep) -> Response:
     """One URL: its state, its last answer, its fingerprint."""
     with shelf.reading(crawl) as (_, store):
         shown = page_named(store, page)
@@ -161,12 +161,12 @@ def read_page(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
     facts |= {"redirect": shown.redirect or None, "same_as": shown.same_as or None}
     facts |= {"versions": count, "extracted": newest[0].extracted if newest else None}
     facts["relevance"] = shown.relevance or UNSET
-    return said(PageAnswer(**facts, fingerprint=_table(kept), noise=_table(noise)))
+    return json_answer(PageAnswer(**facts, fingerprint=_table(kept), noise=_table(noise)))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/versions", **gives(VersionList))
 def page_versions(
-    request: Request, crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, after: After = None
+    request: Request, crawl: str, page: PageId, shelf: ShelfDep, limit: Limit = 100, after: After = None
 ) -> Response:
     """The versions of a page, the newest first."""
     with shelf.reading(crawl) as (_, store):
@@ -175,30 +175,30 @@ def page_versions(
         first = max(1, last - limit + 1)
         found = views.versions(store, id, first, last) if last > 0 else []
     items = [version_of(request, crawl, row, place) for place, row in enumerate(found, first)][::-1]
-    return said(VersionList(items, first - 1 if first > 1 else None))
+    return json_answer(VersionList(items, first - 1 if first > 1 else None))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/links/out", **gives(LinkList))
-def links_out(crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, after: After = None) -> Response:
-    """Where a page leads, in the order of its links."""
+def links_out(crawl: str, page: PageId, shelf: ShelfDep, limit: Limit = 100, after: After = None) -> Response:
+    """The targets of a page's links, in their order on the page."""
     start = max(0, after or 0)
     with shelf.reading(crawl) as (_, store):
         ids = list(memoryview(store.links_of(page_named(store, page).id)).cast("q"))
         found = _links(store, ids[start : start + limit])
-    return said(LinkList(found, start + limit if start + limit < len(ids) else None))
+    return json_answer(LinkList(found, start + limit if start + limit < len(ids) else None))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/links/in", **gives(LinkList))
-def links_in(crawl: str, page: PageId, shelf: GivenShelf, limit: Limit = 100, after: After = None) -> Response:
-    """Pages that lead to a URL."""
+def links_in(crawl: str, page: PageId, shelf: ShelfDep, limit: Limit = 100, after: After = None) -> Response:
+    """Pages that link to a URL."""
     with shelf.reading(crawl) as (_, store):
         part = views.linking(store, page_named(store, page).id, after, limit)
         found = _links(store, part.rows)
-    return said(LinkList(found, part.next))
+    return json_answer(LinkList(found, part.next))
 
 
 @router.get("/crawls/{crawl}/pages/{page}/blame", **gives(ParagraphList))
-def blame(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
+def blame(crawl: str, page: PageId, shelf: ShelfDep) -> Response:
     """When each paragraph of a page first appeared and was last edited."""
     with shelf.reading(crawl) as (folder, store):
         id = page_named(store, page).id
@@ -208,7 +208,7 @@ def blame(crawl: str, page: PageId, shelf: GivenShelf) -> Response:
         texts = [paragraphs_of(folder, row) for row in rows]
     dated = zip(texts[-1] if texts else [], origins(texts), strict=True)
     items = [Paragraph(text, rows[origin.first].at, rows[origin.edited].at) for text, origin in dated]
-    return said(ParagraphList(items, len(rows)))
+    return json_answer(ParagraphList(items, len(rows)))
 
 
 def _item(row: views.ListedUrl) -> PageItem:
@@ -223,7 +223,7 @@ def _links(store: UrlLookup, ids: list[int]) -> list[LinkAnswer]:
 
 
 def _table(value: object) -> dict[str, Any] | None:
-    """A fingerprint or noise for people: bytes as hexadecimal digits."""
+    """A fingerprint or noise as JSON, with bytes as hexadecimal digits."""
     if value is None:
         return None
     table: dict[str, Any] = msgspec.to_builtins(value, builtin_types=(bytes,))

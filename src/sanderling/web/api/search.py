@@ -1,4 +1,4 @@
-"""Search in what pages say, and said."""
+"""Searches the text of current and older versions."""
 
 import time
 from typing import Annotated
@@ -8,9 +8,9 @@ from fastapi import APIRouter, Query, Request, Response
 from sanderling.presenting.versions import moment
 from sanderling.search import searching
 from sanderling.telling.selection import kinds_named
-from sanderling.web.api.answers import gives, said
+from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.changes import Kinds, Since
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.indexes import Indexes
 
 router = APIRouter(tags=["search"])
@@ -18,12 +18,15 @@ router = APIRouter(tags=["search"])
 
 @router.get("/crawls/{crawl}/search", **gives(searching.Results))
 def search(
-    request: Request, crawl: str, shelf: GivenShelf, q: Annotated[str, Query(max_length=1000)] = "",
+    request: Request, crawl: str, shelf: ShelfDep, q: Annotated[str, Query(max_length=1000)] = "",
     host: str = "", language: str = "", since: Since = "", changed: Since = "", at: Since = "", gone: bool = False,
     versions: bool = False, limit: Annotated[int, Query(ge=1, le=100)] = 10, page: Annotated[int, Query(ge=1)] = 1,
     kind: Kinds = [],  # noqa: B006  (FastAPI copies it)
 ) -> Response:  # fmt: skip
-    """Pages with these words, the best first; what is not indexed yet is counted in `behind`, and indexed meanwhile."""
+    """Pages that match a query, the best first.
+
+    `behind` counts versions that are not indexed yet; the request starts to index them.
+    """
     now = time.time()
     times = {name: moment(text, now) for name, text in (("since", since), ("changed", changed), ("at", at)) if text}
     asked = searching.Query(
@@ -35,4 +38,4 @@ def search(
         results = indexes.searcher(folder, store).find(asked)
     if results.behind:
         indexes.catch_up(folder)
-    return said(results)
+    return json_answer(results)

@@ -1,4 +1,4 @@
-"""Versions: what was archived, where to look at it, and what differs between two."""
+"""Versions: their facts, their archived content, and the differences between two of them."""
 
 from typing import Annotated, Any, Literal
 
@@ -12,19 +12,19 @@ from sanderling.presenting.versions import paragraphs_of, when
 from sanderling.repository import views, warc
 from sanderling.repository.archive import text_of
 from sanderling.urls import identity
-from sanderling.web.api.answers import gives, said
-from sanderling.web.api.given import GivenShelf, Number, PageId, named, page_named
+from sanderling.web.api.answers import gives, json_answer
+from sanderling.web.api.inputs import Number, PageId, ShelfDep, named, page_named
 from sanderling.web.problems import NotFound
 from sanderling.web.security import Security, archive_origin
 
 router = APIRouter(tags=["versions"])
 
-# A page of its own that anybody may save: it styles itself, and nothing in it runs.
+# A complete page that users may save. It contains its own style, and no script can run in it.
 _STANDALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """One version of a page. `archive` shows it for an hour, on an origin of its own."""
+    """One version of a page. `archive` is a link to its content, on another origin, that works for an hour."""
 
     number: int
     page: str
@@ -40,13 +40,13 @@ class Version(Struct, frozen=True, kw_only=True):
     digest: str
     size: int
     mime: str
-    extracted: dict[str, Any] | None  # what the user's extractors said
+    extracted: dict[str, Any] | None  # what the user's extractors found
     archive: str | None
-    place: int | None = None  # in the history of its page, from 1
+    place: int | None = None  # its position in the history of the page, from 1
 
 
 class DiffAnswer(Struct, frozen=True):
-    """A paragraph on either side; words are [changed, text], of edited paragraphs only."""
+    """A paragraph of both versions. Edited paragraphs also have words, as [changed, text]."""
 
     kind: PieceKind
     old: str
@@ -56,7 +56,7 @@ class DiffAnswer(Struct, frozen=True):
 
 
 class Diff(Struct, frozen=True):
-    """What differs between two versions, in the order of the newer one."""
+    """The differences between two versions, in the order of the newer one."""
 
     url: str
     a: Version
@@ -77,18 +77,18 @@ def version_of(request: Request, crawl: str, row: VersionRow, place: int | None 
 
 
 @router.get("/crawls/{crawl}/versions/{number}", **gives(Version))
-def read_version(request: Request, crawl: str, number: Number, shelf: GivenShelf) -> Response:
+def read_version(request: Request, crawl: str, number: Number, shelf: ShelfDep) -> Response:
     """One version by its number."""
     with shelf.reading(crawl) as (_, store):
         row = views.version(store, number)
     if row is None:
         raise NotFound(f"there is no version {number}")
-    return said(version_of(request, crawl, row))
+    return json_answer(version_of(request, crawl, row))
 
 
 @router.get("/crawls/{crawl}/versions/{number}/body", response_class=Response)
-def version_body(crawl: str, number: Number, shelf: GivenShelf) -> Response:
-    """The bytes as they came, decompressed; never shown in place by a browser."""
+def version_body(crawl: str, number: Number, shelf: ShelfDep) -> Response:
+    """The received bytes, decompressed. Browsers download them and never show them."""
     archived = _archived(crawl, number, shelf)
     return Response(
         archived.body, media_type="application/octet-stream",
@@ -97,19 +97,19 @@ def version_body(crawl: str, number: Number, shelf: GivenShelf) -> Response:
 
 
 @router.get("/crawls/{crawl}/versions/{number}/text", response_class=Response)
-def version_text(crawl: str, number: Number, shelf: GivenShelf) -> Response:
+def version_text(crawl: str, number: Number, shelf: ShelfDep) -> Response:
     """The visible text."""
     return Response(text_of(_archived(crawl, number, shelf)), media_type="text/plain; charset=utf-8")
 
 
 @router.get("/crawls/{crawl}/pages/{page}/diff", **gives(Diff))
 def diff(
-    request: Request, crawl: str, page: PageId, shelf: GivenShelf,
-    a: Annotated[int | None, Query(ge=1, description="the older version's place in the history")] = None,
-    b: Annotated[int | None, Query(ge=1, description="the newer one's; by default the last two")] = None,
+    request: Request, crawl: str, page: PageId, shelf: ShelfDep,
+    a: Annotated[int | None, Query(ge=1, description="position of the older version in the history")] = None,
+    b: Annotated[int | None, Query(ge=1, description="position of the newer version; the default is the last two versions")] = None,
     format: Literal["json", "html", "text"] = "json",
 ) -> Response:  # fmt: skip
-    """What differs between two versions of a page."""
+    """The differences between two versions of a page."""
     with shelf.reading(crawl) as (folder, store):
         id = page_named(store, page).id
         count = views.version_count(store, id)
@@ -120,17 +120,17 @@ def diff(
                 raise NotFound(f"there is no version {place}: this page has {count}")
         rows = [views.versions(store, id, place, place)[0] for place in (older, newer)]
         shown = pieces(*(paragraphs_of(folder, row) for row in rows), places=format != "json")
-    told = rows[1].summary if newer == older + 1 else ""
+    summary = rows[1].summary if newer == older + 1 else ""
     titles = [f"version {place}, {when(row.at)}" for place, row in zip((older, newer), rows, strict=True)]
     if format == "html":
         headers = {"Content-Security-Policy": _STANDALONE}
         return Response(
-            as_html(rows[0].url, titles, shown, told), media_type="text/html; charset=utf-8", headers=headers
+            as_html(rows[0].url, titles, shown, summary), media_type="text/html; charset=utf-8", headers=headers
         )
     if format == "text":
-        return Response(as_text(titles, shown, colour=False, summary=told), media_type="text/plain; charset=utf-8")
+        return Response(as_text(titles, shown, colour=False, summary=summary), media_type="text/plain; charset=utf-8")
     versions = [version_of(request, crawl, row, place) for row, place in zip(rows, (older, newer), strict=True)]
-    return said(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
+    return json_answer(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
 
 
 def _difference(piece: Any) -> DiffAnswer:
@@ -139,9 +139,9 @@ def _difference(piece: Any) -> DiffAnswer:
     return DiffAnswer(piece.kind, piece.old, piece.new, *words(piece.old, piece.new))
 
 
-def _archived(crawl: str, number: int, shelf: GivenShelf) -> warc.Archived:
+def _archived(crawl: str, number: int, shelf: ShelfDep) -> warc.Archived:
     with shelf.reading(crawl) as (folder, store):
         row = views.version(store, number)
         if row is None or row.kinds & ChangeKind.GONE:
-            raise NotFound(f"there is no content of version {number}")
+            raise NotFound(f"version {number} has no content")
         return warc.read(folder.warcs, row.stored)

@@ -1,4 +1,4 @@
-"""Pages for people: each a function that reads through the shelf and fills a template."""
+"""Pages for people. Each is a function that reads a crawl and fills a template."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ for module in (crawls, starting, crawl, live, controls, listing, page, compare, 
 
 
 def install(app: FastAPI) -> None:
-    """Adds the pages, and what they are drawn with."""
+    """Adds the pages and their static files to the app."""
     prepare()
     app.include_router(router)
     app.state.pulse = Pulse()

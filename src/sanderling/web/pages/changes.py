@@ -1,4 +1,4 @@
-"""What changed, newest first; and the same as a feed."""
+"""Changes, the newest first, as a page and as a feed."""
 
 import time
 from typing import NamedTuple
@@ -13,8 +13,8 @@ from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
 from sanderling.urls import identity
-from sanderling.web.api.given import GivenShelf, host_named
-from sanderling.web.pages.asking import MOST, further, offered_hosts, start
+from sanderling.web.api.inputs import ShelfDep, host_named
+from sanderling.web.pages.addresses import MOST, first_part, next_part, offered_hosts
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
@@ -41,7 +41,7 @@ def kinds_of(name: str) -> ChangeKind | None:
 
 @router.get("/crawls/{crawl}/changes")
 def changes(
-    request: Request, crawl: str, shelf: GivenShelf, kind: str = "", since: str = "", significance: str = "",
+    request: Request, crawl: str, shelf: ShelfDep, kind: str = "", since: str = "", significance: str = "",
     host: str = "", all: bool = False, before: int | None = None,
 ) -> HTMLResponse:  # fmt: skip
     asked = ChangesQuery(kind, since.strip(), significance if significance in dict(STEPS) else "", host.strip(), all)
@@ -62,19 +62,19 @@ def changes(
                 store, MOST, before, kinds_of(kind), after, float(asked.significance or 0), chosen, all
             )
         hosts = offered_hosts(store)
-    told = {
+    filters = {
         name: value for name, value in asked._asdict().items() if value and name in ("kind", "significance", "host")
     }
     return show(
         request, "changes.html", crawl=crawl, tab="Changes", asked=asked, wrong=wrong, hosts=hosts, kind_names=KINDS,
-        steps=STEPS, rows=[(identity(each.url), each) for each in part.rows], first=start(request, "before"),
-        next=further(request, "before", part.next), feed=f"/crawls/{crawl}/changes.atom" + ("?" + urlencode(told) if told else ""),
+        steps=STEPS, rows=[(identity(each.url), each) for each in part.rows], first=first_part(request, "before"),
+        next=next_part(request, "before", part.next), feed=f"/crawls/{crawl}/changes.atom" + ("?" + urlencode(filters) if filters else ""),
     )  # fmt: skip
 
 
 @router.get("/crawls/{crawl}/changes.atom")
 def feed(
-    request: Request, crawl: str, shelf: GivenShelf, kind: str = "", significance: str = "", host: str = ""
+    request: Request, crawl: str, shelf: ShelfDep, kind: str = "", significance: str = "", host: str = ""
 ) -> Response:
     least = float(significance) if significance in dict(STEPS) and significance else 0.0
     with shelf.reading(crawl) as (_, store):

@@ -1,4 +1,4 @@
-"""Two versions of a page beside each other, and when each of its paragraphs came."""
+"""The differences between two versions of a page, and the dates of its paragraphs."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -12,21 +12,21 @@ from sanderling.model import ChangeKind, VersionRow
 from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
-from sanderling.web.api.given import GivenShelf
-from sanderling.web.pages.asking import page_of
+from sanderling.web.api.inputs import ShelfDep
+from sanderling.web.pages.addresses import page_of
 from sanderling.web.pages.page import newest_of, page_head
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
 
-# Versions that are read from the archive to date the paragraphs of a page: each costs about a millisecond.
+# Versions that are read from the archive to find the dates of paragraphs. Each costs about a millisecond.
 _MOST_READ = 20
 # Unchanged paragraphs that are shown before and after a changed one.
 _AROUND = 1
 
 
 class DiffLine(NamedTuple):
-    """A paragraph on either side; of a gap, how many paragraphs it leaves out."""
+    """A paragraph of both versions, or a gap with the number of skipped paragraphs."""
 
     kind: str
     left: Words
@@ -35,7 +35,7 @@ class DiffLine(NamedTuple):
 
 
 def lines(shown: list[Piece], everything: bool) -> list[DiffLine]:
-    """Paragraphs that changed, word by word, with some of what stands around them; none when nothing changed."""
+    """Changed paragraphs word by word, with some paragraphs around them. Empty if nothing changed."""
     near = {
         at + step for at, piece in enumerate(shown) if piece.kind != "same" for step in range(-_AROUND, _AROUND + 1)
     }
@@ -54,7 +54,7 @@ def lines(shown: list[Piece], everything: bool) -> list[DiffLine]:
 
 
 def _marked(piece: Piece) -> tuple[Words, Words]:
-    """The changed words, or none where so much changed that marks would only be in the way."""
+    """Marks the changed words. If most of a paragraph changed, no word is marked."""
     left, right = word_by_word(piece.old, piece.new)
     kept = sum(len(text) for changed, text in right if not changed)
     if 3 * kept < len(piece.new):
@@ -64,7 +64,7 @@ def _marked(piece: Piece) -> tuple[Words, Words]:
 
 @router.get("/crawls/{crawl}/pages/{id}/diff")
 def diff(
-    request: Request, crawl: str, id: str, shelf: GivenShelf, a: int = 0, b: int = 0,
+    request: Request, crawl: str, id: str, shelf: ShelfDep, a: int = 0, b: int = 0,
     view: Literal["side", "inline"] = "side", all: bool = False,
 ) -> HTMLResponse:  # fmt: skip
     with shelf.reading(crawl) as (folder, store):
@@ -88,7 +88,7 @@ def diff(
 
 
 @router.get("/crawls/{crawl}/pages/{id}/paragraphs")
-def paragraphs(request: Request, crawl: str, id: str, shelf: GivenShelf) -> HTMLResponse:
+def paragraphs(request: Request, crawl: str, id: str, shelf: ShelfDep) -> HTMLResponse:
     with shelf.reading(crawl) as (folder, store):
         page = page_of(store, id)
         count = views.version_count(store, page.id)
@@ -109,7 +109,7 @@ def paragraphs(request: Request, crawl: str, id: str, shelf: GivenShelf) -> HTML
 
 
 def _texts(folder: Folder, versions: list[VersionRow]) -> tuple[list[list[str]], str]:
-    """What a reader sees of each version, or a sentence about the archive that cannot be read."""
+    """The visible paragraphs of each version, or an error message if the archive cannot be read."""
     try:
         return [paragraphs_of(folder, version) for version in versions], ""
     except Damaged as error:

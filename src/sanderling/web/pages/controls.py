@@ -1,4 +1,4 @@
-"""What a person does to a crawl: start, pause, resume and stop it, and change its limits and scope."""
+"""Buttons and forms that control a crawl: start, pause, resume, stop, and change limits and scope."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode
@@ -14,9 +14,9 @@ from sanderling.model import Command
 from sanderling.repository.folder import Folder
 from sanderling.settings import Settings, load
 from sanderling.web import running
-from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import form
-from sanderling.web.pages.asking import sent
+from sanderling.web.pages.addresses import form_fields
 from sanderling.web.pages.freshness import wrong_budget
 from sanderling.web.pages.rendering import show
 from sanderling.web.problems import NotFound
@@ -28,8 +28,8 @@ CHANGEABLE = (*LIMITS, *SCOPE)
 
 
 @router.post("/crawls/{crawl}/control")
-async def control(request: Request, crawl: str, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    typed = await sent(request)
+async def control(request: Request, crawl: str, shelf: ShelfDep, runner: RunnerDep) -> Response:
+    typed = await form_fields(request)
     if wrong_budget(budget := typed.get("budget", "").strip()):
         return RedirectResponse(f"/crawls/{crawl}/freshness?{urlencode({'budget': budget})}", 303)
     await run_in_threadpool(_follow, runner, shelf.folder(crawl), typed.get("action", ""), budget)
@@ -42,18 +42,18 @@ def _follow(runner: Runner, folder: Folder, action: str, budget: str) -> None:
     elif action in ("pause", "resume", "stop"):
         remote.command(folder.path, Command(action))  # type: ignore[arg-type]  # it is one of the three
     else:
-        raise NotFound("there is no such button")
+        raise NotFound("this action does not exist")
 
 
 @router.get("/crawls/{crawl}/limits")
-def limits(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
+def limits(request: Request, crawl: str, shelf: ShelfDep) -> HTMLResponse:
     settings = _settings(shelf.folder(crawl))
     return _page(request, crawl, form.filled(settings, CHANGEABLE), {})
 
 
 @router.post("/crawls/{crawl}/limits")
-async def change(request: Request, crawl: str, shelf: GivenShelf) -> Response:
-    typed = await sent(request)
+async def change(request: Request, crawl: str, shelf: ShelfDep) -> Response:
+    typed = await form_fields(request)
     folder = shelf.folder(crawl)
     wrong = await run_in_threadpool(_change, folder, typed)
     if wrong:
@@ -62,7 +62,7 @@ async def change(request: Request, crawl: str, shelf: GivenShelf) -> Response:
 
 
 def _change(folder: Folder, typed: Mapping[str, str]) -> dict[str, str]:
-    """Changes what is typed differently from what is; returns what is wrong with it."""
+    """Changes the settings that differ from the current ones. Returns errors by field."""
     values, wrong = form.read_settings(typed, CHANGEABLE)
     if wrong:
         return wrong

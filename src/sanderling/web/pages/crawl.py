@@ -1,11 +1,11 @@
-"""One crawl: how far it is, what it does right now, and what was found last."""
+"""One crawl: its progress, its current work and its newest changes."""
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sanderling.repository.opening import settings_for
 from sanderling.settings import DECLARED, Settings
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import form
 from sanderling.web.pages.live import state_in, vitals
 from sanderling.web.pages.rendering import show
@@ -15,7 +15,7 @@ router = APIRouter()
 
 
 @router.get("/crawls/{crawl}")
-def overview(request: Request, crawl: str, shelf: GivenShelf) -> HTMLResponse:
+def overview(request: Request, crawl: str, shelf: ShelfDep) -> HTMLResponse:
     folder = shelf.folder(crawl)
     settings, planted = settings_for(folder, {})
     with state_in(shelf, folder) as store:

@@ -1,4 +1,4 @@
-"""The crawls of this server at a glance."""
+"""The list of all crawls on this server."""
 
 from typing import NamedTuple
 
@@ -9,14 +9,14 @@ from sanderling.errors import SanderlingError
 from sanderling.model import Counts
 from sanderling.repository.folder import Folder
 from sanderling.settings import load
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages.live import AT_WORK, standing, state_in
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
 
 router = APIRouter()
 
-# One that does not answer must not keep the others from being shown.
+# Seconds to wait for a crawl that does not answer, so that the others are still shown.
 _PATIENCE = 1.0
 
 
@@ -31,7 +31,7 @@ class Row(NamedTuple):
 
 
 @router.get("/")
-def overview(request: Request, shelf: GivenShelf) -> HTMLResponse:
+def overview(request: Request, shelf: ShelfDep) -> HTMLResponse:
     rows = [_row(shelf, name, folder) for name, folder in shelf.folders().items()]
     return show(
         request, "crawls.html", crawls=rows, place=shelf.place, may_create=shelf.may_create,

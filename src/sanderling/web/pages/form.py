@@ -1,4 +1,4 @@
-"""Forms of settings: what was typed, what is wrong with it, and the command that does the same."""
+"""Forms for settings: the typed values, their errors, and the equivalent command."""
 
 import re
 import shlex
@@ -12,15 +12,15 @@ from sanderling.settings import CHOICES, DECLARED, Declared, Settings, overlay
 from sanderling.urls import hostname
 
 _BY_NAME = {each.name: each for each in DECLARED}
-# What has secrets in it belongs into files, and is not shown.
+# Settings that contain secrets. They belong in files and are not shown.
 SECRET = ("store", "webhook")
-# What an empty field stands for, where it is not a limit that is left open.
-_UNSET = {"delay": "follows the server's pace", "contact": "none", "proxy": "none"}
+# The meaning of an empty field. For all others it is "no limit".
+_UNSET = {"delay": "adapts to the server", "contact": "none", "proxy": "none"}
 _WRITTEN = {"duration": "90s or 2h", "size": "64MiB"}
 
 
 class Field(NamedTuple):
-    """One setting as a form shows it."""
+    """One setting in a form."""
 
     declared: Declared
     typed: str
@@ -40,7 +40,7 @@ class Field(NamedTuple):
 
     @property
     def example(self) -> str:
-        """How a value is written, where no default shows it."""
+        """An example value, for a setting without a default."""
         return "" if shown(self.name, getattr(Settings(), self.name)) else _WRITTEN.get(self.declared.unit, "")
 
     @property
@@ -49,7 +49,7 @@ class Field(NamedTuple):
 
 
 class FormInput(NamedTuple):
-    """A form for a new crawl that was sent, or is about to be."""
+    """The content of the form for a new crawl."""
 
     name: str
     seeds: list[str]
@@ -62,7 +62,7 @@ class FormInput(NamedTuple):
 
 
 def read(form: Mapping[str, str], offered: Iterable[str]) -> FormInput:
-    """What a form asks for; whatever does not fit is said beside its field."""
+    """Reads the form. Errors are stored by the name of their field."""
     wrong: dict[str, str] = {}
     seeds = _lines(form.get("seeds", ""))
     starts = []
@@ -72,14 +72,14 @@ def read(form: Mapping[str, str], offered: Iterable[str]) -> FormInput:
         except BadSeed as error:
             wrong.setdefault("seeds", str(error))
     if not seeds:
-        wrong["seeds"] = "name at least one address to start at, such as https://example.org/"
+        wrong["seeds"] = "give at least one address to start from, such as https://example.org/"
     values, mistakes = read_settings(form, offered)
     chosen = {name: value for name, value in values.items() if value != _default(name)}
     return FormInput(form.get("name", "").strip() or folder_name(starts), seeds, chosen, wrong | mistakes)
 
 
 def read_settings(form: Mapping[str, str], names: Iterable[str]) -> tuple[dict[str, object], dict[str, str]]:
-    """The settings in a form as they were typed, the default for an empty field; and what is wrong with which."""
+    """The typed settings of a form, with the default for an empty field, and errors by field."""
     values: dict[str, object] = {}
     wrong: dict[str, str] = {}
     for name in names:
@@ -95,19 +95,19 @@ def read_settings(form: Mapping[str, str], names: Iterable[str]) -> tuple[dict[s
 
 
 def fields(form: Mapping[str, str], wrong: Mapping[str, str], names: Iterable[str]) -> dict[str, Field]:
-    """Every field with what was typed into it."""
+    """Every field with its typed value."""
     return {name: Field(_BY_NAME[name], form.get(name, _preset(name)), wrong.get(name, "")) for name in names}
 
 
 def filled(settings: Settings, names: Iterable[str]) -> dict[str, str]:
-    """A form as these settings would have been typed."""
+    """The form values of these settings."""
     return {
         name: as_typed(name, getattr(settings, name)) for name in names if getattr(settings, name) != _default(name)
     }
 
 
 def command(name: str, seeds: list[str], chosen: Mapping[str, object]) -> str:
-    """The same crawl from the command line."""
+    """The command that starts the same crawl."""
     words = ["sanderling", "crawl", *seeds, "-d", name or "FOLDER"]
     for setting, value in chosen.items():
         flag = "--" + setting.replace("_", "-")
@@ -121,7 +121,7 @@ def command(name: str, seeds: list[str], chosen: Mapping[str, object]) -> str:
 
 
 def folder_name(seeds: list[str]) -> str:
-    """A name for a crawl, from where it starts."""
+    """A name for a crawl, made from its first seed."""
     if not seeds:
         return ""
     return re.sub(r"[^a-z0-9.-]+", "-", hostname(seeds[0]).lower()).strip(".-")[:60] or "crawl"
@@ -132,7 +132,7 @@ def label(name: str) -> str:
 
 
 def shown(name: str, value: object) -> str:
-    """A value as one would type it, without passwords; what was typed stays as it is."""
+    """A value as a user would type it, without passwords."""
     if name == "proxy" and isinstance(value, str):
         return address.shown(value) or ""
     return as_typed(name, value)

@@ -1,4 +1,4 @@
-"""How fresh a crawl's pages are believed to be, and what a budget of visits buys."""
+"""The estimated freshness of a crawl, and the freshness that each budget gives."""
 
 import math
 from typing import Any
@@ -10,7 +10,7 @@ from sanderling.clock import DAY
 from sanderling.errors import UsageError
 from sanderling.refreshing.terms import read_budget
 from sanderling.repository.folder import in_use
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.estimates import Estimate, Estimates
 from sanderling.web.pages import plots
 from sanderling.web.pages.rendering import number, percent, show
@@ -19,13 +19,13 @@ router = APIRouter()
 
 _SHARES = [(0.0, "0"), (0.25, "25 %"), (0.5, "50 %"), (0.75, "75 %"), (1.0, "100 %")]
 
-# The least of the past that is drawn, so that there is room for its name.
+# At least this many past days are drawn, so that there is room for their label.
 _WEEK = 7
 
 
 @router.get("/crawls/{crawl}/freshness")
-def freshness(request: Request, crawl: str, shelf: GivenShelf, budget: str = "") -> HTMLResponse:
-    """`budget` is one that was tried and does not fit."""
+def freshness(request: Request, crawl: str, shelf: ShelfDep, budget: str = "") -> HTMLResponse:
+    """`budget` is a value from the form that was not valid."""
     folder = shelf.folder(crawl)
     estimates: Estimates = request.app.state.estimates
     known = estimates.of(folder)
@@ -38,7 +38,7 @@ def freshness(request: Request, crawl: str, shelf: GivenShelf, budget: str = "")
 
 
 def wrong_budget(text: str) -> str:
-    """What is wrong with a budget; one that is left open is fine."""
+    """The error of a budget, if any. An empty budget is valid."""
     try:
         read_budget(text or "1")
     except UsageError as error:
@@ -51,14 +51,14 @@ def drawings(estimate: Estimate, at: float) -> dict[str, Any]:
 
 
 def _over_time(estimate: Estimate, at: float) -> plots.Drawing:
-    """What was believed in the last weeks, and how it fades in the next when nothing is visited; in days from now."""
+    """Past estimates, and the expected freshness of the next weeks if nothing is visited. Times are in days from now."""
     ahead = estimate.fading
     end = ahead[-1][0]
     behind = [((when - at) / DAY, fresh) for when, fresh in estimate.past if at - when < end * DAY]
     begin = min(-_WEEK, math.floor(behind[0][0])) if behind else 0
     across = [(float(day), _day(day)) for day in sorted({begin, 0, round(end / 2), round(end)})]
-    said = f"{percent(ahead[0][1])} now, {percent(ahead[-1][1])} in {end:g} days when nothing is visited"
-    return plots.curve([[*behind, ahead[0]], ahead], said, across, _SHARES, here=0.0 if behind else None)
+    label = f"{percent(ahead[0][1])} now, {percent(ahead[-1][1])} in {end:g} days if nothing is visited"
+    return plots.curve([[*behind, ahead[0]], ahead], label, across, _SHARES, here=0.0 if behind else None)
 
 
 def _day(day: int) -> str:
@@ -66,14 +66,14 @@ def _day(day: int) -> str:
 
 
 def _budgets(estimate: Estimate) -> plots.Drawing:
-    """Over the logarithm of the budget: every further share of freshness costs a multiple."""
+    """Freshness by the logarithm of the budget, because each further percent costs a multiple."""
     found = [(math.log(max(each.visits, 1e-9)), each) for each in estimate.budgets]
     across = [(at, number(max(1, round(each.visits)))) for at, each in found[1::2]]
     ends = [(found[0][0], ""), *across[:-1], (found[-1][0], number(max(1, round(found[-1][1].visits))))]
     best = found[-1][1]
-    said = f"Up to {percent(best.optimal)} with {number(round(best.visits))} visits a day"
+    label = f"Up to {percent(best.optimal)} with {number(round(best.visits))} visits a day"
     lines = [[(at, each.optimal) for at, each in found], [(at, each.uniform) for at, each in found]]
-    return plots.curve(lines, said, ends, _SHARES)
+    return plots.curve(lines, label, ends, _SHARES)
 
 
 def _paces(estimate: Estimate) -> plots.Drawing:

@@ -1,4 +1,4 @@
-"""The hosts of a crawl: how each is treated, and what its pages taught."""
+"""The hosts of a crawl: how the crawler treats each, and what it has learned about its pages."""
 
 import time
 from typing import Any
@@ -14,9 +14,9 @@ from sanderling.repository.opening import settings_for
 from sanderling.server.gate.host_memory import learned
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
-from sanderling.web.api.given import GivenShelf, host_named
+from sanderling.web.api.inputs import ShelfDep, host_named
 from sanderling.web.estimates import DoubtAnswer, Estimates
-from sanderling.web.pages.asking import further, start
+from sanderling.web.pages.addresses import first_part, next_part
 from sanderling.web.pages.rendering import ago, show
 from sanderling.web.tallies import Tallies
 
@@ -26,7 +26,7 @@ _MOST = 20
 
 
 @router.get("/crawls/{crawl}/hosts")
-def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = None, host: str = "") -> HTMLResponse:
+def hosts(request: Request, crawl: str, shelf: ShelfDep, after: int | None = None, host: str = "") -> HTMLResponse:
     tallies: Tallies = request.app.state.tallies
     with shelf.reading(crawl) as (folder, store):
         settings, _ = settings_for(folder, {})
@@ -52,8 +52,8 @@ def hosts(request: Request, crawl: str, shelf: GivenShelf, after: int | None = N
     shown = [_facts(each, tally.states.get(each.id, {}), settings, doubts) for each in found]
     return show(
         request, "hosts.html", crawl=crawl, tab="Hosts", hosts=shown, manners=_manners(settings),
-        asked=host.strip(), wrong=wrong, counted_at=tally.at, old=tally.at and time.time() - tally.at > 1, many=bool(part.next or after or host), first=start(request, "after"),
-        next=further(request, "after", part.next),
+        asked=host.strip(), wrong=wrong, counted_at=tally.at, old=tally.at and time.time() - tally.at > 1, many=bool(part.next or after or host), first=first_part(request, "after"),
+        next=next_part(request, "after", part.next),
     )  # fmt: skip
 
 
@@ -82,11 +82,11 @@ _WORDS = {State.KNOWN: "held back", State.EXCLUDED: "not followed"}
 
 def _robots(host: Host, settings: Settings) -> str:
     if settings.ignore_robots:
-        return "ignored, as this crawl was told to"
+        return "ignored, by the settings of this crawl"
     if host.robots is None:
-        return "not asked for yet"
+        return "not fetched yet"
     if host.robots.allowed is None:
-        return "by the rules in its robots.txt" if host.robots.text.strip() else "robots.txt is empty: all is allowed"
+        return "follows its robots.txt" if host.robots.text.strip() else "robots.txt is empty: everything is allowed"
     return sentence(host.robots.reason) or ("everything is allowed" if host.robots.allowed else "nothing is allowed")
 
 
@@ -97,14 +97,12 @@ def _manners(settings: Settings) -> str:
     if settings.delay is not None:
         pause = f"a pause of {settings.delay:g} s between visits" if settings.delay else "no pause between visits"
     else:
-        pause = (
-            f"a pause of {settings.delay_factor:g} times as long as it took to answer, {settings.max_delay:g} s at most"
-        )
-    return f"Each host has {connections}, and {pause}."
+        pause = f"a pause of {settings.delay_factor:g} times the time of its answer, at most {settings.max_delay:g} s"
+    return f"Each host gets {connections}, with {pause}."
 
 
 def _pace(host: Host) -> str:
     parts = [f"a page takes {host.interval * 1000:,.0f} ms"] if host.interval else []
     if host.not_before > time.time():
-        parts.append(f"asked again {ago(host.not_before)} at the earliest")
+        parts.append(f"next visit {ago(host.not_before)} at the earliest")
     return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Every address a crawl knows, a few at a time."""
+"""The list of all addresses that a crawl knows, in parts."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from sanderling.model import State
 from sanderling.repository import views
 from sanderling.repository.store import ViewStore
 from sanderling.urls import SEEDABLE, canonical, identity
-from sanderling.web.api.given import GivenShelf, host_named
-from sanderling.web.pages.asking import MOST, further, offered_hosts, start
+from sanderling.web.api.inputs import ShelfDep, host_named
+from sanderling.web.pages.addresses import MOST, first_part, next_part, offered_hosts
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
@@ -34,7 +34,7 @@ class ListingQuery(NamedTuple):
 
 @router.get("/crawls/{crawl}/pages")
 def pages(
-    request: Request, crawl: str, shelf: GivenShelf, state: str = "", host: str = "", prefix: str = "", after: int = 0
+    request: Request, crawl: str, shelf: ShelfDep, state: str = "", host: str = "", prefix: str = "", after: int = 0
 ) -> HTMLResponse:
     asked = ListingQuery(state, host.strip(), prefix.strip())
     trouble, part = "", views.ListPart([], None)
@@ -48,11 +48,11 @@ def pages(
         exact = _exactly(store, asked.prefix) if not after else None
     return show(
         request, "pages.html", crawl=crawl, tab="Pages", rows=part.rows, counts=counts, hosts=hosts, asked=asked, wrong={},
-        states=STATES, trouble=trouble, exact=exact, looked=part.next or 0, next=further(request, "after", part.next), first=start(request, "after"),
+        states=STATES, trouble=trouble, exact=exact, looked=part.next or 0, next=next_part(request, "after", part.next), first=first_part(request, "after"),
     )  # fmt: skip
 
 
 def _exactly(store: ViewStore, typed: str) -> views.Shown | None:
-    """The page at a whole address, which needs no looking for."""
+    """The page with exactly this address, found without a search."""
     url = canonical(typed if "://" in typed else f"https://{typed}", SEEDABLE) if typed else None
     return views.url(store, identity(url)) if url else None

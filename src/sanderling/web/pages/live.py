@@ -1,4 +1,4 @@
-"""What a crawl does right now: one fragment that renews itself, and says aloud only what is worth it."""
+"""The current work of a crawl: a fragment of a page that renews itself. Screen readers announce only changes of state."""
 
 import contextlib
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from sanderling.repository.store import Store, Totals
 from sanderling.settings import load
 from sanderling.urls import identity
 from sanderling.web.api.crawls import not_begun
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages.pulse import Pulse
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
 
 router = APIRouter()
 
-# A crawl answers in a millisecond, unless its one thread is busy with a large report.
+# Seconds to wait. A crawl answers in a millisecond, unless its thread is busy with a large report.
 _PATIENCE = 1.5
-# Where a crawl stands when a process works on it.
+# The states of a crawl while a process works on it.
 AT_WORK = ("running", "paused", "stopping", "busy")
 _MISHAPS = 8
 _HOSTS = 12
@@ -35,7 +35,7 @@ _NEWEST = 8
 
 @contextmanager
 def state_in(shelf: Shelf, folder: Folder) -> Iterator[Store | None]:
-    """The state of a crawl; none before it has begun."""
+    """The store of a crawl. None before the crawl was started."""
     if not_begun(folder):
         yield None
     else:
@@ -60,7 +60,7 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store | None) ->
 
 
 def standing(folder: Folder, store: Totals | None, patience: float) -> tuple[str, Counts, Live | None]:
-    """Where a crawl stands in one word, its totals, and what it says itself when it runs."""
+    """The state of a crawl in one word, its totals, and its live state if it runs."""
     live: Live | None = None
     with contextlib.suppress(remote.NotRunning, RunFailed):
         live = remote.look(folder.path, patience)
@@ -74,12 +74,12 @@ def _state_of(folder: Folder, counts: Counts, live: Live | None) -> str:
     if live is not None:
         return "stopping" if live.stopping else "paused" if live.paused else "running"
     if in_use(folder):
-        return "busy"  # it does not answer, because it begins, ends or has much to do
+        return "busy"  # it does not answer: it is starting, ending or busy
     return "unfinished" if counts.queued else "finished" if counts.known else "not started"
 
 
 @router.get("/crawls/{crawl}/live")
-def fragment(request: Request, crawl: str, shelf: GivenShelf, was: str = "") -> HTMLResponse:
+def fragment(request: Request, crawl: str, shelf: ShelfDep, was: str = "") -> HTMLResponse:
     folder = shelf.folder(crawl)
     with state_in(shelf, folder) as store:
         shown = vitals(request, crawl, folder, store)

@@ -1,4 +1,4 @@
-"""One page: its versions, what is known about it, when it is visited next, and its links."""
+"""One page: its versions, its facts, its next visit and its links."""
 
 from typing import Any
 
@@ -10,16 +10,16 @@ from sanderling.model import State, VersionRow
 from sanderling.repository import views
 from sanderling.repository.store import UrlLookup, ViewStore
 from sanderling.urls import identity
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import words
-from sanderling.web.pages.asking import MOST, archived_at, further, page_of, start
+from sanderling.web.pages.addresses import MOST, archived_at, first_part, next_part, page_of
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
 
 
 def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: VersionRow | None) -> dict[str, Any]:
-    """What stands above every view of a page."""
+    """The values for the head of every view of a page."""
     archive = "" if newest is None or "gone" in newest.kinds.names else archived_at(request, crawl, newest)
     return {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive}
 
@@ -29,7 +29,7 @@ def newest_of(store: ViewStore, page: int, count: int) -> VersionRow | None:
 
 
 @router.get("/crawls/{crawl}/pages/{id}")
-def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int = 0) -> HTMLResponse:
+def versions(request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0) -> HTMLResponse:
     with shelf.reading(crawl) as (_, store):
         page = page_of(store, id)
         count = views.version_count(store, page.id)
@@ -44,17 +44,17 @@ def versions(request: Request, crawl: str, id: str, shelf: GivenShelf, to: int =
     return show(
         request, "page.html", **page_head(request, crawl, id, page, newest), view="Versions", versions=numbered,
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
-        facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=start(request, "to"),
+        facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
-        next=further(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
+        next=next_part(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip
 
 
 @router.get("/crawls/{crawl}/pages/{id}/links")
 def links(
-    request: Request, crawl: str, id: str, shelf: GivenShelf, to: int = 0, incoming: int | None = None
+    request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0, incoming: int | None = None
 ) -> HTMLResponse:
-    """Where a page leads, and, a stretch of the crawl at a time, what leads to it."""
+    """The links of a page, and pages that link to it. Each request searches one part of the crawl for those."""
     with shelf.reading(crawl) as (_, store):
         page = page_of(store, id)
         newest = newest_of(store, page.id, views.version_count(store, page.id))
@@ -67,9 +67,9 @@ def links(
         linking = _named(store, part.rows)
     return show(
         request, "links.html", **page_head(request, crawl, id, page, newest), view="Links", outgoing=outgoing,
-        out_count=len(ids), next_out=further(request, "to", to + MOST if to + MOST < len(ids) else None),
-        first_out=start(request, "to"), linking=linking, found_on=found_on, asked="incoming" in request.query_params,
-        next_in=further(request, "incoming", part.next), started=not incoming,
+        out_count=len(ids), next_out=next_part(request, "to", to + MOST if to + MOST < len(ids) else None),
+        first_out=first_part(request, "to"), linking=linking, found_on=found_on, asked="incoming" in request.query_params,
+        next_in=next_part(request, "incoming", part.next), started=not incoming,
     )  # fmt: skip
 
 

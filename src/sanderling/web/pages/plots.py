@@ -1,4 +1,4 @@
-"""Geometry of the drawings: points in, places in, nothing but numbers out. The templates turn them into SVG elements."""
+"""Computes the geometry of plots. The templates turn it into SVG elements."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ _LEFT, _TOP, _MARGIN, _BELOW = 56, 10, 26, 26
 
 
 class Drawing(NamedTuple):
-    """What the template `plots.html` draws."""
+    """A plot for the template `plots.html`. `said` is its text for screen readers."""
 
     said: str
     rows: list[tuple[float, str]]
@@ -27,7 +27,7 @@ class Drawing(NamedTuple):
 
 
 def scaled(values: Sequence[float], width: float, height: float) -> str:
-    """A line through values at even distances, from 0 up to the largest."""
+    """A line through values at even distances, scaled from 0 to the largest."""
     most = max(values) or 1.0
     step = width / max(1, len(values) - 1)
     return " ".join(
@@ -36,7 +36,7 @@ def scaled(values: Sequence[float], width: float, height: float) -> str:
 
 
 def stacked(parts: Sequence[tuple[str, int]], total: int, width: float = 1000) -> list[tuple[str, float, float]]:
-    """(name, start, width) of the shares of a whole; whatever is there at all can be seen."""
+    """The shares of a whole as (name, start, width). Small shares get a visible width."""
     shares = [(name, max(count / total * width, 3.0)) for name, count in parts if count and total]
     excess = sum(share for _, share in shares) - width
     placed, at = [], 0.0
@@ -52,7 +52,7 @@ def curve(
     lines: Sequence[Points], said: str, across: Sequence[tuple[float, str]], up: Sequence[tuple[float, str]],
     here: float | None = None,
 ) -> Drawing:  # fmt: skip
-    """Lines over a plane whose ends are the first and the last of `across` and of `up`."""
+    """A plot of lines. The first and last labels of `across` and `up` are its limits."""
     (first, _), (last, _) = across[0], across[-1]
     (low, _), (high, _) = up[0], up[-1]
     empty = Drawing(said, [], [])
@@ -72,7 +72,7 @@ def curve(
 
 
 def histogram(classes: Sequence[tuple[str, int]], said: str) -> Drawing:
-    """Bars of equal width, each with its name below."""
+    """A plot of bars with equal widths, each with its name below."""
     empty = Drawing(said, [], [])
     most = max((count for _, count in classes), default=0) or 1
     width = (empty.right - empty.left) / max(1, len(classes))

@@ -1,4 +1,4 @@
-"""The last minutes of running crawls, for small drawings: noted whenever somebody looks, and bounded."""
+"""The rates of running crawls in the last minutes, for small plots. A sample is taken when somebody opens the page."""
 
 import threading
 from collections import OrderedDict, deque
@@ -8,7 +8,7 @@ from sanderling.model import Live
 
 _SAMPLES = 120
 _CRAWLS = 50
-# Two people who look at one crawl must not make its time run twice as fast.
+# The least seconds between two samples, so that two viewers do not take twice as many.
 _APART = 0.8
 
 
@@ -20,14 +20,14 @@ class Beat(NamedTuple):
 
 
 class Pulse:
-    """How running crawls did a moment ago; safe to use from many threads."""
+    """The last samples of running crawls. It is thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
         self._beats: OrderedDict[str, deque[Beat]] = OrderedDict()
 
     def note(self, crawl: str, live: Live) -> list[Beat]:
-        """Remembers how a crawl is doing; returns what is remembered of this run, the oldest first."""
+        """Adds a sample of a crawl. Returns all samples of this run, the oldest first."""
         beat = Beat(live.at, live.visits_per_second, live.waiting, live.bytes_per_second)
         with self._guard:
             beats = self._beats.setdefault(crawl, deque(maxlen=_SAMPLES))

@@ -1,4 +1,4 @@
-"""Templates and how they speak: escaped by default, numbers and times in plain words, addresses made harmless."""
+"""Renders templates. Values are escaped; filters format numbers, times and addresses."""
 
 import time
 from datetime import UTC, datetime
@@ -11,7 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from sanderling import __version__
 from sanderling.clock import DAY
 from sanderling.presenting.screen import duration, harmless, size
-from sanderling.web.api.given import named
+from sanderling.web.api.inputs import named
 from sanderling.web.pages import plots
 from sanderling.web.security import Security, form_token
 
@@ -35,7 +35,7 @@ def when(at: float) -> str:
 
 
 def ago(at: float) -> str:
-    """How far a moment is from now, either way: `3 minutes ago`, `in 2 hours`."""
+    """The distance of a time from now: `3 minutes ago`, `in 2 hours`."""
     away = time.time() - at
     if abs(away) < 2:
         return "just now"
@@ -44,7 +44,7 @@ def ago(at: float) -> str:
 
 
 def about(seconds: float) -> str:
-    """A span as people say it: its largest unit only."""
+    """A duration in its largest unit."""
     unit, size_of = "year", int(DAY) * 365
     below = 1
     for end, name in _STEPS:
@@ -68,14 +68,14 @@ def percent(share: float) -> str:
 
 
 def degree(word: str) -> str:
-    """How much of a text changed, as a person says it."""
+    """How much of a text changed, in words."""
     return {"complete": "all of the text", "no change": "", "no text change": ""}.get(
         word, f"{word} change" if word else ""
     )
 
 
 def outward(url: str) -> str:
-    """A crawled address that a browser may follow from here; empty for any other scheme."""
+    """A crawled address, if a browser may follow it from here. Empty for other schemes than http and https."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -102,7 +102,7 @@ _TEMPLATES = _environment()
 
 
 def prepare() -> None:
-    """Compiles all templates, 0.2 s in all, so that no visitor waits for it."""
+    """Compiles all templates at the start, which takes 0.2 s, so that no request waits for it."""
     for name in _TEMPLATES.list_templates():
         _TEMPLATES.get_template(name)
 
@@ -110,7 +110,7 @@ def prepare() -> None:
 def show(
     request: Request, template: str, *, status: int = 200, crawl: str = "", tab: str = "", **values: object
 ) -> HTMLResponse:
-    """A page; `token()` in it gives the token that its forms carry, and begins a session only when there is one."""
+    """Renders a page. A form in it calls `token()`, which starts a session if there is none."""
     security: Security = request.app.state.security
     text = _TEMPLATES.get_template(template).render(
         crawl=crawl, tab=tab, token=lambda: form_token(request),

@@ -1,4 +1,4 @@
-"""Search in the texts of a crawl's pages."""
+"""Searches the pages of a crawl."""
 
 import time
 from typing import NamedTuple
@@ -10,9 +10,9 @@ from sanderling.errors import SanderlingError
 from sanderling.presenting.versions import moment
 from sanderling.search.searching import Hit, Query, Results
 from sanderling.urls import identity
-from sanderling.web.api.given import GivenShelf
+from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.indexes import Indexes
-from sanderling.web.pages.asking import offered_hosts
+from sanderling.web.pages.addresses import offered_hosts
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
@@ -34,7 +34,7 @@ class SearchQuery(NamedTuple):
 
 @router.get("/crawls/{crawl}/search")
 def search(
-    request: Request, crawl: str, shelf: GivenShelf, q: str = "", which: str = "", changed: str = "", host: str = "",
+    request: Request, crawl: str, shelf: ShelfDep, q: str = "", which: str = "", changed: str = "", host: str = "",
     page: int = 1,
 ) -> HTMLResponse:  # fmt: skip
     asked = SearchQuery(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip())
@@ -61,7 +61,7 @@ def search(
 
 
 def pieces(hit: Hit) -> list[tuple[bool, str]]:
-    """The words around what was found, in order, each with whether it is marked."""
+    """The parts of a snippet in order, as (marked, text)."""
     found, last = [], 0
     for start, end in hit.marks:
         found += [(False, hit.snippet_text[last:start]), (True, hit.snippet_text[start:end])]

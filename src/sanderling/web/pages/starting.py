@@ -1,4 +1,4 @@
-"""The form that makes a crawl and starts it."""
+"""The form that makes and starts a crawl."""
 
 from collections.abc import Mapping
 
@@ -7,46 +7,46 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
 from sanderling.errors import BadSeed, SanderlingError, UsageError
-from sanderling.web.api.given import GivenRunner, GivenShelf
+from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import form
-from sanderling.web.pages.asking import sent
+from sanderling.web.pages.addresses import form_fields
 from sanderling.web.pages.rendering import show
 from sanderling.web.running import Runner
 from sanderling.web.shelf import Shelf
 
 router = APIRouter()
 
-# Tables of rules belong into a file and not into a form.
+# Rules are tables, which belong in a file and not in a form.
 _ELSEWHERE = ("rules",)
 GROUPS = (
-    ("What to follow", "By default every link on the hosts where it begins.", ("scope", "order", "include", "exclude", "sitemaps")),
-    ("When to stop", "By default when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
+    ("What to follow", "By default, every link on the hosts of its start addresses.", ("scope", "order", "include", "exclude", "sitemaps")),
+    ("When to stop", "By default, when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
     (
         "Manners",
-        "By default robots.txt is obeyed, a host has one connection, and after each page a pause of four times as long as it took.",
+        "By default, robots.txt is obeyed. A host gets one connection, and a pause after each page that is four times as long as its answer took.",
         ("per_host", "delay", "delay_factor", "max_delay", "contact", "user_agent", "ignore_robots", "follow_nofollow", "allow_private"),
     ),
 )  # fmt: skip
-# Groups that most people look into.
+# Groups that are open at first.
 _OPEN = ("What to follow", "When to stop")
 
 
 @router.get("/new")
-def new(request: Request, shelf: GivenShelf, runner: GivenRunner) -> HTMLResponse:
+def new(request: Request, shelf: ShelfDep, runner: RunnerDep) -> HTMLResponse:
     if not shelf.may_create:
         raise UsageError("crawls cannot be created here: start the server with a directory to create them in")
     return _page(request, shelf, runner, {}, form.FormInput("", [], {}, {}))
 
 
 @router.post("/new/command")
-async def command(request: Request, runner: GivenRunner) -> HTMLResponse:
-    """The command for what has been typed so far."""
-    return show(request, "_command.html", command=form.read(await sent(request), _names(runner)).command)
+async def command(request: Request, runner: RunnerDep) -> HTMLResponse:
+    """The command for the values typed so far."""
+    return show(request, "_command.html", command=form.read(await form_fields(request), _names(runner)).command)
 
 
 @router.post("/new")
-async def create(request: Request, shelf: GivenShelf, runner: GivenRunner) -> Response:
-    typed = await sent(request)
+async def create(request: Request, shelf: ShelfDep, runner: RunnerDep) -> Response:
+    typed = await form_fields(request)
     asked = form.read(typed, _names(runner))
     if trouble := _name_trouble(shelf, asked.name):
         asked.wrong["name"] = trouble
@@ -58,7 +58,7 @@ async def create(request: Request, shelf: GivenShelf, runner: GivenRunner) -> Re
 
 
 def _name_trouble(shelf: Shelf, name: str) -> str:
-    """Why a new crawl cannot have this name; one without seeds has none yet."""
+    """Why a new crawl cannot have this name. Without seeds, the name may still be empty."""
     try:
         if name:
             shelf.room_for(name)
@@ -68,7 +68,7 @@ def _name_trouble(shelf: Shelf, name: str) -> str:
 
 
 def _begin(runner: Runner, asked: form.FormInput) -> form.FormInput:
-    """Makes the crawl and starts it; what cannot be is said where it belongs."""
+    """Makes and starts the crawl. Errors are stored by the name of their field."""
     try:
         folder = runner.create(asked.name, asked.seeds, asked.chosen)
     except BadSeed as error:

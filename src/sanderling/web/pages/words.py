@@ -1,4 +1,4 @@
-"""What is known about a page, in sentences."""
+"""Describes what is known about a page, in sentences."""
 
 import json
 import math
@@ -15,26 +15,26 @@ from sanderling.web.pages.rendering import about, ago, many, percent, when
 
 
 def facts(page: Shown) -> list[tuple[str, str]]:
-    """Names and values, as far as there are any."""
+    """The known facts, as names and values."""
     found = [
         ("State", page.state + (f": {page.reason}" if page.reason else "")),
         ("Answer", f"{page.status}" if page.status else ""),
         ("Kind", ", ".join(filter(None, [page.mime, page.charset, page.language]))),
         ("Size", size(page.size) + (", cut short" if page.truncated else "") if page.status else ""),
-        ("From a seed", "a seed itself" if not page.depth else many(page.depth, "step")),
+        ("From a seed", "it is a seed" if not page.depth else many(page.depth, "step")),
         ("Visits", _visits(page) if page.visits else ""),
         ("Last visit", f"{ago(page.fetched_at)}, {when(page.fetched_at)}" if page.fetched_at else ""),
         ("Last change", f"{ago(page.changed_at)}, {when(page.changed_at)}" if page.changes else ""),
         ("Importance", f"{page.importance:.3g}" if page.importance else ""),
         ("Relevance", f"{page.relevance:.3g}" if page.relevance else ""),
-        ("Found by the words", page.anchor),
-        ("Not to be indexed", "the page asks for it" if page.noindex else ""),
+        ("Link text", page.anchor),
+        ("Not to be indexed", "at the request of the page" if page.noindex else ""),
     ]
     return [(name, value) for name, value in found if value]
 
 
 def data(extracted: dict[str, dict[str, Any]] | None) -> list[tuple[str, str]]:
-    """What extractors said of a page, as names and values."""
+    """What extractors found on a page, as names and values."""
     return [
         (
             f"{extractor}.{name}"[:100],
@@ -50,27 +50,27 @@ def _visits(page: Shown) -> str:
     if page.not_modified:
         parts.append(f"{page.not_modified:,} answered “not modified” (304)")
     if page.same:
-        parts.append(f"{page.same:,} brought the same bytes")
+        parts.append(f"{page.same:,} received the same bytes")
     return ", ".join(parts)
 
 
 def why_unkept(page: Shown) -> str:
     """Why there is no version of an address."""
     if page.kind == Kind.SOURCE:
-        return "it is a sitemap, read for the addresses in it."
+        return "it is a sitemap. It is only read for the addresses in it."
     return {
         "known": f"it is {page.reason}.",
         "queued": "it waits for its first visit.",
         "leased": "it is being visited.",
-        "fetched": "it only leads to another address.",
+        "fetched": "it redirects to another address.",
         "failed": f"visits failed ({page.reason or 'no answer'}).",
-        "gone": "it was not there.",
+        "gone": "it did not exist.",
         "excluded": f"it is not followed ({page.reason or 'out of scope'}).",
     }[page.state]
 
 
 def fingerprint(page: Shown) -> list[str]:
-    """What is kept of the last version to compare the next one with."""
+    """What is stored about the last version, to compare the next one with it."""
     known = known_fingerprint(page.fingerprint)
     if known is None:
         return []
@@ -87,43 +87,43 @@ def fingerprint(page: Shown) -> list[str]:
     noise = known_noise(page.noise)
     volatile = sum(place.volatile for place in noise.places.values())
     if volatile:
-        lines.append(f"{many(volatile, 'place')} on it changed on most visits and counts as no news.")
+        lines.append(f"{many(volatile, 'place')} on it changed on most visits; such changes are not news.")
     if restless := [str(aspect) for aspect, count in noise.aspects.items() if count.volatile]:
-        lines.append(f"What changed on most visits and counts as no news: {', '.join(sorted(restless))}.")
+        lines.append(f"Changed on most visits, so these changes are not news: {', '.join(sorted(restless))}.")
     if noise.returns:
         lines.append(f"It went back to an earlier version {many(noise.returns, 'time')}.")
     return lines
 
 
 def schedule(page: Shown, first_seen: float, rates: Mapping[str, float]) -> list[str]:
-    """When the next visit is, and what that rests on; `rates` are changes a day by kind, as far as they are known.
+    """When the next visit is, and why. `rates` are the known changes a day by kind.
 
-    `first_seen` is 0 where nothing was kept."""
+    `first_seen` is 0 if there is no version."""
     lines = []
     if page.visits > 1:
         over = f" over {about(page.fetched_at - first_seen)}" if 0 < first_seen < page.fetched_at else ""
         lines.append(f"{many(page.visits, 'visit')}{over} found {many(page.changes, 'change')}.")
     elif page.visits:
-        lines.append("It was visited once: how often it changes is guessed from pages like it.")
+        lines.append("It was visited once, so its change rate is estimated from similar pages.")
     if often := rates.get("any", 0.0):
         others = [f"its {kind} every {about(DAY / rate)}" for kind, rate in rates.items() if kind != "any" and rate]
-        lines.append(f"So it is believed to change about every {about(DAY / often)}" + _listed(others) + ".")
+        lines.append(f"So it is expected to change about every {about(DAY / often)}" + _listed(others) + ".")
         stale = -math.expm1(-often * max(0.0, time.time() - page.fetched_at) / DAY)
-        lines.append(f"By now it has changed with a probability of {percent(stale)}.")
-    return [*lines, *_turn(page)]
+        lines.append(f"The probability that it has changed by now is {percent(stale)}.")
+    return [*lines, *_next_visit(page)]
 
 
-def _turn(page: Shown) -> list[str]:
+def _next_visit(page: Shown) -> list[str]:
     if page.state not in ("fetched", "gone"):
         waits = page.state in ("queued", "leased")
-        return ["Its first visit comes when it is its turn in the queue." if waits else "It will not be visited."]
+        return ["It waits in the queue for its first visit." if waits else "It will not be visited."]
     if page.due > time.time():
         return [f"Its next visit is due {ago(page.due)}, {when(page.due)}."]
     if page.due:
         return ["Its next visit is due now."]
     return [
-        "No visit is planned until a refresh: that visits first what has most probably changed for what the visit "
-        "costs, important pages before others."
+        "The next visit comes with a refresh. A refresh first visits the pages that have most probably changed, and "
+        "prefers important pages."
     ]
 
 

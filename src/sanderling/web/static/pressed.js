@@ -1,9 +1,9 @@
-// A button that begins something long says so at once, and cannot be pressed twice.
+// A button that starts a long action shows that at once, and cannot be pressed twice.
 addEventListener("submit", ({ submitter }) => {
-  if (submitter?.dataset.busy) setTimeout(() => {  // after its value was taken into the form
+  if (submitter?.dataset.busy) setTimeout(() => {  // after the form has taken its value
     submitter.disabled = true;
     submitter.textContent = submitter.dataset.busy;
   });
 });
-// Who goes back finds the page as it was left.
+// After "back", the browser shows the page with the disabled button, so it is loaded again.
 addEventListener("pageshow", ({ persisted }) => persisted && document.querySelector("[data-busy]:disabled") && location.reload());

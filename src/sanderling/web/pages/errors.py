@@ -1,4 +1,4 @@
-"""What a person reads when something cannot be shown, and what to do about it."""
+"""The page that shows an error, with advice."""
 
 from http import HTTPStatus
 
@@ -8,15 +8,16 @@ from fastapi.responses import HTMLResponse
 from sanderling.web.pages.rendering import show
 
 _TITLES = {
-    400: "That does not work", 403: "That was not accepted", 404: "Nothing here", 405: "That cannot be done here", 409: "Not as things stand",
-    422: "That does not fit", 429: "A little slower", 500: "Something went wrong", 503: "Not reachable just now",
+    400: "This request is not valid", 403: "Not accepted", 404: "Not found", 405: "Not possible here",
+    409: "Not possible now", 422: "Some values are not valid", 429: "Too many requests", 500: "Something went wrong",
+    503: "Not available now",
 }  # fmt: skip
 _ADVICE = {
     403: "Go back, load the page again and send the form once more.",
-    404: "The address may be mistyped, or the crawl was moved or renamed since.",
-    422: "Go back and look at what was filled in.",
-    500: "A page only reads your crawls, and changed nothing. The server's own output may say more.",
-    503: "It is tried again with the next page you open.",
+    404: "The address may be wrong, or the crawl was moved or renamed.",
+    422: "Go back and check the form.",
+    500: "Your crawls were not changed. The server's output may contain details.",
+    503: "The next page that you open will try again.",
 }
 
 
@@ -25,7 +26,7 @@ def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
     parts = request.url.path.split("/")
     name = parts[2] if len(parts) > 2 and parts[1] == "crawls" else ""
     crawl = name if name in request.app.state.shelf.folders() else ""
-    if detail == HTTPStatus(status).phrase:  # the framework's own words, which say no more than the title
+    if detail == HTTPStatus(status).phrase:  # the framework's default text, which only repeats the title
         detail = "There is no such page." if status == 404 else ""
     return show(
         request,

@@ -1,4 +1,4 @@
-"""What the endpoints share: the shelf, how long lists come in parts, and how things are named in addresses."""
+"""Inputs that many endpoints share: the shelf, the parts of long lists, and the names of pages and hosts."""
 
 from typing import Annotated
 
@@ -25,16 +25,16 @@ def _runner(request: Request) -> Runner:
     return runner
 
 
-GivenShelf = Annotated[Shelf, Depends(_shelf)]
-GivenRunner = Annotated[Runner, Depends(_runner)]
-Limit = Annotated[int, Query(ge=1, le=MOST, description="how many at most")]
+ShelfDep = Annotated[Shelf, Depends(_shelf)]
+RunnerDep = Annotated[Runner, Depends(_runner)]
+Limit = Annotated[int, Query(ge=1, le=MOST, description="the greatest number of items")]
 After = Annotated[int | None, Query(ge=0, le=1 << 62, description="`next` of the part before this one")]
 Number = Annotated[int, Path(ge=0, le=1 << 62)]
 PageId = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="the page's `id`")]
 
 
 def named(id: int) -> str:
-    """A page's identity as it stands in addresses."""
+    """The id of a page in URLs."""
     return f"{id & 0xFFFF_FFFF_FFFF_FFFF:016x}"
 
 
@@ -45,12 +45,12 @@ def identity_named(name: str) -> int:
 def page_named(store: ViewStore, name: str) -> views.Shown:
     found = views.url(store, identity_named(name))
     if found is None:
-        raise NotFound("this crawl knows no page by that id")
+        raise NotFound("this crawl has no page with that id")
     return found
 
 
 def host_named(store: HostLookup, text: str) -> int | None:
-    """The host that a filter names, by its origin, any address on it, or its bare name."""
+    """The host that a filter names: by its origin, any URL on it or its name alone."""
     text = text.strip()
     if not text:
         return None
