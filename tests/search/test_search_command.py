@@ -122,8 +122,8 @@ def test_what_cannot_be_looked_for_is_not_found(birds: Library, capsys: pytest.C
         (["--limit", "5000"], "limit = 5000"),
         (["--page", "0"], "argument --page: '0' is not a whole number, 1 or more"),
         (["--page", "99999"], "too far"),
-        (["--at", "soon"], "no point in time"),
-        (["--since", "yesterday"], "no point in time"),
+        (["--at", "soon"], "not a point in time"),
+        (["--since", "yesterday"], "not a point in time"),
     ],
 )
 def test_what_cannot_be_asked(
