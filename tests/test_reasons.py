@@ -24,11 +24,25 @@ def used() -> set[tuple[str, int]]:
     return found
 
 
+def compared() -> set[str]:
+    """The codes that the program tells reasons apart by."""
+    found = set()
+    for path in SOURCE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Compare) and ast.unparse(node.left).partition("(")[0] in (
+                "code_of",
+                "reasons.code_of",
+            ):
+                found |= {each.value for each in ast.walk(node.comparators[0]) if isinstance(each, ast.Constant)}
+    return found
+
+
 def test_every_code_that_is_used_has_a_sentence_for_its_arguments() -> None:
     assert ("status", 1) in used()
     for code, arguments in used():
         assert code in SENTENCES, code
         assert SENTENCES[code].count("{}") == arguments, code
+    assert "merged-parameters" in compared() <= SENTENCES.keys()
 
 
 @pytest.mark.parametrize("code", SENTENCES)

@@ -56,15 +56,14 @@ class Holding:
         watched = self._memory.of(host)
         if watched is not None:
             watched.budget.held += 1
-        code, argument = code_of(why), argument_of(why)
-        if code in ("held-far", "held-spent"):
+        if code_of(why) in ("held-far", "held-spent"):
             if len(self.held) < traps.MOST_HELD:
                 self.held[id] = (host, depth)
-        elif code == "held-pattern":
-            waiting = self._waiting.setdefault(host, {})
-            waiting[argument] = waiting.get(argument, 0) + 1
-        elif code == "held-domain":
-            self._memory.crowd_of(argument).waiting.setdefault(host)
+        elif code_of(why) == "held-pattern":
+            waiting, text = self._waiting.setdefault(host, {}), argument_of(why)
+            waiting[text] = waiting.get(text, 0) + 1
+        elif code_of(why) == "held-domain":
+            self._memory.crowd_of(argument_of(why)).waiting.setdefault(host)
 
     def release_some(self, host: int, watched: RememberedHost, lessons: Lessons) -> None:
         budget = watched.budget
