@@ -46,14 +46,15 @@ def cost(path: Path, leases: int) -> tuple[float, int, int]:
     server = CrawlServer(folder, settings, list(seeds), 0)
     try:
         frontier = server._frontier
+        allocator = frontier.allocator
         for client in ("a", "b"):
-            frontier.allocator.join(client)
-        while frontier.allocator.leased < leases and any(frontier.lease(client, 1000) for client in ("a", "b")):
+            allocator.join(client)
+        while allocator.leased < leases and any(frontier.lease(client, 1000) for client in ("a", "b")):
             pass
         begin = time.process_time()
         for _ in range(LOOKS):
-            answer = msgspec.msgpack.encode(LiveAnswer(server._look()))
-        return (time.process_time() - begin) / LOOKS, frontier.allocator.leased, len(answer)
+            answer = msgspec.msgpack.encode(LiveAnswer(server._status.look(False)))
+        return (time.process_time() - begin) / LOOKS, allocator.leased, len(answer)
     finally:
         server.close()
 

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from sanderling.cli.progress import Display
-from sanderling.crawling.server import CrawlProgress
+from sanderling.crawling.status import CrawlProgress
 from sanderling.model import Counts
 
 

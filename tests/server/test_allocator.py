@@ -3,7 +3,7 @@ from collections.abc import Collection
 
 import pytest
 
-from sanderling.model import Host, HostNote, Task
+from sanderling.model import Host, HostLease, HostNote, Task
 from sanderling.server.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator, owner
 from sanderling.settings import Settings
 
@@ -20,10 +20,13 @@ class Queue:
     def settle(self, host: int, ids: list[int]) -> None:
         self.tasks[host] = [task for task in self.tasks[host] if task.id not in ids]
 
+    def lease(self, made: Allocator, client: str, want: int, room: int) -> list[HostLease]:
+        return made.lease(client, want, room, self.take)
+
 
 def allocator(sizes: dict[int, int], **settings: object) -> tuple[Allocator, Queue]:
     queue = Queue(sizes)
-    made = Allocator(Settings(**settings), queue.take)  # type: ignore[arg-type]
+    made = Allocator(Settings(**settings))  # type: ignore[arg-type]
     for host, count in sizes.items():
         made.add(Host(host, f"http://{host}"), count, False)
     return made, queue
@@ -34,41 +37,41 @@ def leased(leases: list) -> dict[str, list[int]]:  # type: ignore[type-arg]
 
 
 def test_a_host_belongs_to_one_client() -> None:
-    made, _ = allocator(dict.fromkeys(range(20), 50))
+    made, queue = allocator(dict.fromkeys(range(20), 50))
     made.join("a")
     made.join("b")
-    first = leased(made.lease("a", 999, 999))
-    second = leased(made.lease("b", 999, 999))
+    first = leased(queue.lease(made, "a", 999, 999))
+    second = leased(queue.lease(made, "b", 999, 999))
     assert not first.keys() & second.keys()
     assert len(first) + len(second) == 20
-    assert made.lease("a", 999, 999) == made.lease("b", 999, 999) == []
+    assert queue.lease(made, "a", 999, 999) == queue.lease(made, "b", 999, 999) == []
 
 
 def test_hosts_are_served_in_turn() -> None:
-    made, _ = allocator(dict.fromkeys(range(5), 10))
+    made, queue = allocator(dict.fromkeys(range(5), 10))
     made.join("a")
-    assert len(made.lease("a", 20, 99)) == 5
+    assert len(queue.lease(made, "a", 20, 99)) == 5
     assert made.leased == 5 * FIRST_STOCK
 
 
 def test_a_host_without_limits_is_spread_over_clients() -> None:
-    made, _ = allocator({1: 1000}, per_host=32, delay=0.0)
+    made, queue = allocator({1: 1000}, per_host=32, delay=0.0)
     made.join("a")
     made.join("b")
-    (one,) = made.lease("a", 500, 9999)
-    (two,) = made.lease("b", 500, 9999)
+    (one,) = queue.lease(made, "a", 500, 9999)
+    (two,) = queue.lease(made, "b", 500, 9999)
     assert one.connections == two.connections == 16
     assert not {t.id for t in one.tasks} & {t.id for t in two.tasks}
 
 
 def test_the_first_client_leaves_connections_to_those_still_to_come() -> None:
     queue = Queue({1: 1000})
-    made = Allocator(Settings(per_host=8, delay=0.0), queue.take, crew=2)
+    made = Allocator(Settings(per_host=8, delay=0.0), crew=2)
     made.add(Host(1, "http://1"), 1000, False)
     connections = []
     for client in "ab":
         made.join(client)
-        (lease,) = made.lease(client, 500, 9999)
+        (lease,) = queue.lease(made, client, 500, 9999)
         connections.append(lease.connections)
     assert connections == [4, 4]
 
@@ -80,7 +83,7 @@ def test_a_client_that_joins_later_waits_until_the_others_have_let_go_of_connect
         made.join(client)
         for _ in range(4):
             for each in sorted(made._own, reverse=True):
-                for lease in made.lease(each, 10, 9999):
+                for lease in queue.lease(made, each, 10, 9999):
                     granted.setdefault(each, [0]).append(lease.connections)
                     # Whoever is told of fewer still uses what it had.
                     assert sum(max(told[-2:]) for told in granted.values()) <= 8
@@ -91,43 +94,43 @@ def test_a_client_that_joins_later_waits_until_the_others_have_let_go_of_connect
 
 
 def test_a_host_whose_cookies_are_kept_belongs_to_one_client() -> None:
-    made, _ = allocator({1: 1000}, per_host=32, delay=0.0, cookies=True)
+    made, queue = allocator({1: 1000}, per_host=32, delay=0.0, cookies=True)
     made.join("a")
     made.join("b")
-    (one,) = made.lease("a", 50, 9999) + made.lease("b", 50, 9999)
+    (one,) = queue.lease(made, "a", 50, 9999) + queue.lease(made, "b", 50, 9999)
     assert one.connections == 32
     (keeper,) = {held.client for held in made._held.values()}
     for late in range(20):
         made.join(str(late))
     made.settle((task.id, False) for task in one.tasks)
-    assert [each for each in made._own if made.lease(each, 50, 9999)] == [keeper]
+    assert [each for each in made._own if queue.lease(made, each, 50, 9999)] == [keeper]
     made.leave(keeper)
-    assert any(made.lease(each, 50, 9999) for each in made._own)
+    assert any(queue.lease(made, each, 50, 9999) for each in made._own)
 
 
 def test_no_more_than_there_is_room_for() -> None:
-    made, _ = allocator(dict.fromkeys(range(5), 10))
+    made, queue = allocator(dict.fromkeys(range(5), 10))
     made.join("a")
-    made.lease("a", 99, 7)
+    queue.lease(made, "a", 99, 7)
     assert made.leased == 7
-    made.lease("a", 99, 0)
+    queue.lease(made, "a", 99, 0)
     assert made.leased == 7
 
 
 def test_a_lost_client_returns_its_leases() -> None:
     made, queue = allocator({1: 4})
     made.join("a")
-    made.lease("a", 99, 99)
+    queue.lease(made, "a", 99, 99)
     made.leave("a", doomed=1002)
     queue.settle(1, [1002])
     made.join("b")
-    assert leased(made.lease("b", 99, 99)) == {"http://1": [1000, 1001, 1003]}
+    assert leased(queue.lease(made, "b", 99, 99)) == {"http://1": [1000, 1001, 1003]}
 
 
 def test_settling_and_the_end() -> None:
     made, queue = allocator({1: 2})
     made.join("a")
-    made.lease("a", 99, 99)
+    queue.lease(made, "a", 99, 99)
     assert made.held("b", 1000) is None
     for id in (1000, 1001):
         assert made.held("a", id) is not None
@@ -138,31 +141,31 @@ def test_settling_and_the_end() -> None:
 
 
 def test_stock_follows_the_pace_of_a_host() -> None:
-    made, _ = allocator({1: 1000, 2: 1000})
+    made, queue = allocator({1: 1000, 2: 1000})
     made.join("a")
     made.note(HostNote("http://1", None, 0.0, 0.02))
     made.note(HostNote("http://2", None, 0.0, 30.0))
-    got = leased(made.lease("a", 999, 9999))
+    got = leased(queue.lease(made, "a", 999, 9999))
     assert len(got["http://1"]) == LARGEST_STOCK
     assert len(got["http://2"]) == 2
 
 
 def test_with_a_depth_limit_no_level_begins_before_the_last_is_done() -> None:
     queue = Queue({1: 2})
-    made = Allocator(Settings(max_depth=5), queue.take)
+    made = Allocator(Settings(max_depth=5))
     made.add(Host(1, "http://1"), 2, False)
     made.add_depths({0: 2})
     made.join("a")
-    made.lease("a", 99, 99)
+    queue.lease(made, "a", 99, 99)
     made.settle([(1000, False)])
     queue.settle(1, [1000])
     queue.tasks[1].append(Task(5, "http://1/deeper", 1, 0, 0))
     made.add(Host(1, "http://1"), 1, False)
     made.add_depths({1: 1})
-    assert made.lease("a", 99, 99) == []
+    assert queue.lease(made, "a", 99, 99) == []
     made.settle([(1001, False)])
     queue.settle(1, [1001])
-    assert leased(made.lease("a", 99, 99)) == {"http://1": [5]}
+    assert leased(queue.lease(made, "a", 99, 99)) == {"http://1": [5]}
 
 
 def test_few_hosts_move_when_clients_come_and_go() -> None:
@@ -176,38 +179,38 @@ def test_few_hosts_move_when_clients_come_and_go() -> None:
 
 
 def test_a_client_that_does_not_settle_a_lease_is_named() -> None:
-    made, _ = allocator({1: 4})
+    made, queue = allocator({1: 4})
     made.join("a")
-    made.lease("a", 99, 99)
+    queue.lease(made, "a", 99, 99)
     assert made.expired(0.0) == set()
     assert made.expired(float("inf")) == {"a"}
     made.leave("a")
     made.join("b")
     assert made.leased == 0
-    assert sum(len(lease.tasks) for lease in made.lease("b", 99, 99)) == 4
+    assert sum(len(lease.tasks) for lease in queue.lease(made, "b", 99, 99)) == 4
 
 
 def test_a_host_with_a_long_pause_holds_nothing() -> None:
-    made, _ = allocator({1: 4, 2: 4})
+    made, queue = allocator({1: 4, 2: 4})
     made.join("a")
     made.note(HostNote("http://1", None, time.time() + 3600, 3600.0))
-    assert leased(made.lease("a", 99, 99)).keys() == {"http://2"}
+    assert leased(queue.lease(made, "a", 99, 99)).keys() == {"http://2"}
     made.note(HostNote("http://1", None, time.time() + 1, 3600.0))
-    assert [len(lease.tasks) for lease in made.lease("a", 99, 99)] == [1]
+    assert [len(lease.tasks) for lease in queue.lease(made, "a", 99, 99)] == [1]
 
 
 def test_a_pause_noted_before_the_clock_was_set_back_is_over() -> None:
-    made, _ = allocator({1: 4})
+    made, queue = allocator({1: 4})
     made.join("a")
     made.note(HostNote("http://1", None, time.time() + 3600, 2.0))
-    assert leased(made.lease("a", 99, 99)).keys() == {"http://1"}
+    assert leased(queue.lease(made, "a", 99, 99)).keys() == {"http://1"}
 
 
 def test_a_host_whose_queue_was_emptied_by_others_is_done() -> None:
     made, queue = allocator({1: 5})
     made.join("a")
     queue.settle(1, [task.id for task in queue.tasks[1]])
-    assert made.lease("a", 10, 99) == []
+    assert queue.lease(made, "a", 10, 99) == []
     assert made.nothing_left()
 
 
@@ -220,15 +223,17 @@ def test_hosts_at_one_address_belong_to_one_client() -> None:
     made, queue = allocator(dict.fromkeys(range(20), 50), by_address=True)
     made.join("a")
     made.join("b")
-    first = leased(made.lease("a", 999, 999)) | leased(made.lease("b", 999, 999))
+    first = leased(queue.lease(made, "a", 999, 999)) | leased(queue.lease(made, "b", 999, 999))
     assert [len(ids) for ids in first.values()] == [1] * 20  # nobody knows yet where they are
     at_one_address(made, range(20))
     for host in range(20):
         queue.settle(host, first[f"http://{host}"])
         made.settle([(first[f"http://{host}"][0], False)])
     home, other = sorted(("a", "b"), key=lambda client: client != owner("10.0.0.1", ["a", "b"]))
-    assert made.lease(other, 999, 999) == []
-    assert sum(map(len, leased(made.lease(home, 999, 999)).values())) == 100  # ten seconds' worth for all together
+    assert queue.lease(made, other, 999, 999) == []
+    assert (
+        sum(map(len, leased(queue.lease(made, home, 999, 999)).values())) == 100
+    )  # ten seconds' worth for all together
 
 
 def test_a_host_moves_to_the_client_of_its_address_when_it_is_free() -> None:
@@ -236,49 +241,49 @@ def test_a_host_moves_to_the_client_of_its_address_when_it_is_free() -> None:
     clients = [f"client-{n}" for n in range(8)]
     for client in clients:
         made.join(client)
-    held = {client: leased(made.lease(client, 99, 99)) for client in clients}
+    held = {client: leased(queue.lease(made, client, 99, 99)) for client in clients}
     at_one_address(made, [1, 2])
     for leases in held.values():
         for ids in leases.values():
             queue.settle(ids[0] // 1000, ids)
             made.settle([(ids[0], False)])
-    assert [client for client in clients if made.lease(client, 99, 99)] == [owner("10.0.0.1", clients)]
+    assert [client for client in clients if queue.lease(made, client, 99, 99)] == [owner("10.0.0.1", clients)]
 
 
 def test_hosts_at_one_address_share_their_pause() -> None:
-    made, _ = allocator({1: 50, 2: 50}, by_address=True)
+    made, queue = allocator({1: 50, 2: 50}, by_address=True)
     made.join("a")
     at_one_address(made, [2])
     later = time.time() + 30
     at_one_address(made, [1], not_before=later)
-    leases = made.lease("a", 99, 99)
+    leases = queue.lease(made, "a", 99, 99)
     assert len(leases) == 2
     assert min(lease.not_before for lease in leases) == later
-    made, _ = allocator({1: 50, 2: 50}, by_address=True)
+    made, queue = allocator({1: 50, 2: 50}, by_address=True)
     made.join("a")
     at_one_address(made, [1, 2], not_before=time.time() + 300)
-    assert made.lease("a", 99, 99) == []
+    assert queue.lease(made, "a", 99, 99) == []
 
 
 def test_an_address_that_is_used_up_does_not_stand_in_the_way() -> None:
-    made, _ = allocator(dict.fromkeys(range(300), 50), by_address=True)
+    made, queue = allocator(dict.fromkeys(range(300), 50), by_address=True)
     made.join("a")
     at_one_address(made, range(299))
     leases: dict[str, list[int]] = {}
     for _ in range(9):
-        leases |= leased(made.lease("a", 64, 9999))
+        leases |= leased(queue.lease(made, "a", 64, 9999))
     assert "http://299" in leases
 
 
 def test_a_client_holds_as_much_as_it_can_handle() -> None:
     stocks = {}
     for name, planned, taken in (("usual", 10, 12), ("slow", 10, 50), ("quick", 10, 2)):
-        made, _ = allocator({1: 5000})
+        made, queue = allocator({1: 5000})
         made.join("a")
         made.note(HostNote("http://1", None, 0.0, 0.1))
         for _ in range(500):
             made.paces["a"].settle(planned, taken)
-        stocks[name] = sum(map(len, leased(made.lease("a", 999, 9999)).values()))
+        stocks[name] = sum(map(len, leased(queue.lease(made, "a", 999, 9999)).values()))
     assert stocks["slow"] * 2 < stocks["usual"] < stocks["quick"] < 250
     assert 90 <= stocks["usual"] <= 110
 
@@ -289,7 +294,7 @@ def test_the_plan_of_a_lease_follows_the_pauses(monkeypatch: pytest.MonkeyPatch)
     made, queue = allocator({1: 50})
     made.join("a")
     made.note(HostNote("http://1", None, time.time() + 3, 2.0))
-    (lease,) = made.lease("a", 99, 99)
+    (lease,) = queue.lease(made, "a", 99, 99)
     plans = [round(held.planned) for held in made._held.values()]
     assert plans == [5, 7, 9, 11, 13]
     queue.settle(1, [task.id for task in lease.tasks])

@@ -17,7 +17,8 @@ from typing import Any
 import msgspec
 
 from sanderling.cli.progress import Display
-from sanderling.crawling.server import CrawlProgress, CrawlServer
+from sanderling.crawling.server import CrawlServer
+from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-from sanderling.crawling.server import CrawlProgress
+from sanderling.crawling.status import CrawlProgress
 from sanderling.presenting.screen import duration, rate_of, size
 
 PLAIN_EVERY = 5.0

@@ -11,7 +11,7 @@ import msgspec
 from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
 from sanderling.cli.folders import add_folder
 from sanderling.cli.progress import PLAIN_EVERY, Display
-from sanderling.crawling.server import CrawlProgress
+from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import UsageError
 from sanderling.model import Counts
 from sanderling.presenting.screen import say, size

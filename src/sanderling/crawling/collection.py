@@ -47,16 +47,16 @@ class PageCollection:
 
     def __init__(self, most: int, command: list[str], result: Path) -> None:
         """`command` is completed with the size of the collection and the path of the result."""
-        self.most = most
+        self._most = most
         self._job = Job([*command, str(most)], result)
         self._not_before = 0.0
         self._asked_at = -1  # how many pages had been stored
         self._rounds = 0
         self._coming: dict[int, dict[int, None]] = {}  # by host
 
-    @staticmethod
-    def inside(counts: Counts) -> int:
-        return counts.fetched - counts.redirects
+    def room(self, counts: Counts) -> int:
+        """How many more pages it takes; negative when there are too many."""
+        return self._most - (counts.fetched - counts.redirects)
 
     @property
     def expected(self) -> int:
@@ -101,7 +101,7 @@ class PageCollection:
         self._job.close()
 
     def _wants_to_ask(self, counts: Counts) -> bool:
-        full = self.inside(counts) >= self.most
+        full = self.room(counts) <= 0
         grown = self._asked_at < 0 or counts.pages > self._asked_at * (1 + GROWTH)
         return full and grown and self._rounds < MOST_ROUNDS
 

@@ -1,116 +1,140 @@
-"""Takes in what clients report: one report, one commit."""
+"""Takes in what clients report: one report, one commit. `Intake.take_in` is the whole of it, step by step."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
-import msgspec
-
+from sanderling.crawling.admission import Admission
+from sanderling.crawling.backlog import Backlog
+from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.frontier import Frontier
-from sanderling.model import Commit, Kind, NewUrl, Outcome, Report, Settled, State, Visit
+from sanderling.crawling.hosts import Hosts
+from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.seeds import Seeds
+from sanderling.model import Before, Commit, Found, Kind, NewUrl, Outcome, Report, Settled, State, Task, Visit
+from sanderling.refreshing.observer import Observer
 from sanderling.repository.store import IntakeStore
 from sanderling.server import settling
+from sanderling.server.allocator import Allocator
+from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.server.gate.holding import Lessons
 from sanderling.settings import Settings
 
-if TYPE_CHECKING:
-    from sanderling.crawling.comparing import Comparing
+Seen = Mapping[int, tuple[Found, Visit]]  # every URL that a report mentions, with the visit that did so first
 
 
+@dataclass(frozen=True, kw_only=True)
 class Intake:
     """Where reports become commits."""
 
-    def __init__(self, store: IntakeStore, settings: Settings, frontier: Frontier, warcs: Path, retry: bool) -> None:
-        self._store = store
-        self._settings = settings
-        self._frontier = frontier
-        self._warcs = warcs
-        # A page that left the collection, or failed, may be in the queue again with versions of its own.
-        self._returns = retry or settings.collection is not None
-        self._comparer: Comparing | None = None
-        self.notices: list[str] = []
-        self._apply_rules()
-
-    def close(self) -> None:
-        if self._comparer is not None:
-            self._comparer.close()
+    store: IntakeStore
+    settings: Settings
+    ledger: Ledger
+    allocator: Allocator
+    gate: Gatekeeper
+    seeds: Seeds
+    hosts: Hosts
+    admission: Admission
+    backlog: Backlog
+    frontier: Frontier
+    observer: Observer
+    detection: ChangeDetection
+    returns: bool  # whether pages may be queued again that have been stored before
 
     def take_in(self, report: Report) -> list[tuple[str, Visit]]:
         """Commits a report whole; returns the visits to pages in it, by URL."""
-        held = {v.id: self._frontier.allocator.held(report.client, v.id) for v in report.visits}
-        tasks = {id: task for id, task in held.items() if task is not None}
-        visits = [v for v in report.visits if v.id in tasks]
-        hosts = [host for note in report.hosts if (host := self._frontier.allocator.note(note)) is not None]
-        if not visits and not hosts:
+        # What was visited: what the client does not hold any more has been given to another.
+        tasks = self._leased(report)
+        visits = [visit for visit in report.visits if visit.id in tasks]
+        noted = [host for note in report.hosts if (host := self.allocator.note(note)) is not None]
+        if not visits and not noted:
             return []
-        settings, ledger = self._settings, self._frontier.ledger
-        known = self._store.before([id for id, task in tasks.items() if task.digest or self._returns])
-        before = {id: each for id, each in known.items() if each.state != State.QUEUED}
-        visits = [self._frontier.gate.unmasked(v, tasks[v.id]) for v in visits]
-        excused = self._frontier.hear(visits)
-        settled = [
-            settling.settle(v, tasks[v.id], settings.retries, settings.retry_wait, before.get(v.id))
-            if v.id not in excused
-            else settling.wait(v, tasks[v.id], settings.retry_wait, before.get(v.id))
-            for v in visits
-        ]
-        changes, noise = self._comparing().compare(visits, tasks, before) if before else ({}, {})
-        lessons = self._frontier.gate.learn([(v, tasks[v.id]) for v in visits])
-        settled = [s._replace(reason=lessons.reasons[s.id]) if s.id in lessons.reasons else s for s in settled]
+
+        # What came of it.
+        known = self.store.before([id for id, task in tasks.items() if task.digest or self.returns])
+        before = visited_before(known)
+        visits = [self.gate.unmasked(visit, tasks[visit.id]) for visit in visits]
+        excused = self.frontier.hear(visits)
+        retries, retry_wait = self.settings.retries, self.settings.retry_wait
+        settled = settling.settle_all(visits, tasks, before, excused, retries, retry_wait)
+        changes, noise = self.detection.compare(visits, tasks, before)
+        lessons = self.gate.learn([(visit, tasks[visit.id]) for visit in visits])
+        settled = with_reasons(settled, lessons.reasons)
+
+        # What it leads to.
         seen = settling.first_seen(visits)
-        homes, again = self._frontier.follow_seeds(
-            [v for v in visits if v.outcome is Outcome.REDIRECT and tasks[v.id].depth == 0], seen
-        )
-        urls: list[NewUrl] = self._frontier.new_sources(lessons)
-        unknown = self._store.unknown({id: found.url for id, (found, _) in seen.items()})
-        for found, visit in [seen[id] for id in unknown]:
-            urls += self._frontier.admit(found, visit, tasks[visit.id])
-        urls = list({row.id: row for row in urls}.values())
-        fresh = self._frontier.hosts_of(urls)
-        again += [Settled(each.id, State.QUEUED, 0, 0.0, "") for each in lessons.released]
-        aliases = lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
-        # What a sitemap says about URLs that were found without it.
-        new = set(unknown)
-        dated = [(id, found.modified) for id, (found, _) in seen.items() if found.modified and id not in new]
-        beliefs, trust = self._frontier.observer.observe(
-            [v for v in visits if v.id not in excused], tasks, before, changes, new
-        )
-        self._frontier.settle(settled)
-        pages = [v for v in visits if tasks[v.id].kind == Kind.PAGE]
-        ledger.admitted(urls)
-        ledger.visited(
-            pages,
-            [s for s in settled if tasks[s.id].kind == Kind.PAGE],
-            known,
-            changes,
-            self._frontier.allocator.leased,
-        )
-        ledger.sitemaps_read(v for v in visits if tasks[v.id].kind == Kind.SOURCE)
-        requeued = {each.id: State.EXCLUDED for each in again} | {each.id: each.was for each in lessons.released}
-        ledger.moved((was, State.QUEUED) for was in requeued.values())
-        self._store.commit(
+        homes, back_in_scope = self.seeds.follow(redirected_seeds(visits, tasks), seen)
+        new = self.store.unknown({id: found.url for id, (found, _) in seen.items()})
+        urls = self._admit(lessons, [seen[id] for id in new], tasks)
+        requeued = not_among(back_in_scope, lessons)
+        first = self.hosts.first_used([*urls, *requeued])
+        blamed = [visit for visit in visits if visit.id not in excused]
+        beliefs, trust = self.observer.observe(blamed, tasks, before, changes, set(new))
+
+        # Leases end, and all of it is counted, committed and announced.
+        self.frontier.settle(settled)
+        pages = [visit for visit in visits if tasks[visit.id].kind == Kind.PAGE]
+        self.ledger.admitted(urls)
+        self.ledger.visited(pages, of_pages(settled, tasks), known, changes, self.allocator.leased)
+        self.ledger.sitemaps_read(visit for visit in visits if tasks[visit.id].kind == Kind.SOURCE)
+        self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in requeued)
+        self.ledger.moved((each.was, State.QUEUED) for each in lessons.released)
+        self.store.commit(
             Commit(
-                report.client, report.number, urls, settled + again, visits,
-                [*hosts, *lessons.hosts, *fresh.values()], report.warcs, ledger.counts, homes, changes, noise,
-                aliases=aliases, dated=dated, beliefs=beliefs, trust=trust,
+                report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,
+                [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes, noise,
+                aliases=aliases(lessons), dated=dated(seen, set(new)), beliefs=beliefs, trust=trust,
             )
         )  # fmt: skip
-        self._frontier.queue(urls, fresh)
-        self._frontier.add_released(lessons.released)
-        return [(tasks[v.id].url, v) for v in pages]
+        self.backlog.add_urls([*urls, *requeued], first)
+        self.backlog.add_released(lessons.released)
+        return [(tasks[visit.id].url, visit) for visit in pages]
 
-    def _comparing(self) -> "Comparing":
-        if self._comparer is None:
-            from sanderling.crawling.comparing import Comparing
+    def _leased(self, report: Report) -> dict[int, Task]:
+        """The tasks of a report that its client holds."""
+        held = ((visit.id, self.allocator.held(report.client, visit.id)) for visit in report.visits)
+        return {id: task for id, task in held if task is not None}
 
-            self._comparer = Comparing(self._store, self._settings, self._warcs)
-        return self._comparer
+    def _admit(self, lessons: Lessons, mentioned: list[tuple[Found, Visit]], tasks: Mapping[int, Task]) -> list[NewUrl]:
+        """Rows for all URLs that are new, each once."""
+        rows = [*self.admission.sitemaps(lessons), *self.admission.found(mentioned, tasks)]
+        return list({row.id: row for row in rows}.values())
 
-    def _apply_rules(self) -> None:
-        """Judges all versions anew from the archive when the user's rules are others than they were."""
-        if self._settings.rules:
-            self._comparing()  # says what is wrong with them
-        rules = msgspec.json.encode(self._settings.rules).decode()
-        before = self._store.noted("rules") or "[]"
-        if rules != before:
-            count = self._comparing().compare_all_anew()
-            self._store.note("rules", rules)
-            self.notices.append(f"the rules changed: the history of {count:,} pages was judged anew")
+
+def visited_before(known: Mapping[int, Before]) -> dict[int, Before]:
+    """The pages that were visited again. What is queued is visited as if it were new."""
+    return {id: before for id, before in known.items() if before.state != State.QUEUED}
+
+
+def with_reasons(settled: list[Settled], reasons: Mapping[int, str]) -> list[Settled]:
+    """Settlements with what the gate says of some of them."""
+    return [each._replace(reason=reasons[each.id]) if each.id in reasons else each for each in settled]
+
+
+def redirected_seeds(visits: Iterable[Visit], tasks: Mapping[int, Task]) -> list[Visit]:
+    return [visit for visit in visits if visit.outcome is Outcome.REDIRECT and tasks[visit.id].depth == 0]
+
+
+def not_among(rows: list[NewUrl], lessons: Lessons) -> list[NewUrl]:
+    """Those that are not released anyway."""
+    released = {each.id for each in lessons.released}
+    return [row for row in rows if row.id not in released]
+
+
+def queued_again(rows: Iterable[NewUrl], lessons: Lessons) -> list[Settled]:
+    """Known URLs that are queued now: where a seed was redirected to, and what was held back."""
+    ids = [*(row.id for row in rows), *(each.id for each in lessons.released)]
+    return [Settled(id, State.QUEUED, 0, 0.0, "") for id in ids]
+
+
+def of_pages(settled: Iterable[Settled], tasks: Mapping[int, Task]) -> list[Settled]:
+    return [each for each in settled if tasks[each.id].kind == Kind.PAGE]
+
+
+def aliases(lessons: Lessons) -> list[tuple[int, int]]:
+    """URLs that are only other names of pages; 0 for those that turned out to be none."""
+    return lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
+
+
+def dated(seen: Seen, new: Collection[int]) -> list[tuple[int, float]]:
+    """What sitemaps say about URLs that are known without them."""
+    return [(id, found.modified) for id, (found, _) in seen.items() if found.modified and id not in new]

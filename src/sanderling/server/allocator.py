@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from xxhash import xxh3_64_intdigest
 
-from sanderling.model import Host, HostLease, HostNote, HostState, Task
+from sanderling.model import Host, HostLease, HostNote, HostState, Task, Visit
 from sanderling.server.pace import ClientPace
 from sanderling.settings import Settings
 
@@ -86,9 +86,8 @@ def owner(origin: str, clients: Collection[str]) -> str:
 class Allocator:
     """Hands out leases and knows each one."""
 
-    def __init__(self, settings: Settings, take: Take, most: Most = lambda _: LARGEST_STOCK, crew: int = 1) -> None:
+    def __init__(self, settings: Settings, most: Most = lambda _: LARGEST_STOCK, crew: int = 1) -> None:
         """`crew` is how many clients there will be: the first must not take the connections of those still to come."""
-        self._take = take
         self._most = most
         self._crew = crew
         self._per_host = max(1, settings.per_host)
@@ -124,10 +123,6 @@ class Allocator:
         """URLs that are queued, about: some of them may turn out to be excluded."""
         return sum(max(0, site.queued) for site in self._sites.values())
 
-    def site(self, host: int) -> Host | None:
-        found = self._sites.get(host)
-        return found.host if found else None
-
     def join(self, client: str) -> None:
         self._own[client] = {}
         self.paces[client] = ClientPace(time.monotonic())
@@ -143,6 +138,11 @@ class Allocator:
                 self._take_back(held)
             else:
                 self.settle([(doomed, False)])
+
+    def hear(self, client: str, visits: Iterable[Visit]) -> None:
+        """Takes note of a client's report."""
+        if (pace := self.paces.get(client)) is not None:
+            pace.hear(visits, time.monotonic())
 
     def take_back(self, client: str, ids: Collection[int]) -> None:
         """Takes back what a client had not begun."""
@@ -169,8 +169,11 @@ class Allocator:
         for depth, count in depths.items():
             self._levels[depth] = self._levels.get(depth, 0) + count
 
-    def lease(self, client: str, want: int, room: int) -> list[HostLease]:
-        """Up to `want` tasks for a client, at most `room`, in turn from the hosts it may visit."""
+    def lease(self, client: str, want: int, room: int, take: Take) -> list[HostLease]:
+        """Up to `want` tasks for a client, at most `room`, in turn from the hosts it may visit.
+
+        `take` gives the tasks of a host that come next, without those that are leased.
+        """
         leases: list[HostLease] = []
         want = min(want, room)
         own = self._own[client]
@@ -192,7 +195,7 @@ class Allocator:
             ):
                 self._let_others_go_first(site)
                 continue
-            tasks = self._take(site.host.id, count, site.leased)
+            tasks = take(site.host.id, count, site.leased)
             if len(tasks) < count:
                 site.queued = len(tasks)
             if level is not None:

@@ -1,5 +1,7 @@
 """Step 7 of a page's life: turns a report into the one commit that it is."""
 
+from collections.abc import Collection, Iterable, Mapping
+
 from sanderling.model import SETTLED, Before, Found, Outcome, Settled, State, Task, Visit
 
 # No pause before another try is longer, whatever a server asks for.
@@ -26,6 +28,19 @@ def wait(visit: Visit, task: Task, retry_wait: float, before: Before | None) -> 
     """The state of a URL that is not to blame: it waits for another try as if this one had not been."""
     state = State.QUEUED if before is None else State(before.state)
     return Settled(visit.id, state, task.attempts, visit.at + retry_wait, visit.reason)
+
+
+def settle_all(
+    visits: Iterable[Visit], tasks: Mapping[int, Task], before: Mapping[int, Before], excused: Collection[int],
+    retries: int, retry_wait: float,
+) -> list[Settled]:  # fmt: skip
+    """The states that a report's visits leave their URLs in; for those `excused`, the network is to blame."""
+    return [
+        wait(visit, tasks[visit.id], retry_wait, before.get(visit.id))
+        if visit.id in excused
+        else settle(visit, tasks[visit.id], retries, retry_wait, before.get(visit.id))
+        for visit in visits
+    ]
 
 
 def first_seen(visits: list[Visit]) -> dict[int, tuple[Found, Visit]]:

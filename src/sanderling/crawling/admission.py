@@ -1,0 +1,65 @@
+"""From a URL that was found to rows: through the scope, the limit of depth and the gate."""
+
+from collections.abc import Iterable, Mapping
+
+from sanderling.crawling.hosts import Hosts
+from sanderling.crawling.ordering import Ordering
+from sanderling.crawling.seeds import Seeds
+from sanderling.model import Found, Kind, NewUrl, Outcome, Task, Visit
+from sanderling.repository.store import FrontierStore
+from sanderling.server.dispatcher import admit
+from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.server.gate.holding import Lessons
+from sanderling.server.sources import Sources
+from sanderling.settings import Settings
+from sanderling.urls import identity, origin
+
+
+class Admission:
+    """Decides for each new URL what its row says."""
+
+    def __init__(
+        self, store: FrontierStore, settings: Settings, seeds: Seeds, gate: Gatekeeper, hosts: Hosts, ordering: Ordering
+    ) -> None:
+        self._store = store
+        self._max_depth = settings.max_depth
+        self._seeds = seeds
+        self._gate = gate
+        self._hosts = hosts
+        self._ordering = ordering
+        # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.
+        self._sources = Sources(settings.sitemaps and settings.max_depth is None)
+
+    @property
+    def reads_sitemaps(self) -> bool:
+        return self._sources.wanted
+
+    def unknown_seeds(self) -> list[NewUrl]:
+        """Rows for the seeds that are not known yet. They may be anywhere, also out of reach of the patterns."""
+        ids = {identity(url): url for url in self._seeds.urls}
+        known = self._store.known(list(ids))
+        found = [Found(id, url, "") for id, url in ids.items() if id not in known]
+        return admit(found, 0, 0, 0, self._seeds.scope, None, self._ordering.rank)
+
+    def found(self, mentioned: Iterable[tuple[Found, Visit]], tasks: Mapping[int, Task]) -> list[NewUrl]:
+        """Rows for URLs that are not known yet, each with the visit that mentioned it first."""
+        return [row for found, visit in mentioned for row in self._rows(found, visit, tasks[visit.id])]
+
+    def sitemaps(self, lessons: Lessons) -> list[NewUrl]:
+        """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""
+        wanted = {each.id: each for each in lessons.sources}
+        for id in lessons.answered:
+            host = self._hosts.used(id)
+            if host is not None:
+                wanted |= {each.id: each for each in self._sources.of(host)}
+        unknown = self._store.unknown({id: each.url for id, each in wanted.items()}) if wanted else []
+        return [self._sources.row(wanted[id], 0, None, True) for id in unknown]
+
+    def _rows(self, found: Found, visit: Visit, task: Task) -> list[NewUrl]:
+        if found.kind == Kind.SOURCE:
+            in_scope = not self._seeds.objection(found.url, origin(found.url))
+            return [self._sources.row(found, visit.id, task, in_scope)]
+        redirected = visit.outcome is Outcome.REDIRECT
+        depth, hops = task.depth + (not redirected), task.hops + 1 if redirected else 0
+        rows = admit([found], visit.id, depth, hops, self._seeds.scope, self._max_depth, self._ordering.rank)
+        return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]

@@ -1,0 +1,117 @@
+"""Puts the parts of a crawl server together, in an order in which each is complete when the next one needs it."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+from sanderling.crawling import beginning
+from sanderling.crawling.admission import Admission
+from sanderling.crawling.backlog import Backlog
+from sanderling.crawling.change_detection import ChangeDetection
+from sanderling.crawling.collection import PageCollection
+from sanderling.crawling.due_times import DueTimes
+from sanderling.crawling.frontier import Frontier
+from sanderling.crawling.hosts import Hosts
+from sanderling.crawling.intake import Intake
+from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.limits import Limits
+from sanderling.crawling.next_tasks import NextTasks
+from sanderling.crawling.ordering import Ordering
+from sanderling.crawling.outage import Network, Reached
+from sanderling.crawling.queued_urls import QueuedUrls
+from sanderling.crawling.rescope import Rescoping
+from sanderling.crawling.seeds import Seeds
+from sanderling.processes import entry_points
+from sanderling.refreshing.observer import Observer
+from sanderling.refreshing.refresher import Refresher
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
+from sanderling.server.allocator import Allocator
+from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.settings import Settings
+
+
+class Purpose(NamedTuple):
+    """What a run is for, beside new pages."""
+
+    again: bool = False  # every known page is visited once more
+    refresher: Refresher | None = None  # those that deserve it are
+    retry: bool = False  # what failed is tried once more
+
+
+class Parts(NamedTuple):
+    """What the server works with."""
+
+    ledger: Ledger
+    allocator: Allocator
+    observer: Observer
+    limits: Limits
+    detection: ChangeDetection
+    frontier: Frontier
+    intake: Intake
+
+
+def assemble(
+    store: Store, settings: Settings, named: list[str], folder: Folder, run_folder: Path, crew: int, purpose: Purpose
+) -> Parts:
+    """`named` are the seeds of this run, and `crew` is how many clients there will be."""
+    again, refresher, retry = purpose
+    ledger = Ledger(store.counts())
+    seeds = Seeds(store, settings, named)
+    hosts = Hosts(store)
+    network = Network(
+        _reached(settings, seeds),
+        settings.retry_wait,
+        refresher is not None,
+        refresher is None or not refresher.forever,
+    )
+    many_hosts = settings.scope in ("domain", "any")
+    gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts)
+    allocator = Allocator(settings, gate.most_at_once, crew)
+    backlog = Backlog(allocator, hosts, seeds)
+    ordering = Ordering(store, settings, folder.path, run_folder)
+    admission = Admission(store, settings, seeds, gate, hosts, ordering)
+    collection = _collection(settings, folder.path, run_folder)
+    limits = Limits(settings, ledger, allocator, collection, refresher, again)
+    observer = Observer(store)
+    due_times = DueTimes(store)
+    rescoping = Rescoping(store, allocator.is_leased)
+    queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
+    next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, again)
+    frontier = Frontier(
+        store=store, ledger=ledger, seeds=seeds, allocator=allocator, gate=gate, network=network, ordering=ordering,
+        backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times, rescoping=rescoping,
+        collection=collection, refresher=refresher, again=again,
+    )  # fmt: skip
+    if retry:
+        beginning.retry_failed(store, ledger)
+    beginning.retry_seeds(store, ledger, seeds)
+    beginning.load_queue(store, allocator, backlog, by_level=settings.max_depth is not None)
+    if again:
+        beginning.visit_all_again(store, backlog, due_times, admission.reads_sitemaps)
+    elif refresher is not None:
+        beginning.begin_refresh(store, backlog, due_times, refresher)
+    beginning.plant_seeds(store, ledger, seeds, admission, hosts, backlog)
+    rescoping.begin(seeds.scope, seeds.centres, settings, ordering.by_depth)
+    detection = ChangeDetection(store, settings, folder.warcs)
+    intake = Intake(
+        store=store, settings=settings, ledger=ledger, allocator=allocator, gate=gate, seeds=seeds, hosts=hosts,
+        admission=admission, backlog=backlog, frontier=frontier, observer=observer, detection=detection,
+        # A page that left the collection, or failed, may be in the queue again with versions of its own.
+        returns=retry or collection is not None,
+    )  # fmt: skip
+    return Parts(ledger, allocator, observer, limits, detection, frontier, intake)
+
+
+def _reached(settings: Settings, seeds: Seeds) -> Reached:
+    def one_of(origins: list[str]) -> bool:
+        from sanderling.client.reaching import one_reached
+
+        return one_reached(settings, {origin: seeds.is_trusted(origin) for origin in origins})
+
+    return one_of
+
+
+def _collection(settings: Settings, folder: Path, run_folder: Path) -> PageCollection | None:
+    if settings.collection is None:
+        return None
+    return PageCollection(settings.collection, entry_points.command("refine", folder), run_folder / "swaps")

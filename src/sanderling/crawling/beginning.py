@@ -1,0 +1,65 @@
+"""How a run begins: failed seeds are tried again, the queue of the last run is taken up, and new seeds are planted."""
+
+from collections import Counter
+
+from sanderling import clock
+from sanderling.crawling.admission import Admission
+from sanderling.crawling.backlog import Backlog
+from sanderling.crawling.due_times import DueTimes
+from sanderling.crawling.hosts import Hosts
+from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.seeds import Seeds, pages_among
+from sanderling.model import Reworked, State
+from sanderling.refreshing.refresher import Refresher
+from sanderling.repository.store import FrontierStore, IntakeStore
+from sanderling.server.allocator import Allocator
+from sanderling.urls import identity
+
+
+def retry_failed(store: IntakeStore, ledger: Ledger) -> None:
+    """Queues every page that failed."""
+    ledger.failed_retried()
+    store.retry_failed(ledger.counts)
+
+
+def retry_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds) -> None:
+    """Queues failed seeds: who begins a crawl anew wants to know whether they can be reached now."""
+    known = store.known([identity(url) for url in seeds.urls])
+    failed = [id for id, (_, state) in known.items() if state == State.FAILED]
+    if failed:
+        ledger.moved((State.FAILED, State.QUEUED) for _ in pages_among(store, failed))
+        store.rework([Reworked(id, State.QUEUED, "") for id in failed], [], [], ledger.counts)
+
+
+def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:
+    """Announces what earlier runs left queued; `by_level` visits one depth after the other."""
+    for host, queued in store.waiting():
+        backlog.add(host, queued)
+    if by_level:
+        allocator.add_depths(store.depths())
+
+
+def visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes, sitemaps: bool) -> None:
+    """Makes every visited page due now, and the sitemaps if they are read."""
+    now = clock.now()
+    store.revisit_all(now, sitemaps)
+    backlog.add_all(due_times.visits_due(now))
+
+
+def begin_refresh(store: FrontierStore, backlog: Backlog, due_times: DueTimes, refresher: Refresher) -> None:
+    """Leaves visits to the plan, and has sitemaps read first."""
+    now = clock.now()
+    store.forget_due()
+    due_times.ignore_visits_until(now)
+    backlog.add_all(Counter(refresher.read_first(store.sitemaps(), now)).items())
+
+
+def plant_seeds(
+    store: FrontierStore, ledger: Ledger, seeds: Seeds, admission: Admission, hosts: Hosts, backlog: Backlog
+) -> None:
+    """Admits the seeds that are not known yet."""
+    urls = admission.unknown_seeds()
+    first = hosts.first_used(urls)
+    ledger.admitted(urls)
+    store.seed(seeds.urls, urls, list(first.values()), ledger.counts)
+    backlog.add_urls(urls, first)

@@ -1,0 +1,172 @@
+"""The clients of a running crawl: welcomed, fed with leases, recalled, and replaced when they die."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+
+import msgspec
+
+from sanderling.crawling.control import Control
+from sanderling.crawling.frontier import Frontier
+from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.opening import socket_in
+from sanderling.model import PROTOCOL, ClientState, Hello, Kind, Recall, Report, State, Stop, Task, Welcome
+from sanderling.model.reasons import reason
+from sanderling.processes import entry_points
+from sanderling.processes.crew import Crew
+from sanderling.processes.marker import marked, marker_path
+from sanderling.repository import archives
+from sanderling.repository.store import Store
+from sanderling.server.allocator import Allocator
+from sanderling.server.client_time import lease_of
+from sanderling.server.switchboard import ClientLine, Switchboard
+
+# A client that says nothing for so long hangs in a parser; it is ended and replaced.
+LONGEST_SILENCE = 60.0
+# A page that was being parsed at so many deaths of clients is set aside.
+MOST_DEATHS = 2
+
+
+class Clients:
+    """Knows who is connected, what each wants and what each was doing when it died."""
+
+    def __init__(
+        self, size: int, switchboard: Switchboard, store: Store, ledger: Ledger, allocator: Allocator,
+        frontier: Frontier, control: Control, warcs: Path, run_folder: Path,
+    ) -> None:  # fmt: skip
+        """`size` is how many are started here; others may join."""
+        self._switchboard = switchboard
+        self._store = store
+        self._ledger = ledger
+        self._allocator = allocator
+        self._frontier = frontier
+        self._control = control
+        self._warcs = warcs
+        self._run_folder = run_folder
+        self._crew = Crew(size, self._command)
+        self._wants: dict[ClientLine, int] = {}
+        self._deaths_at: Counter[int] = Counter()
+        self._leaving = False
+        self.set_aside: list[int] = []
+
+    @property
+    def connected(self) -> int:
+        return len(self._wants)
+
+    @property
+    def replaced(self) -> int:
+        """How many died."""
+        return self._crew.replaced
+
+    def states(self) -> list[ClientState]:
+        """How each is doing."""
+        now, held = time.monotonic(), self._allocator.holdings()
+        return [self._state(line, held[line.client], now) for line in self._wants]
+
+    # ---- while they work
+
+    def start(self) -> None:
+        """Starts those that are missing."""
+        self._crew.fill()
+
+    def welcome(self, line: ClientLine, hello: Hello) -> None:
+        if hello.protocol != PROTOCOL or self._leaving:
+            self._switchboard.drop(line)
+            return
+        line.client = hello.client
+        self._allocator.join(hello.client)
+        self._wants[line] = 0
+        # Where the state is kept and who is told of changes is no business of clients.
+        settings = msgspec.structs.replace(self._control.settings, store="", webhook=())
+        self._switchboard.send(line, Welcome(msgspec.json.encode(settings)))
+
+    def reported(self, line: ClientLine, report: Report) -> None:
+        """Takes note of how a client is doing by its report, which has been taken in."""
+        line.visits += len(report.visits)
+        self._wants[line] = report.want
+        if report.visits:
+            self._crew.went_well()
+
+    def feed(self) -> None:
+        """Gives clients what they want and the limits allow."""
+        if self._leaving or self._control.paused:
+            return
+        for line, want in list(self._wants.items()):
+            if want > 0 and (hosts := self._frontier.lease(line.client, want)):
+                self._wants[line] = want - sum(len(part.tasks) for part in hosts)
+                self._switchboard.send(line, lease_of(hosts))
+
+    def recall(self) -> None:
+        """Has clients give back what they have not begun."""
+        for line in self._wants:
+            self._switchboard.send(line, Recall())
+
+    # ---- when they die
+
+    def replace_dead(self, back_since: float) -> None:
+        """Loses clients that hang or ended, and starts others. Silence before `back_since` was not theirs."""
+        latest = time.monotonic() - LONGEST_SILENCE
+        lines = list(self._switchboard.lines)
+        self.lose(line for line in lines if line.client and max(line.heard, back_since) < latest)
+        known = {line.client for line in self._switchboard.lines}
+        for name in self._crew.died_silently():
+            if name not in known:
+                self._crew.bury(name)
+        self._crew.fill()
+        if back_since < latest:
+            overdue = self._allocator.expired(time.monotonic())
+            self.lose(line for line in list(self._switchboard.lines) if line.client in overdue)
+
+    def lose(self, lines: Iterable[ClientLine]) -> None:
+        """Takes back what clients held that are gone."""
+        for line in lines:
+            self._switchboard.drop(line)
+            if self._wants.pop(line, None) is not None and not self._leaving:
+                self._crew.bury(line.client)
+                archives.set_aside(self._warcs, self._store.warcs(), line.client)
+                self._allocator.leave(line.client, self._blame(line.client))
+
+    def dismiss(self) -> set[str]:
+        """Tells all to report what is finished and to leave; returns those that are at work."""
+        self._leaving = True
+        for line in self._switchboard.lines:
+            self._switchboard.send(line, Stop())
+        return {line.client for line in self._wants}
+
+    def disband(self, patience: float, at_work: set[str]) -> None:
+        """Ends those that do not leave by themselves."""
+        self._crew.disband(patience, at_work)
+
+    def _blame(self, client: str) -> int:
+        """The page that ended its client more than once, which is set aside; 0 for none."""
+        suspect = marked(marker_path(self._run_folder, client))
+        task = self._allocator.held(client, suspect) if suspect else None
+        if task is None:
+            return 0
+        self._deaths_at[suspect] += 1
+        if self._deaths_at[suspect] < MOST_DEATHS:
+            return 0
+        set_aside(task, self._store, self._ledger)
+        self.set_aside.append(task.id)
+        return suspect
+
+    def _command(self, name: str) -> list[str]:
+        """How a client on this machine is started: what is local to it is told here and not by message."""
+        socket, marker = socket_in(self._run_folder), marker_path(self._run_folder, name)
+        return entry_points.command("client", name, socket, self._warcs.absolute(), marker)
+
+    def _state(self, line: ClientLine, held: int, now: float) -> ClientState:
+        pace = self._allocator.paces[line.client]
+        return ClientState(
+            line.client, self._crew.pid(line.client), held, line.visits, now - line.heard, pace.visits_per_second,
+            pace.bytes_per_second, pace.failing, pace.late, pace.share,
+        )  # fmt: skip
+
+
+def set_aside(task: Task, store: Store, ledger: Ledger) -> None:
+    """Gives up a page that no client may touch again."""
+    if task.kind == Kind.PAGE:
+        state = State(store.known([task.id])[task.id][1])
+        ledger.set_aside(state, store.before([task.id]).get(task.id))
+    store.set_aside(task.id, reason("set-aside"), ledger.counts)

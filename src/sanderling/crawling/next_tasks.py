@@ -1,0 +1,56 @@
+"""What a host is visited for next: URLs that are new, those that are due again, and the planned visits of a refresh."""
+
+from collections.abc import Collection
+
+from sanderling import clock
+from sanderling.crawling.collection import PageCollection
+from sanderling.crawling.limits import Limits
+from sanderling.crawling.queued_urls import QueuedUrls
+from sanderling.model import Task
+from sanderling.refreshing.observer import Observer
+from sanderling.refreshing.refresher import Refresher
+from sanderling.repository.store import FrontierStore
+
+
+class NextTasks:
+    """Chooses the tasks of a lease, host by host, as the limits allow."""
+
+    def __init__(
+        self, store: FrontierStore, queued: QueuedUrls, limits: Limits, collection: PageCollection | None,
+        refresher: Refresher | None, observer: Observer, again: bool,
+    ) -> None:  # fmt: skip
+        self._store = store
+        self._queued = queued
+        self._limits = limits
+        self._collection = collection
+        self._refresher = refresher
+        self._observer = observer
+        self._again = again
+
+    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """Up to `count` tasks of a host, without those that are leased."""
+        if self._refresher is not None:
+            return self._planned(self._refresher, host, count, leased)
+        if not self._again:
+            return self._new(host, count, leased)
+        room = min(count, self._limits.new_leases_left())
+        tasks = self._new(host, room, leased) if room > 0 else []
+        return tasks + self._store.take_due(host, count - len(tasks), leased, clock.now())
+
+    def _new(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """What was never visited: newcomers to a full collection first."""
+        if self._collection is None:
+            return self._queued.take(host, count, leased)
+        ids = self._collection.ids(host, count, leased)
+        tasks = [Task(*task[:6]) for task in (self._store.tasks(ids) if ids else [])]
+        room = min(count - len(tasks), self._limits.new_leases_left() - self._collection.expected)
+        return tasks + (self._queued.take(host, room, {*leased, *ids}) if room > 0 else [])
+
+    def _planned(self, refresher: Refresher, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """For a refresh: some that are new, then second tries, then the visits that are planned."""
+        room = min(count, refresher.room_for_new(), self._limits.new_leases_left())
+        tasks = self._new(host, room, leased) if room > 0 else []
+        refresher.began(task.id for task in tasks)
+        tasks += self._store.take_due(host, count - len(tasks), leased, clock.now())
+        ids = refresher.ids(host, count - len(tasks), {*leased, *(task.id for task in tasks)})
+        return tasks + [self._observer.question(task, host) for task in (self._store.tasks(ids) if ids else [])]

@@ -1,0 +1,64 @@
+"""In which order queued URLs are visited: by depth, or by ranks that are scored anew while the crawl grows."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from sanderling.model import Task
+from sanderling.processes import entry_points
+from sanderling.repository.store import FrontierStore
+from sanderling.server.distributor import Distributor
+from sanderling.server.reranker import Reranker
+from sanderling.settings import ORDERS, Settings
+
+
+class Ordering:
+    """The order of a crawl; it may be changed while the crawl runs."""
+
+    def __init__(self, store: FrontierStore, settings: Settings, folder: Path, run_folder: Path) -> None:
+        self._store = store
+        self._folder, self._result = folder, run_folder / "ranks"
+        self._distributor = Distributor(store.take, store.ranks)
+        self._name = _order(settings)
+        self._reranker = self._new_reranker()
+
+    @property
+    def by_depth(self) -> bool:
+        return not ORDERS[self._name].scored
+
+    def change(self, settings: Settings) -> None:
+        """Goes on with another order."""
+        if _order(settings) != self._name:
+            self._name = _order(settings)
+            self._reranker.close()
+            self._reranker = self._new_reranker()
+
+    def rank(self, depth: int) -> float:
+        """The rank of a URL just found."""
+        return self._reranker.rank(depth)
+
+    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """The queued URLs of a host that come next."""
+        return (self._store.take if self.by_depth else self._distributor.take)(host, count, leased)
+
+    def step(self, fetched: int) -> None:
+        """To be called now and then: writes a few of the ranks and importances that were scored anew."""
+        step = self._reranker.step(fetched)
+        if step.ranks:
+            self._store.rerank(step.ranks)
+        if step.importances:
+            self._store.weigh(step.importances)
+
+    def list_lengths(self, queued: int) -> list[int] | None:
+        """About how many of the queued URLs are in each of the three lists; None when depth decides."""
+        return None if self.by_depth else [round(share * queued) for share in self._distributor.shares]
+
+    def close(self) -> None:
+        self._reranker.close()
+
+    def _new_reranker(self) -> Reranker:
+        return Reranker(self._name, entry_points.command("rank", self._folder, self._name), self._result)
+
+
+def _order(settings: Settings) -> str:
+    """With a limit of depth, levels come one after the other, whatever a page is worth."""
+    return settings.order if settings.max_depth is None else "breadth-first"

@@ -1,0 +1,81 @@
+"""The URLs that a crawl begins with, where they were redirected to, and the scope measured from both."""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from sanderling.model import Found, Kind, NewUrl, State, Task, Visit
+from sanderling.repository.store import FrontierStore
+from sanderling.server.dispatcher import Scope, canonical_seed
+from sanderling.settings import Settings
+from sanderling.urls import identity, origin
+
+
+class Followed(NamedTuple):
+    """What became of seeds that were redirected."""
+
+    homes: list[str] | None  # all URLs that seeds were redirected to, when there are new ones
+    queued: list[NewUrl]  # known pages that the scope had excluded; they are in it now
+
+
+class Seeds:
+    """Knows what the user named, and asks the scope."""
+
+    def __init__(self, store: FrontierStore, settings: Settings, named: Iterable[str]) -> None:
+        """`named` are seeds of this run; those of earlier runs stay seeds."""
+        self._store = store
+        self.urls = list(dict.fromkeys([*store.seeds(), *map(canonical_seed, named)]))
+        self._homes = store.homes()
+        self._origins = {origin(url) for url in self.urls}
+        self._private = settings.private_seeds
+        self.scope = Scope(self.centres, settings)
+
+    @property
+    def centres(self) -> list[str]:
+        """The URLs that scope is measured from."""
+        return [*self.urls, *self._homes]
+
+    def change(self, settings: Settings) -> None:
+        """Goes on with another scope."""
+        self.scope = Scope(self.centres, settings)
+
+    def objection(self, url: str, home: str) -> str:
+        """Why a URL with origin `home` is out of scope; empty when it is not."""
+        return self.scope.objection(url, home)
+
+    def is_home(self, home: str) -> bool:
+        """Whether an origin is that of a seed, or of what a seed was redirected to."""
+        return home in self._origins or any(origin(url) == home for url in self._homes)
+
+    def is_trusted(self, home: str) -> bool:
+        """Whether an origin may be at a private address, because the user named it."""
+        return self._private and home in self._origins
+
+    def follow(self, redirects: Iterable[Visit], seen: Mapping[int, tuple[Found, Visit]]) -> Followed:
+        """Extends the scope to where seeds were redirected: who asks for example.org wants www.example.org, too.
+
+        `seen` are the URLs that the report mentions.
+        """
+        queued: list[NewUrl] = []
+        changed = False
+        for visit in redirects:
+            id = int.from_bytes(visit.links[:8], "little", signed=True)
+            known = self._store.known([id]).get(id)
+            url = seen[id][0].url if id in seen else known[0] if known else ""
+            if not url or not self.objection(url, origin(url)):
+                continue
+            self.scope.extend(url)
+            self._homes.append(url)
+            changed = True
+            if known and known[1] == State.EXCLUDED:
+                queued += [_queued(page) for page in pages_among(self._store, [id])]
+        return Followed(list(self._homes) if changed else None, queued)
+
+
+def pages_among(store: FrontierStore, ids: list[int]) -> list[Task]:
+    """Those of some known URLs that are pages, and not sitemaps."""
+    return [task for task in store.tasks(ids) if task.kind == Kind.PAGE]
+
+
+def _queued(page: Task) -> NewUrl:
+    host = identity(origin(page.url))
+    return NewUrl(page.id, page.url, host, page.depth, State.QUEUED, 0.0, 0, page.hops, "", "")

@@ -1,0 +1,106 @@
+"""How a running crawl is doing: for the one who started it, and for those who ask from outside."""
+
+import os
+import time
+from collections.abc import Callable
+from itertools import chain, islice
+
+import msgspec
+
+from sanderling.crawling.clients import Clients
+from sanderling.crawling.control import Control
+from sanderling.crawling.frontier import Frontier
+from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.limits import Limits
+from sanderling.model import Counts, Live, State
+from sanderling.model.reasons import reason, sentence
+from sanderling.refreshing.observer import Observer
+from sanderling.refreshing.refresher import Refresher, Refreshing
+from sanderling.repository.store import PageStore
+from sanderling.server.allocator import Allocator
+from sanderling.server.throughput import Throughput
+
+# Whoever asks within so many seconds gets the same answer, so that watching costs a crawl nothing however many watch.
+ANSWER_AGE = 0.1
+ACTIVE_HOSTS = 50
+DISAPPOINTMENTS = 5
+
+
+class CrawlProgress(msgspec.Struct, frozen=True):
+    """How far a running crawl is."""
+
+    counts: Counts
+    leased: int
+    hosts: int
+    clients: int
+    replaced: int
+    seconds: float
+    left: int | None  # pages until their limit
+    time_left: float | None = None
+    bytes_left: int | None = None
+    away: bool = False  # the network
+    refresh: Refreshing | None = None
+
+
+OnProgress = Callable[[CrawlProgress], None]
+
+
+class CrawlStatus:
+    """Asks each part what it knows."""
+
+    def __init__(
+        self, ledger: Ledger, limits: Limits, allocator: Allocator, frontier: Frontier, refresher: Refresher | None,
+        observer: Observer, control: Control, clients: Clients, throughput: Throughput,
+    ) -> None:  # fmt: skip
+        self._ledger = ledger
+        self._limits = limits
+        self._allocator = allocator
+        self._frontier = frontier
+        self._refresher = refresher
+        self._observer = observer
+        self._control = control
+        self._clients = clients
+        self._throughput = throughput
+        self._live: Live | None = None
+        self._looked_at = 0.0
+
+    def progress(self) -> CrawlProgress:
+        return CrawlProgress(
+            self._ledger.counts, self._allocator.leased, self._allocator.hosts, self._clients.connected,
+            self._clients.replaced, self._control.seconds, self._limits.pages_left, self._control.time_left,
+            self._limits.bytes_left, self._frontier.away,
+            self._refresher.progress(self._observer.spared) if self._refresher is not None else None,
+        )  # fmt: skip
+
+    def forget(self) -> None:
+        """Something was changed: the next answer is made anew."""
+        self._live = None
+
+    def live(self, stopping: bool) -> Live:
+        """The answer for those who ask from outside."""
+        if self._live is None or time.monotonic() - self._looked_at > ANSWER_AGE:
+            self._live, self._looked_at = self.look(stopping), time.monotonic()
+        return self._live
+
+    def look(self, stopping: bool) -> Live:
+        """The same, made anew."""
+        progress = self.progress()
+        pages, visits, size = self._throughput.rates
+        return Live(
+            at=time.time(), pid=os.getpid(), seconds=progress.seconds, paused=self._control.paused,
+            stopping=stopping or self._control.told_to_stop, counts=progress.counts, leased=progress.leased,
+            waiting=self._frontier.waiting, hosts=progress.hosts, left=progress.left, replaced=progress.replaced,
+            lists=self._frontier.list_lengths(), pages_per_second=pages, visits_per_second=visits,
+            bytes_per_second=size, clients=self._clients.states(), active=self._allocator.active(ACTIVE_HOSTS),
+            mishaps=self._throughput.mishaps, away=progress.away, rejudging=self._frontier.rejudging,
+        )  # fmt: skip
+
+
+def first_disappointments(store: PageStore) -> list[tuple[str, str]]:
+    """Some URLs that brought no page, and why."""
+    states = (State.FAILED, State.EXCLUDED, State.QUEUED)
+    rows = chain(store.pages(), *map(store.unanswered, states))
+    return [
+        (row.url, row.reason or (sentence(reason("status", row.status)) if row.status else "not visited yet"))
+        for row in islice(rows, DISAPPOINTMENTS)
+    ]
