@@ -159,7 +159,7 @@ def test_damage_is_said_and_harms_no_other_crawl(home: Path, tmp_path: Path) -> 
         broken = server.http.get("/api/v1/crawls/garbage/pages")
         assert broken.status_code in (409, 500) and "cannot be read" in broken.json()["detail"]
         missing = server.http.get("/api/v1/crawls/without/versions/1/body")
-        assert missing.status_code == 500 and "No such file" in missing.json()["detail"]
+        assert missing.status_code == 409 and "is missing" in missing.json()["detail"]
         assert str(tmp_path) not in missing.text
         assert server.http.get("/api/v1/crawls/without/pages").status_code == 200
         assert server.http.get("/metrics").status_code == 200

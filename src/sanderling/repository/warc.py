@@ -214,14 +214,14 @@ class WarcReader:
             try:
                 self._file, self._name = (self._folder / stored.warc).open("rb", buffering=0), stored.warc
             except FileNotFoundError:
-                raise Damaged(f"{self._folder / stored.warc} is missing") from None
+                raise Damaged(f"{stored.warc} is missing") from None
         packed = os.pread(self._file.fileno(), stored.length, stored.offset)
         if len(packed) < stored.length:
-            raise Damaged(f"{self._folder / stored.warc} ends before byte {stored.offset + stored.length}")
+            raise Damaged(f"{stored.warc} ends before byte {stored.offset + stored.length}")
         try:
             content = igzip_lib.decompress(packed, igzip_lib.DECOMP_GZIP)
         except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
-            raise Damaged(f"{self._folder / stored.warc} is damaged at byte {stored.offset}") from None
+            raise Damaged(f"{stored.warc} is damaged at byte {stored.offset}") from None
         return parse(content)
 
     def close(self) -> None:
