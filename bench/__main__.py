@@ -86,11 +86,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main() -> int:
     arguments = sys.argv[1:]
-    # Options alone mean the race.
+    # Without a command, the options belong to the race.
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in ("-h", "--help")):
         arguments = ["race", *arguments]
     chosen = parser().parse_args(arguments)
-    # As an ordinary exit, so that nginx ends too and nothing is left behind.
+    # Exits normally, so that nginx ends too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         return int(chosen.run(chosen))

@@ -1,9 +1,8 @@
-"""Does keeping the search index up slow a crawl down?
+"""Measures how much a crawl slows down while the search index is updated beside it.
 
-The pages of the race, under many addresses, are crawled as fast as this machine can, by one crawl. Beside it works the
-process that keeps the index up, which is held and let go in turns (off, on, on, off): whatever else the machine does,
-it does so to both. While it is held it saves up some of the CPU time that it may take, and takes it later: in its turns
-it takes more than it would on its own.
+One crawl fetches the pages of the race, at many addresses, as fast as this machine can. The process that updates the
+index is paused and resumed in the order off, on, on, off, so that other load on the machine affects both cases. While
+it is paused it saves some of its allowed CPU time and uses it later. So it takes more CPU time here than usual.
 """
 
 from __future__ import annotations
@@ -113,7 +112,7 @@ def _turn(on: bool, store: Store, crawl: int, indexer: int, seconds: float) -> T
 
 
 def _cpu(process: int) -> dict[int, float]:
-    """CPU seconds of a process and those below it."""
+    """CPU seconds of a process and its children."""
     own = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     stats = {process: own, **descendants(process)}
     return {pid: (int(stat[11]) + int(stat[12])) / TICK for pid, stat in stats.items()}

@@ -1,13 +1,13 @@
-"""Change detection beside other ways to compare two versions of a page, on the same pairs.
+"""Compares change detection with other ways to compare two versions of a page, on the same pairs.
 
     python -m bench change [--pages FOLDER] [--pairs N]
 
-First, what a fingerprint adds to a visit (`bench.fingerprints`). Then pairs of versions: FOLDER holds NAME.before.html
-and NAME.after.html; without one, pages are generated and edited. Ours is what a revisit costs: parse the new version,
-take its fingerprint, compare with the old one. The rivals get what they need: lxml.html.diff and xmldiff both pages;
-changedetection.io's own functions, in the order in which it calls them for a page without filters, the text it stored of
-the old page; so does the least that could be done with the libraries it builds on, inscriptis and difflib. They live in
-an environment of their own, bench/.cache/change.
+The first part measures what a fingerprint adds to a visit (`bench.fingerprints`). The second part uses pairs of versions:
+FOLDER contains NAME.before.html and NAME.after.html. Without a folder, pages are generated and edited. Our time is that
+of a revisit: parse the new version, make its fingerprint, compare it with the old one. lxml.html.diff and xmldiff get both
+pages. changedetection.io runs its own functions, in the order that it uses for a page without filters, and gets the
+stored text of the old page. The libraries below it, inscriptis and difflib, are also measured alone. All of them have
+an environment of their own in bench/.cache/change.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from typing import Any
 
 ENVIRONMENT = Path(__file__).parent / ".cache" / "change"
 PACKAGES = ("lxml", "xmldiff", "inscriptis", "beautifulsoup4", "diff-match-patch", "loguru")
-# Alone: what it compares texts with is above, and its server is not needed.
+# Without dependencies: the libraries that compare texts are listed above, and its server is not needed.
 ALONE = "changedetection.io==0.60.10"
 SECONDS_A_PAIR = 20.0
 DOCUMENTATION = 320
@@ -30,7 +30,7 @@ Pair = tuple[str, str]
 
 
 def ours(pairs: list[Pair]) -> tuple[list[float], list[float]]:
-    """CPU seconds of every revisit, and what of it comes on top of parsing, which a crawler does for the links."""
+    """CPU seconds of every revisit, and the part beyond parsing, which a crawler needs for the links anyway."""
     from turbohtml import parse
 
     from sanderling.change import compare, fingerprint
@@ -75,7 +75,7 @@ def changedetection(pairs: list[Pair]) -> list[float]:
 
 
 def inscriptis(pairs: list[Pair]) -> list[float]:
-    """Render to text, strip, hash, and diff by lines where the hash is another."""
+    """Renders to text, strips, hashes, and diffs by lines if the hash differs."""
     import difflib
 
     from inscriptis import get_text
@@ -108,7 +108,7 @@ RIVALS: dict[str, Callable[[list[Pair]], list[float]]] = {
 
 
 def _timed(run: Callable[..., Any], *arguments: Any) -> float:
-    """The least disturbed of a few runs: a busy machine only ever adds."""
+    """The fastest of a few runs. Other load can only make a run slower."""
     times = []
     for _ in range(5):
         start = time.thread_time()
@@ -118,7 +118,7 @@ def _timed(run: Callable[..., Any], *arguments: Any) -> float:
 
 
 def read_pairs(folder: Path, count: int) -> list[Pair]:
-    """Pairs that every rival can finish: not empty, and up to 60 KB."""
+    """Pairs that every method can finish: not empty, and at most 60 KB."""
     pairs = []
     for before in sorted(folder.glob("*.before.html")):
         after = before.with_name(before.name.replace(".before.", ".after."))
@@ -145,7 +145,7 @@ def generated_pairs(count: int) -> list[Pair]:
 
 
 def environment() -> Path | None:
-    """The rivals' own environment, or nothing where it cannot be made."""
+    """The environment of the other methods. None if it cannot be made."""
     python = ENVIRONMENT / "bin" / "python"
     try:
         if not python.exists():
@@ -160,7 +160,7 @@ def environment() -> Path | None:
 
 
 def race(python: Path, rival: str, pairs: list[Pair]) -> list[float | None]:
-    """A pair at a time, so that one that takes forever costs only itself."""
+    """Runs one pair at a time, so that a pair that never ends stops only itself."""
     times: list[float | None] = []
     for pair in pairs:
         try:
@@ -215,5 +215,5 @@ def _mean(seconds: list[float]) -> float:
     return 1e3 * sum(seconds) / len(seconds)
 
 
-if __name__ == "__main__":  # in the rivals' environment
+if __name__ == "__main__":  # in the environment of the other methods
     print(json.dumps(RIVALS[sys.argv[1]](json.load(sys.stdin))))

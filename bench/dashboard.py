@@ -1,8 +1,8 @@
-"""How long the pages of the dashboard and the API take on a large folder: a million URLs, a hundred thousand versions.
+"""Measures the pages of the dashboard and the API on a large folder: a million URLs, a hundred thousand versions.
 
-The folder is made without any network (`bench.large_folder`). Then every page and every path of the API is asked for, one
-after the other, each time for another page, host or part of a list, through a server in a process of its own. On a busy
-machine the clock tells of the others; the server's CPU time does not.
+The folder is made without a network (`bench.large_folder`). Then every page and every path of the API is requested, one
+after the other, each time with another page, host or part of a list. The server is a process of its own. On a busy
+machine, use its CPU time: the wall time includes the load of others.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def served(home: Path) -> Iterator[tuple[str, int]]:
 def asked(
     chance: random.Random, items: list[dict[str, object]], newest: int, urls: int, search: bool
 ) -> dict[str, str]:
-    """One address of every kind."""
+    """One URL of every kind."""
     page = chance.choice(items)["id"]
     often = items[0]["id"]  # the one with 200 versions
     after, before, host = (
@@ -111,7 +111,7 @@ def asked(
 
 
 def cpu_ms(pid: int) -> float:
-    """CPU time of a process, of all its threads."""
+    """CPU time of all threads of a process."""
     spent = 0
     for task in Path(f"/proc/{pid}/task").iterdir():
         with contextlib.suppress(OSError):  # it ended
@@ -148,6 +148,6 @@ def measure(home: Path, rounds: int, search: bool) -> list[dict[str, object]]:
 
 
 def _spread(found: list[float]) -> tuple[float, float, float]:
-    """Median, 95th percentile and the worst."""
+    """Median, 95th percentile and maximum."""
     ordered = sorted(found)
     return ordered[len(ordered) // 2], ordered[min(len(ordered) - 1, int(0.95 * len(ordered)))], ordered[-1]

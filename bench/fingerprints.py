@@ -1,8 +1,8 @@
-"""What the fingerprints of pages add to a visit that parses them and takes their links and their text anyway.
+"""Measures what fingerprints add to a visit, which parses the page and takes its links and text anyway.
 
-Measured where it happens: the client's reader reads the same pages as first visits, for which it takes no fingerprint,
-and as later ones, for which it does. Both in turn, in groups as the crawler reads them; the fastest of several rounds
-counts for each group, since a busy machine only ever adds.
+The client's reader reads the same pages as first visits, without fingerprints, and as later visits, with fingerprints. Both
+alternate, in groups as in a crawl. The fastest of several rounds counts for each group, because other load can only make
+a round slower.
 """
 
 import time
@@ -21,7 +21,7 @@ ABOUT_THE_MEAN = range(15_000, 30_000)  # which is 22 KB
 
 
 class Cost(NamedTuple):
-    """CPU seconds a page, and the bytes that are kept of one, without and for its paragraphs."""
+    """CPU seconds for a page, and the stored bytes, without its paragraphs and for them."""
 
     parse: float
     visit: float
@@ -31,7 +31,7 @@ class Cost(NamedTuple):
 
 
 def documentation(count: int) -> list[bytes]:
-    """Pages of about the mean size from the documentation that the race crawls; none where it is not installed."""
+    """Pages of about the mean size, from the documentation of the race. Empty if it is not installed."""
     try:
         if not all(version_of(tree.package) for tree in web.TREES) or not (CACHE / "web").exists():
             return []
@@ -95,7 +95,7 @@ def reader() -> Any:
 
 
 def fetched(pages: Sequence[bytes], digest: bytes) -> list[Any]:
-    """Fetches of pages as a fetcher leaves them; with a digest, they have been visited before."""
+    """Fetched pages, as the fetcher hands them over. With a digest, they count as visited before."""
     from sanderling.client.fetch import Fetch
     from sanderling.client.fetcher import Request, Response
     from sanderling.client.polite_host import PoliteHost

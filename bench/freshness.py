@@ -1,4 +1,4 @@
-"""The update module at scale: a million pages scheduled, solved and chosen from, and a long history replayed.
+"""Measures `freshness` at scale: a schedule for a million pages, a choice among them, and the replay of a long history.
 
 `python -m bench.freshness` prints the CPU time that each takes; nothing is fetched.
 """
@@ -23,7 +23,7 @@ HOSTS = 5_000
 
 
 def timed(name: str, job: Callable[[], object], times: int = 1) -> None:
-    """The best of several runs, by CPU time: others may share the machine."""
+    """The fastest of several runs, by CPU time, because others may use the machine."""
     best = float("inf")
     for _ in range(times):
         start = time.process_time()

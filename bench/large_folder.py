@@ -1,6 +1,7 @@
-"""A crawl folder of any size, made without any network: what comes in goes through the store as a crawl would bring it.
+"""Makes a crawl folder of any size without a network. All data goes through the store, as in a crawl.
 
-Of ten URLs about one is visited, four are excluded, one in a hundred failed and one is gone; the rest is queued.
+About one URL in ten is visited and four in ten are excluded. One in a hundred failed, one in a hundred is gone, and
+the others are queued.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from sanderling.repository.opening import open_store
 from sanderling.repository.warc import WarcWriter
 from sanderling.urls import identity
 
-# Pages, versions and the rest are in proportion.
+# The numbers of pages, versions and so on are proportional to this.
 URLS, PAGES, VERSIONS = 1_000_000, 80_000, 100_000
 HOSTS = 1_000
 LINKS = 83
@@ -31,7 +32,7 @@ _REASONS = {State.EXCLUDED: reason("other-host"), State.FAILED: reason("unreacha
 
 
 def make(folder: Path, urls: int, dsn: str = "") -> None:
-    """Makes a folder that knows so many URLs, with its state in SQLite or where the DSN says."""
+    """Makes a folder with this many URLs. Its state is in SQLite, or in the database of the DSN."""
     say(f"making a folder with {urls:,} URLs ...")
     begin = time.monotonic()
     hosts = _prepare(folder, dsn)
@@ -80,7 +81,7 @@ def _visited(number: int) -> bool:
 
 
 def _known(hosts: list[Host], urls: int, chance: random.Random) -> Iterator[list[NewUrl]]:
-    """URLs as they are found, some at a time; few hosts have many of them."""
+    """URLs in the order in which they are found, in parts. A few hosts have most of them."""
     root = 0
     for first in range(0, urls, _KNOWN_A_COMMIT):
         rows = []
@@ -96,7 +97,7 @@ def _known(hosts: list[Host], urls: int, chance: random.Random) -> Iterator[list
 
 
 def _batches(ids: list[int]) -> Iterator[list[int]]:
-    """Visits of a report; one to a page that is in it twice has a report of its own."""
+    """Visits in reports. A second visit to the same page is in another report."""
     for first in range(0, len(ids), _VISITS_A_COMMIT):
         part = ids[first : first + _VISITS_A_COMMIT]
         yield from [part] if len(set(part)) == len(part) else [[id] for id in part]

@@ -1,7 +1,7 @@
-"""Links of a page and the canonical form of a URL, on the standard library alone.
+"""Links of a page and the canonical form of a URL, with the standard library only.
 
-The crawler uses other libraries for both. That is the point: two independent readings of the same standards
-are compared, so a mistake in one of them shows.
+The crawler uses other libraries for both. So two independent implementations of the same standards are compared,
+and a mistake in one of them is found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _CONTROL_OR_SPACE = "".join(map(chr, range(0x21)))
 _TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
-# What the URL Standard leaves as it is; quote() adds letters, digits and _.-~ and escapes the rest as UTF-8.
+# Characters that the URL Standard does not escape. quote() adds letters, digits and _.-~ and escapes the rest as UTF-8.
 _PATH_KEEPS = "%/!$&'()*+,:;=@[]|\\"
 _QUERY_KEEPS = "%/?!$&()*+,:;=@[]^`{|}\\"
 
@@ -29,7 +29,7 @@ class _LinkParser(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in ("a", "area", "link", "frame", "iframe", "base"):
             return
-        # The first of repeated attributes is the one that counts.
+        # If an attribute is repeated, the first one counts.
         values = dict(reversed(attrs))
         target = values.get("src" if tag in ("frame", "iframe") else "href")
         if target is None:
@@ -46,7 +46,7 @@ def _names_a_page(rel: str | None) -> bool:
 
 
 def links(body: bytes, url: str) -> set[str]:
-    """Canonical URLs of the pages this page names. Only http and https."""
+    """Canonical http and https URLs of the links on a page."""
     parser = _LinkParser()
     parser.feed(_decode(body))
     parser.close()
@@ -56,7 +56,7 @@ def links(body: bytes, url: str) -> set[str]:
 
 
 def canonical(base: str, reference: str) -> str | None:
-    """The WHATWG form of `reference` as seen from `base`, without its fragment; None unless it is http(s)."""
+    """The WHATWG form of `reference` relative to `base`, without its fragment. None if it is not http(s)."""
     reference = _TAB_OR_NEWLINE.sub("", reference.strip(_CONTROL_OR_SPACE)).partition("#")[0]
     before_query, mark, query = reference.partition("?")
     try:
@@ -68,15 +68,15 @@ def canonical(base: str, reference: str) -> str | None:
         return None
     host = parts.hostname if port in (None, {"http": 80, "https": 443}[parts.scheme]) else f"{parts.hostname}:{port}"
     path = quote(_without_dots(parts.path), safe=_PATH_KEEPS)
-    # urljoin and urlsplit take an empty query for none, and so does the crawler; the reference's own one replaces
-    # that of the base even when it is empty.
+    # For urljoin, urlsplit and the crawler, an empty query is no query. The query of the reference replaces
+    # that of the base even if it is empty.
     search = query if mark else parts.query
     ending = f"?{quote(search, safe=_QUERY_KEEPS)}" if search else ""
     return f"{parts.scheme}://{host}{_ESCAPE.sub(_one_way, path + ending)}"
 
 
 def _one_way(escape: re.Match[str]) -> str:
-    """RFC 3986, 6.2.2: escapes in capitals, and none where none is needed."""
+    """RFC 3986, 6.2.2: escapes in upper case, and no unnecessary escapes."""
     plain = unquote(escape[0])
     return plain if plain.isascii() and (plain.isalnum() or plain in "-._~") else escape[0].upper()
 

@@ -1,8 +1,8 @@
-"""Weigh a command: wall time, CPU time and peak memory of its whole process tree.
+"""Measures a command: wall time, CPU time and peak memory of its whole process tree.
 
-A supervisor process stands between the bench and the command. It is a *subreaper*: a descendant whose parent
-dies becomes its child, so that every descendant is waited for somewhere below it and the kernel adds up their
-CPU time. Being a process of its own it keeps other children of the bench, such as nginx, out of the sum.
+A supervisor process runs between the bench and the command. It is a *subreaper*: a descendant whose parent dies becomes
+its child. So every descendant is waited for below the supervisor, and the kernel adds up their CPU time. Other children
+of the bench, such as nginx, are not in the sum.
 
     python -m bench.measure COMMAND...
 """
@@ -50,7 +50,7 @@ class Outcome:
     stderr: str
 
     def last_json(self) -> dict[str, object]:
-        """The object on the last line of standard output, where commands report their counts."""
+        """The JSON object on the last line of standard output, which contains a command's counts."""
         lines = self.stdout.strip().splitlines()
         try:
             report = json.loads(lines[-1])
@@ -67,7 +67,7 @@ def measure(command: list[str]) -> Outcome:
     with tempfile.TemporaryDirectory(prefix="bench-measure-") as folder:
         report, out, err = (Path(folder, name) for name in ("weight", "out", "err"))
         supervisor = [sys.executable, "-m", "bench.measure", "--report", str(report), *command]
-        # Installed crawlers come with their byte code; one that is run from its sources may keep it, too.
+        # Installed crawlers have their byte code. One that runs from its sources may keep it too.
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         with out.open("wb") as stdout, err.open("wb") as stderr:
             subprocess.run(supervisor, cwd=REPOSITORY, stdout=stdout, stderr=stderr, env=environment)
@@ -79,7 +79,7 @@ def measure(command: list[str]) -> Outcome:
 
 @dataclass
 class _Sampler:
-    """Looks at all descendants of this process five times a second."""
+    """Samples all descendants of this process five times a second."""
 
     peak_kib: int = 0
     ticks: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -103,7 +103,7 @@ def descendants(ancestor: int) -> dict[int, list[str]]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                # A command name may hold spaces and brackets: what follows the last bracket is safe to split.
+                # A command name may contain spaces and brackets, so only the part after the last bracket is split.
                 stats[int(entry.name)] = (entry / "stat").read_text().rpartition(")")[2].split()
     below: dict[int, list[str]] = {}
     parents = {ancestor}
@@ -114,13 +114,13 @@ def descendants(ancestor: int) -> dict[int, list[str]]:
 
 
 def machine_cpu() -> float:
-    """CPU seconds this machine has not been idle for since it started, stolen ones included."""
+    """CPU seconds since the start in which this machine was not idle, including stolen time."""
     user, nice, system, _idle, _iowait, *rest = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]
     return sum(map(int, (user, nice, system, *rest))) / TICK
 
 
 def proportional_kib(pid: int) -> int:
-    """PSS: memory shared by several processes is split among them, so that the sum over a tree is true."""
+    """PSS: memory that processes share is divided among them, so that the sum over a tree is correct."""
     with contextlib.suppress(OSError):
         for line in Path("/proc", str(pid), "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -152,14 +152,14 @@ def _supervise(command: list[str]) -> Weight:
     watch.join()
     _reap_stragglers()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # A parent that ignores SIGCHLD makes the kernel drop its children's times; the samples hold most of them.
+    # If a parent ignores SIGCHLD, the kernel drops the times of its children. The samples contain most of them.
     by_process = sorted((ticks / TICK for ticks in sampler.ticks.values()), reverse=True)
     cpu = max(usage.ru_utime + usage.ru_stime, sum(by_process))
     return Weight(wall, cpu, sampler.peak_kib / 1024, by_process, exit_code, busy)
 
 
 def _reap_stragglers() -> None:
-    """End and wait for what the command left running."""
+    """Ends the processes that the command left running, and waits for them."""
     _end_tree(signal.SIGTERM)
     killer = threading.Timer(GRACE, lambda: _end_tree(signal.SIGKILL))
     killer.daemon = True

@@ -1,8 +1,8 @@
-"""PageRank of a million pages with eighty million links: how long, and how much memory?
+"""Measures PageRank of a million pages with eighty million links: time and memory.
 
-Fills a store with a web whose in-degrees follow Zipf's law, then runs the very process that a crawl starts beside
-itself (`sanderling.jobs.rank`) and weighs it. Filling the store is not counted. Also how long it takes to find the
-pages that link to one URL.
+It fills a store with a web whose in-degrees follow Zipf's law. Then it measures the process that a crawl starts beside
+itself (`sanderling.jobs.rank`). Filling the store is not counted. It also measures the search for pages that link to
+one URL.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         folder = Path(name)
         say(f"Filling a store with {options.pages:,} pages and {options.pages * options.links:,} links ...")
         best = fill(folder, options.pages, options.links, options.skew)
-        runs = {order: weigh(folder, order) for order in options.orders}
+        runs = {order: measured(folder, order) for order in options.orders}
         looks = look_up(folder, best)
         size = sum(file.stat().st_size for file in folder.iterdir()) / 2**20
     for order, run in runs.items():
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def fill(folder: Path, pages: int, mean: int, skew: float) -> int:
-    """A store with all pages visited and some more URLs queued; returns the id of the page most linked to."""
+    """Fills a store with visited pages and some queued URLs. Returns the id of the page with the most links to it."""
     import numpy as np
 
     from sanderling.model import Counts, Host
@@ -91,7 +91,7 @@ def fill(folder: Path, pages: int, mean: int, skew: float) -> int:
 
 
 def insert(db: sqlite3.Connection, table: str, columns: list[str], rows: Iterator[tuple[object, ...]]) -> None:
-    """Rows as they come; what is not given is empty, 0 or numbered."""
+    """Inserts rows. Missing values are empty, 0 or numbered."""
     nothing = {"TEXT": "''", "BLOB": "x''"}
     about = db.execute(f"PRAGMA table_info({table})").fetchall()
     kinds = {name: kind for _, name, kind, _, _, key in about if name not in columns and not key}
@@ -100,8 +100,8 @@ def insert(db: sqlite3.Connection, table: str, columns: list[str], rows: Iterato
     db.executemany(f"INSERT INTO {table} ({names}) VALUES ({values})", rows)
 
 
-def weigh(folder: Path, order: str) -> dict[str, float]:
-    """One run of the process: seconds, CPU seconds and its largest memory."""
+def measured(folder: Path, order: str) -> dict[str, float]:
+    """Runs the process once. Returns seconds, CPU seconds and peak memory."""
     command = [sys.executable, "-m", "sanderling.jobs.rank", str(folder), order, str(folder / "ranks")]
     begin = time.perf_counter()
     process = subprocess.Popen(command)
@@ -117,7 +117,7 @@ def weigh(folder: Path, order: str) -> dict[str, float]:
 
 
 def look_up(folder: Path, best: int) -> dict[str, float]:
-    """Seconds to find the pages that link to the best known page and to a queued URL."""
+    """Seconds to find the pages that link to the page with the most links and to a queued URL."""
     from sanderling.repository.sqlite import SqliteStore
 
     store = SqliteStore(folder / "sanderling.db", readonly=True)

@@ -1,4 +1,4 @@
-"""Where the bench keeps things, and how it gets what this machine lacks."""
+"""The folders of the bench, and the installation of missing packages."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ RESULTS = REPOSITORY / "bench" / "results"
 SANDERLING = Path(sys.executable).parent / "sanderling"
 
 
-# Crawls are written to memory where that is possible: on a disk, wget2's 14,700 small files cost between 1.5 and
-# 11 s of system time from one lap to the next, and the race would be one of file systems.
+# Crawls are written to memory if possible. On a disk, the 14,700 small files of wget2 cost between 1.5 and
+# 11 s of system time, so that the race would compare file systems.
 IN_MEMORY = Path("/dev/shm")
 ROOM_NEEDED = 2 * 1024**3
 
 
 class BenchError(Exception):
-    """Something the person running the bench can put right; its text is the whole message."""
+    """An error that the user of the bench can fix. Its text is the whole message."""
 
 
 def say(text: str) -> None:
-    """Progress, on standard error: standard output carries results only."""
+    """Writes progress to standard error. Standard output is for results only."""
     print(text, file=sys.stderr, flush=True)
 
 
 def working_folder() -> str | None:
-    """Where contestants write; None is the usual place for temporary files."""
+    """The folder where crawlers write. None means the default folder for temporary files."""
     roomy = IN_MEMORY.is_dir() and shutil.disk_usage(IN_MEMORY).free >= ROOM_NEEDED
     return str(IN_MEMORY) if roomy and os.access(IN_MEMORY, os.W_OK) else None
 
 
 def need_debian(*packages: str) -> None:
-    """Install those of `packages` that are missing."""
+    """Installs those of `packages` that are missing."""
     missing = [package for package in packages if version_of(package) is None]
     if not missing:
         return

@@ -1,4 +1,4 @@
-"""The race: Sanderling and its peers over the same web, in turns, in one table."""
+"""The race: Sanderling and other crawlers on the same web, one after the other, in one table."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sanderling(clients: int) -> Peer:
     def command(url: str, folder: Path, limit: int) -> list[str]:
         crawl = [str(SANDERLING), "crawl", url, "-d", str(folder), "--clients", str(clients), "--json"]
         manners = ["--per-host", str(peers.CONNECTIONS), "--delay", "0", "--ignore-robots", "--allow-private"]
-        # Nobody else makes a search index; ours would be made with what is left of the machine, in a process of its own.
+        # No other crawler makes a search index. Ours would be made in a process of its own, with idle CPU time.
         return [*crawl, *manners, "--no-index"]
 
     def pages(outcome: Outcome, folder: Path) -> int:
@@ -62,12 +62,12 @@ def _contestants(only: list[str]) -> list[Peer]:
 
 
 def _run(peer: Peer, turn: int, site: web.Web, expected: Truth, quick: int, on: str | None) -> tuple[Lap, str]:
-    """One lap, and what is wrong with the pages it found, if the contestant is ours."""
+    """Runs one lap. For Sanderling, also returns what is wrong with the pages it found."""
     with tempfile.TemporaryDirectory(prefix="bench-race-", dir=on) as name:
         folder = Path(name)
         before, nginx = site.requests(), site.cpu()
         outcome = measure(peer.command(site.url, folder, quick))
-        # The first reading is itself a request.
+        # The first reading is a request too.
         requests = site.requests() - before - 1
         nginx = site.cpu() - nginx
         weight = outcome.weight

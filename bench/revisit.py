@@ -1,6 +1,6 @@
-"""How much faster is a second visit when nothing has changed: by 304, and by the same bytes?
+"""Measures how much faster a second crawl is if nothing has changed: with 304, and with the same bytes.
 
-For the same bytes the crawl is made to forget the validators it kept, so that the server sends every page again.
+For the same bytes, the stored validators are deleted, so that the server sends every page again.
 """
 
 from __future__ import annotations

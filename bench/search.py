@@ -1,8 +1,9 @@
-"""What search costs: indexing a page from the archive, and answering a question.
+"""Measures search: indexing a page from the archive, and answering a query.
 
-Makes a crawl folder of synthetic pages without any network: words of a vocabulary by Zipf's law, pages of 50 to 2,000
-words, one in twenty with a second version. Lets the process that keeps an index up beside a crawl work on it for a
-minute, indexes it anew from its WARC files and asks questions of several kinds, each with ten snippets. CPU time is that of the whole process, the threads of the index included.
+It makes a crawl folder of synthetic pages without a network. Word frequencies follow Zipf's law, pages have 50 to 2,000
+words, and one in twenty has a second version. The process that indexes beside a crawl works on it for a minute. Then the
+index is made again from the WARC files, and queries of several kinds are run, each with ten snippets. CPU time is that
+of the whole process, including the threads of the index.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ HOSTS = 50
 AGAIN_EVERY = 20
 A_REPORT = 500
 FIRST, SECOND = 1.70e9, 1.71e9  # when pages were visited
-ASKED = 200  # questions of each kind
+ASKED = 200  # queries of each kind
 FOLLOWED = 60.0
 _SYLLABLES = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("", "n", "r", "s", "l")]
 
@@ -142,7 +143,7 @@ def visit_to(url: str, archive: WarcWriter, words: Words, at: float) -> Visit:
 
 
 def following(folder: Folder) -> dict[str, float]:
-    """What the process beside a crawl takes that is always ahead of it."""
+    """Measures the process beside a crawl, while there is always more to index."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     command = [sys.executable, "-m", "sanderling.jobs.index", str(folder.path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
@@ -171,7 +172,7 @@ def indexing(folder: Folder) -> dict[str, float]:
 
 
 def questions(words: Words) -> Iterator[tuple[str, Callable[[], dict[str, object]]]]:
-    """Kinds of questions, and how to make one."""
+    """Kinds of queries, and how to make one."""
     rare, common = (1000, 50_000), (1, 100)
     yield "a rare word", lambda: {"text": words.of_rank(*rare)}
     yield "a common word", lambda: {"text": words.of_rank(*common)}

@@ -1,8 +1,8 @@
-"""A thousand slow hosts at once: can one client keep them all busy, and what does waiting cost it?
+"""Measures a crawl of a thousand slow hosts: can one client keep all of them busy, and what does waiting cost?
 
-The web is synthetic and lives in this process; the crawler, in processes of its own, takes it for its proxy.
-A host answers one request at a time, after `latency` seconds, so no crawl can be shorter than the longest
-queue of one host, and a crawler that cannot wait for all hosts together is many times longer.
+The web is synthetic and runs in this process. The crawler has processes of its own and uses it as a proxy. A host
+answers one request at a time, after `latency` seconds. So no crawl can be faster than the longest queue of one host, and
+a crawler that cannot wait for all hosts at the same time takes many times longer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Figures:
 
     @property
     def cpu_share(self) -> float:
-        """Of one core."""
+        """CPU time as a share of one core."""
         return self.cpu / self.wall
 
     def __str__(self) -> str:
@@ -49,7 +49,7 @@ class Figures:
 
 
 def slow_hosts(hosts: int, pages_per_host: int, latency: float, flags: list[str]) -> int:
-    # Imported late: the race must run even where only the peers do.
+    # Imported here, because the race must run even if only the other crawlers can.
     from sanderling.testing import SyntheticWeb
 
     _allow_files(4 * hosts + 1000)
@@ -93,7 +93,7 @@ def _longest_queue(urls: set[str]) -> int:
 
 
 def _allow_files(wanted: int) -> None:
-    """Every request in flight is an open file, here and in the crawler, which inherits the limit."""
+    """Raises the limit of open files, because every request in flight is one. The crawler inherits the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if allowed < wanted:

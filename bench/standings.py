@@ -1,4 +1,4 @@
-"""Laps of a race, and the tables made of them."""
+"""The laps of a race, and tables of their results."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COLUMNS = ("pages", "wall s", "pages/s", "CPU s", "pages/CPU s", "(best)", "peak
 
 @dataclass(frozen=True)
 class Lap:
-    """One crawl by one contestant. `requests` is nginx's own count, so nobody has to be believed."""
+    """One crawl by one crawler. nginx counts `requests`, so the figure does not depend on the crawler."""
 
     round: int
     name: str
@@ -30,7 +30,7 @@ class Lap:
 
     @property
     def economy(self) -> float:
-        """Pages per CPU second: what a crawl costs, and the figure least disturbed by a busy machine."""
+        """Pages per CPU second. This figure depends least on other load of the machine."""
         return self.pages / self.cpu
 
     def row(self) -> dict[str, object]:
@@ -45,7 +45,7 @@ class Lap:
 
 
 def table(laps: list[Lap]) -> str:
-    """Medians over the rounds, one line a contestant."""
+    """Medians over the rounds, one line for each crawler."""
     lines = [f"\n{'':14}" + "".join(f"{column:>13}" for column in COLUMNS)]
     for name, own in _by_name(laps).items():
         cells = (
@@ -64,9 +64,9 @@ def table(laps: list[Lap]) -> str:
 
 
 def ratios(laps: list[Lap]) -> list[dict[str, object]]:
-    """How many times ours is of theirs, as medians over rounds.
+    """The ratios of our figures to those of the others, as medians over rounds.
 
-    Laps of one round are compared with each other, because the machine's own speed drifts between rounds.
+    Only laps of the same round are compared, because the speed of the machine changes between rounds.
     """
     found: list[dict[str, object]] = []
     for mine in _by_name([lap for lap in laps if lap.ours]).values():

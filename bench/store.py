@@ -1,10 +1,9 @@
-"""The stores with thousands and millions of known URLs: what does one more cost, and how long does it take to resume?
+"""Measures stores with thousands and millions of URLs: the cost of one more URL, and the time to resume.
 
-Feeds a store what the server would, without any network: reports of a hundred pages, each with twenty new links, so
-that of all known URLs one in twenty is visited. CPU time is that of the server's process, user and system; with
-PostgreSQL the database works in processes of its own, so there the wall clock counts, and fsync is on. Identities are
-hashes, so rows arrive in random order: this is where a B-tree larger than its cache would show. Working SQLite's log into
-the file is part of what is measured, each time exactly for what was measured.
+It writes the same data to a store as a server does, without a network: reports of a hundred pages, each with twenty new
+links, so that one URL in twenty is visited. CPU time is that of the server's process, user and system. PostgreSQL works
+in processes of its own, so its figures are wall time, with fsync on. Identities are hashes, so rows arrive in random
+order; a B-tree larger than its cache would be slow here. The checkpoint of SQLite's log is part of each measurement.
 """
 
 from __future__ import annotations
@@ -37,10 +36,10 @@ PAGES_A_REPORT = 100
 NEW_A_PAGE = 20
 LINKS_A_PAGE = 83
 NEW_A_REPORT = PAGES_A_REPORT * NEW_A_PAGE
-# A report comes from one client, which holds few hosts at a time, and most links stay on their host.
+# A report comes from one client, which has few hosts at a time. Most links stay on their host.
 HOSTS_A_REPORT = 20
 ON_THESE_HOSTS = 0.85
-# At each size so many reports are measured, as one sum.
+# The number of reports that are measured at each size, as one sum.
 MEASURED = 25
 LEASES = 400
 A_LEASE = 50
@@ -84,7 +83,7 @@ def store(kinds: list[str], large: bool, scattered: bool, hosts: int) -> int:
                 figures = feed.measure(kind)
                 print(figures, flush=True)
                 report["figures"].append(asdict(figures))
-                # In a process of its own, so that its memory is that of a server which has just begun.
+                # In a process of its own, so that its memory is that of a server that has just started.
                 command = [sys.executable, "-m", "bench.store", "--resume", address]
                 feed.store.close()
                 resumed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -103,7 +102,7 @@ def store(kinds: list[str], large: bool, scattered: bool, hosts: int) -> int:
 
 @contextlib.contextmanager
 def opened(kind: str) -> Iterator[tuple[str, Callable[[], Store]]]:
-    """An empty store: what to call it, and how to open it."""
+    """An empty store: its name, and how to open it."""
     from sanderling.repository.address import located
     from sanderling.testing.postgres import PostgresServer
 
@@ -124,7 +123,7 @@ def open_at(address: str) -> Store:
 
 
 class Feed:
-    """Fills a store with URLs that follow from their numbers, so that none has to be remembered."""
+    """Fills a store with URLs that are computed from their numbers, so that none has to be stored here."""
 
     def __init__(self, store: Store, hosts: int, scattered: bool, file: Path | None = None) -> None:
         from sanderling.model import Counts, Host
@@ -142,7 +141,7 @@ class Feed:
         store.seed([], [], [Host(id, origin) for id, origin in zip(self._ids, self._origins, strict=True)], Counts())
 
     def grow(self, size: int) -> None:
-        """Up to a size, in large commits: this part is not measured."""
+        """Fills the store up to a size, in large commits. This part is not measured."""
         self.store.unknown({})
         while self._known < size:
             rows = self._rows(min(20_000, size - self._known))
@@ -192,7 +191,7 @@ class Feed:
         return (time.process_time() - begin) / max(1, taken) * 1e6
 
     def _time_reports(self) -> float:
-        """Microseconds of CPU time for each visited page that brings no new URL; pages come as they are leased."""
+        """Microseconds of CPU time for each visited page without new URLs. Pages are reported in the order of leases."""
         spent, visited = 0.0, 0
         for _ in range(MEASURED):
             done = self._visits(PAGES_A_REPORT)
@@ -210,7 +209,7 @@ class Feed:
                 db.execute("PRAGMA wal_checkpoint")
 
     def _visits(self, pages: int) -> Commit:
-        """A report of so many pages, a few of each of some hosts."""
+        """A report of this many pages, with a few pages of each of some hosts."""
         from sanderling.model import Commit, Counts, Outcome, Settled, State, Stored, Visit
 
         of_each = PAGES_A_REPORT // HOSTS_A_REPORT

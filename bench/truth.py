@@ -1,4 +1,4 @@
-"""Which URLs of the bench's web a crawler must find: a walk over the files, without crawler or HTTP."""
+"""Finds the URLs that a crawler must find on the bench's web, from the files alone, without HTTP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HTML = (".html", ".htm", ".shtml")
 
 @dataclass(frozen=True)
 class Truth:
-    """Paths (with query, if any) on the host. `pages` answer 200, `html` are those that hold links."""
+    """Paths (with query, if any) on the host. `pages` answer 200; `html` are those that contain links."""
 
     pages: frozenset[str]
     html: frozenset[str]
@@ -76,7 +76,7 @@ def crawled_pages(directory: Path) -> list[str]:
 
 
 def check(expected: frozenset[str], directory: Path) -> Difference:
-    """Compares a Sanderling crawl, and tells what became of the pages it lacks."""
+    """Compares a Sanderling crawl with the truth, and says why pages are missing."""
     rows = crawled(directory)
     found = compare(expected, (url for url, row in rows.items() if row["status"] == 200))
     fates = [f"{url}  ({_fate(rows.get(url))})" for url in found.missing]
@@ -98,7 +98,7 @@ def crawled(directory: Path) -> dict[str, dict[str, object]]:
 
 
 def report(directory: str | None, port: int) -> int:
-    """Print the size of the truth, or the verdict on a finished crawl."""
+    """Prints the size of the truth, or the result for a finished crawl."""
     root = web.build()
     expected = truth(root)
     if directory is None:

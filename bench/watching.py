@@ -1,7 +1,7 @@
-"""`python -m bench.watching`: what it costs a crawl that somebody watches it.
+"""`python -m bench.watching`: measures what it costs a crawl to be watched.
 
-A crawl of 1,000 hosts hands out what its clients would hold, and is looked at as it is for everybody who asks. It makes
-ten answers a second at most, however many ask.
+A crawl of 1,000 hosts leases as many pages as its clients would hold. Then its state is read as for every viewer. A crawl
+makes at most ten answers a second, however many viewers there are.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def cost(path: Path, leases: int) -> tuple[float, int, int]:
-    """Seconds of CPU time a look, how many leases there were, and the size of an answer."""
+    """Seconds of CPU time for each answer, the number of leases, and the size of an answer."""
     from sanderling.crawling.server import CrawlServer
     from sanderling.model import LiveAnswer
     from sanderling.repository.folder import Folder

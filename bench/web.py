@@ -22,14 +22,14 @@ from bench.places import CACHE, BenchError, files_of, need_debian, version_of
 
 @dataclass(frozen=True)
 class Tree:
-    """One package's pages: where they appear on the site, and the page they are entered by."""
+    """The pages of one package: their place on the site, and their start page."""
 
     name: str
     package: str
     entry: str
 
 
-# The Java tree is entered below its root because its pages link to siblings of api/.
+# The start page of the Java documentation is below its root, because its pages link to siblings of api/.
 TREES = (
     Tree("java", "openjdk-17-doc", "api/index.html"),
     Tree("apache", "apache2-doc", "manual/index.html"),
@@ -95,7 +95,7 @@ class Web:
         return [f"http://127.0.0.{number}:{self.port}/" for number in range(1, self.addresses + 1)]
 
     def requests(self) -> int:
-        """Requests nginx has answered since it started, this one not counted."""
+        """Requests that nginx has answered since it started, without this one."""
         with urlopen(f"{self.url}nginx-status", timeout=10) as answer:
             lines = answer.read().decode().splitlines()
         return int(lines[2].split()[2]) - 1
@@ -107,7 +107,7 @@ class Web:
 
 
 def build() -> Path:
-    """Lay out the site's root: an index page and a link to each package's tree. nginx follows the links."""
+    """Makes the root of the site: an index page and a symbolic link to each package's pages. nginx follows the links."""
     need_debian("nginx", *(tree.package for tree in TREES))
     root = CACHE / "web"
     root.mkdir(parents=True, exist_ok=True)
@@ -120,7 +120,7 @@ def build() -> Path:
 
 
 def versions() -> dict[str, str | None]:
-    """What the site is made of: changes exactly when its pages may have."""
+    """The versions of the packages. If they are the same, the pages are the same."""
     return {tree.package: version_of(tree.package) for tree in TREES}
 
 
@@ -129,7 +129,7 @@ def serve(port: int = 0, addresses: int = 1) -> Iterator[Web]:
     web = Web(build(), free_port(port), addresses=addresses)
     with tempfile.TemporaryDirectory(prefix="nginx-", dir=CACHE) as prefix:
         configuration = Path(prefix, "nginx.conf")
-        # The site lies in the user's own folder, which nginx's default user may not be able to enter.
+        # The site is in the user's folder, which nginx's default user may not be able to read.
         user = f"user {getpass.getuser()};" if getpass.getuser() == "root" else ""
         listens = "\n    ".join(f"listen {urlsplit(url).netloc} backlog=4096;" for url in web.urls)
         configuration.write_text(CONFIGURATION.format(user=user, prefix=prefix, root=web.root, listens=listens))
@@ -147,7 +147,7 @@ def serve(port: int = 0, addresses: int = 1) -> Iterator[Web]:
 
 
 def free_port(wanted: int) -> int:
-    """`wanted` if nobody listens there, or any free port; a stranger there would answer in nginx's place."""
+    """`wanted` if the port is free, else any free port. Another server on that port would answer instead of nginx."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -159,7 +159,7 @@ def free_port(wanted: int) -> int:
 
 
 def _home(tree: Tree) -> str:
-    """The real folder of a package's pages; Debian moves them between releases, so ask dpkg."""
+    """The real folder of a package's pages, from dpkg, because Debian moves them between releases."""
     tail = f"/{tree.entry}"
     found = [path for path in files_of(tree.package) if path.endswith(tail) and not Path(path).is_symlink()]
     if not found:
@@ -167,7 +167,7 @@ def _home(tree: Tree) -> str:
     return min(found, key=len).removesuffix(tail)
 
 
-# Another run may be serving this root: what is right stays untouched, what is not is replaced in one step.
+# Another run may be serving this root, so correct links stay untouched and wrong ones are replaced in one step.
 
 
 def _point(link: Path, home: str) -> None:

@@ -1,4 +1,4 @@
-"""The other crawlers: each as a command, and a way to tell how many HTML pages it has fetched."""
+"""The other crawlers: a command for each, and how to count the HTML pages it fetched."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ CONNECTIONS = 32
 
 @dataclass(frozen=True)
 class Peer:
-    """`command` takes the start URL, an empty folder to work in and a limit of pages (0: none)."""
+    """`command` takes the start URL, an empty working folder and a limit of pages (0 means no limit)."""
 
     name: str
     command: Callable[[str, Path, int], list[str]]
     pages: Callable[[Outcome, Path], int]
-    # wget2 ends with 8 when any page answered an error, as some links of the documentation do.
+    # wget2 exits with 8 if any page answered an error. Some links of the documentation are broken.
     accepted_exits: tuple[int, ...] = (0,)
     ours: bool = False
 
@@ -48,7 +48,7 @@ def _python(script: str) -> Callable[[str, Path, int], list[str]]:
 
 
 def _wget2(url: str, folder: Path, limit: int) -> list[str]:
-    # It has no limit of pages, and needs none: it is done in seconds.
+    # It has no limit of pages, but needs only seconds.
     options = ["--recursive", "--level=inf", "--no-robots", "--quiet", "--progress=none", "--tries=1"]
     return ["wget2", *options, f"--max-threads={CONNECTIONS}", f"--directory-prefix={folder}", url]
 
@@ -62,7 +62,7 @@ def _saved(outcome: Outcome, folder: Path) -> int:
 
 
 def _need_environment() -> None:
-    """Peers get an environment of their own, so that their dependencies never mix with the crawler's."""
+    """Peers have an environment of their own, so that their dependencies do not mix with the crawler's."""
     requirements = HERE / "requirements.txt"
     stamp = ENVIRONMENT / f"installed-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]}"
     if stamp.exists():

@@ -11,7 +11,7 @@ from crawlee.storage_clients import MemoryStorageClient
 
 
 async def crawl(url: str, limit: int | None) -> int:
-    # The lightest parts Crawlee has: its lxml crawler, its default (Rust) HTTP client, queues in memory.
+    # The fastest parts of Crawlee: its lxml crawler, its default (Rust) HTTP client, queues in memory.
     crawler = ParselCrawler(
         storage_client=MemoryStorageClient(),
         concurrency_settings=ConcurrencySettings(min_concurrency=32, desired_concurrency=32, max_concurrency=32),

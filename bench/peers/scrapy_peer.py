@@ -10,7 +10,7 @@ from scrapy.http import HtmlResponse, Response
 from scrapy.linkextractors import LinkExtractor
 from scrapy.spiders import CrawlSpider, Rule
 
-# Everything that costs time and that this job does not need is off.
+# Features that cost time and are not needed here are off.
 SETTINGS = {
     "ROBOTSTXT_OBEY": False,
     "CONCURRENT_REQUESTS": 32,
@@ -25,7 +25,7 @@ SETTINGS = {
 
 class Spider(CrawlSpider):
     name = "peer"
-    # The kinds of link of the truth; the extensions denied by default would skip images that are linked.
+    # The same kinds of links as in `truth`. The default list of denied extensions would skip linked images.
     rules = (
         Rule(
             LinkExtractor(tags=("a", "area", "frame", "iframe"), attrs=("href", "src"), deny_extensions=()),
