@@ -1,17 +1,22 @@
 """Compares two versions of a page paragraph by paragraph, and finds the origin of each paragraph."""
 
+from collections import deque
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
-from sanderling.change.blocks import align
+from msgspec.structs import replace
+
+from sanderling.change.blocks import Alignment, align
 from sanderling.change.page import block
+from sanderling.change.wording import steps
 
 PieceKind = Literal["same", "edited", "added", "removed", "moved"]
 Words = list[tuple[bool, str]]  # (whether it changed, the text), in order
 
 # Longer paragraphs are shown as replaced as a whole. A diff of so many words is of no use to a reader.
 MOST_WORDS = 2000
+# In all paragraphs of a page together. What was edited behind that is shown as removed and added.
+MOST_WORDS_OF_A_PAGE = 100_000
 
 
 class Piece(NamedTuple):
@@ -35,7 +40,7 @@ def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> l
     A moved paragraph is shown at its new place. With `places`, its old text is also shown at its old place, as a piece of
     its own.
     """
-    alignment = align([*map(block, old)], [*map(block, new)])
+    alignment = _followed(align([*map(block, old)], [*map(block, new)]), old, new)
     came_from: dict[int, tuple[PieceKind, int]] = {}
     for kind, pairs in (
         ("same", alignment.kept(len(old), len(new))),
@@ -44,7 +49,7 @@ def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> l
     ):
         came_from |= {after: (kind, before) for before, after in pairs}  # type: ignore[misc]
     moved = {before for before, _ in alignment.moved} if places else set()
-    left = sorted([*alignment.removed, *moved])
+    left = deque(sorted([*alignment.removed, *moved]))
     shown: list[Piece] = []
 
     def leave(at: int) -> None:
@@ -54,11 +59,28 @@ def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> l
         kind, before = came_from.get(at, ("added", -1))
         if kind in ("same", "edited"):
             while left and left[0] < before:
-                leave(left.pop(0))
+                leave(left.popleft())
         shown.append(Piece(kind, old[before] if before >= 0 and before not in moved else "", text))
     for at in left:
         leave(at)
     return shown
+
+
+def _followed(alignment: Alignment, old: Sequence[str], new: Sequence[str]) -> Alignment:
+    """The same alignment with no more edited paragraphs than are compared word by word."""
+    room, count = MOST_WORDS_OF_A_PAGE, 0
+    for before, after in alignment.edited:
+        room -= old[before].count(" ") + new[after].count(" ") + 2
+        if room < 0:
+            break
+        count += 1
+    edited, others = alignment.edited[:count], alignment.edited[count:]
+    return replace(
+        alignment,
+        edited=edited,
+        removed=alignment.removed + [before for before, _ in others],
+        added=alignment.added + [after for _, after in others],
+    )
 
 
 def words(old: str, new: str) -> tuple[Words, Words]:
@@ -68,10 +90,10 @@ def words(old: str, new: str) -> tuple[Words, Words]:
         return [(True, old)], [(True, new)]
     left: Words = []
     right: Words = []
-    for operation, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
-        changed = operation != "equal"
-        left += [(changed, " ".join(before[a:b]))] if a < b else []
-        right += [(changed, " ".join(after[c:d]))] if c < d else []
+    for step in steps(before, after):
+        for side, text in ((left, before[step.old]), (right, after[step.new])):
+            if text:
+                side.append((not step.same, " ".join(text)))
     return left, right
 
 

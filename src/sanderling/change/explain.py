@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import SequenceMatcher
+from itertools import islice
 from typing import Final
 
 import msgspec
@@ -16,11 +16,18 @@ from .blocks import Alignment, align
 from .page import block, fingerprint
 from .text import collapse
 from .verdict import AspectKind, Degree, TextEdit, Verdict, compare, degree, summary
+from .wording import steps
 
 # Word by word only where a person could follow; beyond, paragraphs speak for themselves.
 MAX_EDITED: Final = 50
 MAX_WORDS: Final = 600
 MAX_EDITS: Final = 12
+# A longer page has the rest of its text in its last paragraph.
+MAX_PARAGRAPHS: Final = 20_000
+# How alike two texts are is told by their first words, and what an element or a picture was exchanged for by the first
+# elements. Pages are rarely longer.
+MAX_SHINGLES: Final = 100_000
+MAX_ELEMENTS: Final = 20_000
 _SHOWN: Final = 40
 _NAMED: Final = 3
 _SHINGLE: Final = 4
@@ -69,10 +76,14 @@ def hrefs(document: Document) -> bytes:
 
 
 def paragraphs(document: Document) -> list[str]:
-    """The paragraphs that the fingerprint of a page counts, title first, as text."""
+    """The paragraphs of a page as text, title first, and the last ones of a very long page as one."""
     title = document.find("title")
     head = [collapse(title.text)] if title is not None else []
-    return [*filter(None, head), *text.paragraphs(visible_text(document))]
+    found = [*filter(None, head), *text.paragraphs(visible_text(document))]
+    if len(found) > MAX_PARAGRAPHS:
+        rest = found[MAX_PARAGRAPHS - 1 :]
+        found[MAX_PARAGRAPHS - 1 :] = [f"({len(rest):,} paragraphs, compared as one:) {' '.join(rest)}"]
+    return found
 
 
 def resemblance(before: str, after: str) -> float:
@@ -86,7 +97,7 @@ def resemblance(before: str, after: str) -> float:
 
 
 def _shingles(words: str) -> set[tuple[str, ...]]:
-    split = words.split()
+    split = words.split(maxsplit=MAX_SHINGLES)[:MAX_SHINGLES]
     size = min(_SHINGLE, max(1, len(split) // 4))
     return set(zip(*(split[at:] for at in range(size)), strict=False))
 
@@ -99,14 +110,13 @@ def _edits(before: list[str], after: list[str], alignment: Alignment) -> Iterato
 
 def word_edits(before: str, after: str) -> list[TextEdit]:
     """What was replaced by what between two versions of a paragraph."""
-    old, new = before.split()[:MAX_WORDS], after.split()[:MAX_WORDS]
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    old, new = (words.split(maxsplit=MAX_WORDS)[:MAX_WORDS] for words in (before, after))
     edits = []
-    for operation, start, end, new_start, new_end in matcher.get_opcodes():
-        if operation == "equal":
+    for step in steps(old, new):
+        if step.same:
             continue
-        gone, came = " ".join(old[start:end]), " ".join(new[new_start:new_end])
-        around = " ".join(old[max(0, start - 3) : end + 3])
+        gone, came = " ".join(old[step.old]), " ".join(new[step.new])
+        around = " ".join(old[max(0, step.old.start - 3) : step.old.stop + 3])
         edits.append(TextEdit(facts.name(gone, came, around), _short(gone), _short(came)))
     return edits
 
@@ -118,7 +128,7 @@ def _short(words: str) -> str:
 def _looks(document: Document) -> list[str]:
     """The elements of a page as their looks name them: "p.note", "h1[color: red]"."""
     found = []
-    for element in document.iter_elements():
+    for element in islice(document.iter_elements(), MAX_ELEMENTS):
         style = element.attr("style")
         classes = ".".join(["", *(element.attr("class") or "").split()])
         found.append(f"{element.tag}{classes}{f'[{collapse(style)}]' if style else ''}")
@@ -127,8 +137,12 @@ def _looks(document: Document) -> list[str]:
 
 def _images(document: Document) -> list[str]:
     """The names of the pictures of a page; a drawing has none."""
-    references = [(tag, image.reference(each, tag)) for each in document.iter_elements(image.TAGS) if (tag := each.tag)]
-    return ["a drawing" if tag == "svg" else name.partition("?")[0].rpartition("/")[2] for tag, name in references]
+    names = []
+    for each in islice(document.iter_elements(image.TAGS), MAX_ELEMENTS):
+        tag = each.tag
+        drawn = tag == "svg"
+        names.append("a drawing" if drawn else image.reference(each, tag).partition("?")[0].rpartition("/")[2])
+    return names
 
 
 def _exchanged(before: list[str], after: list[str]) -> str:

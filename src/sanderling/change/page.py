@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from turbohtml import Document, Element
 from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
 
-from sanderling.documents.visible import visible_text
+from sanderling.documents.visible import NestedText, visible_text
 
 from . import image, presentation, text, weight
 from .facts import prices
@@ -141,17 +141,18 @@ def markup(document: Document) -> Markup:
     styles: list[object] = []
     images: list[str] = []
     sized: list[tuple[bytes, int]] = []
+    texts = NestedText()
     for element in document.iter_elements(_REMARKABLE):
         tag = element.tag
         if tag in weight.HEADINGS:
-            sized.append((block(element.text), weight.HEADINGS[tag]))
+            sized.append((block(texts.of(element)), weight.HEADINGS[tag]))
         elif tag == "link":
             styles.append(presentation.sheet(element))
         elif tag in image.TAGS:
-            images.append(image.reference(element, tag))
+            images.append(texts.html_of(element) if tag == "svg" else image.reference(element, tag))
         elif tag in weight.INLINE:
             styles.append(presentation.look(element))
-            sized.append((block(element.text), weight.of_inline(element, tag)))
+            sized.append((block(texts.of(element)), weight.of_inline(element, tag)))
         elif tag == "title":
             title = title or _page_title(element)
         else:
@@ -161,7 +162,7 @@ def markup(document: Document) -> Markup:
         styles.append(look)
         # These come after all headings, so `_weights` rarely finds their paragraphs. They still count in the weighted sum.
         if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
-            sized.append((block(element.text), size))
+            sized.append((block(texts.of(element)), size))
     elements = _tags_and_classes(document)
     return Markup(
         xxh3_128_digest(_encode([*filterfalse(_ONLY_STYLES, elements[::2])])),

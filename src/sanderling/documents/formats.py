@@ -12,6 +12,7 @@ import turbohtml
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode, wide_charset, xml_charset
 from sanderling.documents.markup import plain_markup
+from sanderling.documents.visible import NestedText
 
 Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
 
@@ -27,7 +28,7 @@ _HTML_START = re.compile(
 
 # How far up xml:base is looked for.
 _MOST_BASES = 20
-_ABSOLUTE = re.compile(r"\s*https?://", re.IGNORECASE)
+_ABSOLUTE = re.compile("https?://", re.IGNORECASE)
 _TAG = re.compile("<[^<>]*>")
 
 _NO_CONTROLS = b"\x00" + bytes(range(9, 14)) + bytes(range(27, 256))
@@ -93,12 +94,14 @@ def read_xml(body: bytes, charset: str | None) -> Text:
     except (turbohtml.HTMLParseError, ValueError, RecursionError):
         return _read_broken(body, charset, markup)
     based = "xml:base" in markup
-    links = []
+    links, texts = [], NestedText()
     for element in document.iter_elements():
         tag = element.tag.rpartition(":")[2]
         href = element.attr("href") or element.attr("xlink:href")
-        if not href and (tag in ("link", "loc") or (tag == "guid" and _is_address(element))):
-            href = element.text.strip()
+        if not href and (tag in ("link", "loc") or (tag == "guid" and element.attr("isPermaLink") != "false")):
+            href = texts.of(element).strip()
+            if tag == "guid" and not _ABSOLUTE.match(href):
+                href = ""
         if href:
             links.append(_from_base(element, href) if based else href)
         if len(links) > 50_000:
@@ -121,10 +124,6 @@ def _from_base(element: turbohtml.Element, href: str) -> str:
             except ValueError:
                 break
     return href
-
-
-def _is_address(guid: turbohtml.Element) -> bool:
-    return guid.attr("isPermaLink") != "false" and _ABSOLUTE.match(guid.text) is not None
 
 
 def _without_cdata(markup: str) -> str:

@@ -9,6 +9,7 @@ from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage, directives
 from sanderling.documents.reading import READERS, media_type
+from sanderling.documents.visible import NestedText
 
 _HEADINGS = ("h1", "h2", "h3")
 # Detecting a language costs by the length of what is looked at; as much tells the languages of Europe apart.
@@ -54,7 +55,8 @@ def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], names: 
 
 
 def _html(page: HtmlPage, names: Set[str] | None) -> FullText:
-    headings = "\n".join(" ".join(each.text.split()) for each in page.document.iter_elements(_HEADINGS))
+    texts = NestedText()
+    headings = "\n".join(" ".join(texts.of(each).split()) for each in page.document.iter_elements(_HEADINGS))
     language = page.language().replace("_", "-").partition("-")[0].strip().lower()
     noindex = names is not None and page.head(names).noindex
     return FullText(page.title(), headings, page.text(spent=True), language[:8], noindex)

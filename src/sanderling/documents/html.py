@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 import turbohtml
 
 from sanderling.documents.charsets import xml_charset
-from sanderling.documents.visible import visible_text
+from sanderling.documents.visible import NestedText, visible_text
 from sanderling.urls import join
 
 # A deeper tree or a longer page than any reader would scroll; libraries are asked only for what stays within.
@@ -110,7 +110,8 @@ class HtmlPage:
         else:
             first = {element.attr("href"): element for element in reversed(self.document.find_all("a"))}
             anchors = [first.get(href) for href in hrefs]
-        return [" ".join(anchor.text.split())[:200] if anchor is not None else "" for anchor in anchors]
+        texts = NestedText()
+        return [" ".join(texts.of(anchor).split())[:200] if anchor is not None else "" for anchor in anchors]
 
     def images(self) -> list[str]:
         """Where the images are that the page shows."""

@@ -5,12 +5,33 @@ Scripts, styles, comments and tags are gone, and every block element starts a li
 
 from typing import Final
 
-from turbohtml import Document, PlainText
+from turbohtml import Document, Element, PlainText
 
 # Shown as plain blocks while the text is taken. The renderer would number the items of an ordered list, which nobody
 # wrote and one inserted item would change; leave out captions, and what stands in a list beside its items; and pad every
 # row of a table to its longest cell, which makes a gigabyte of some pages of a megabyte.
 _RESHAPED: Final = ("ul", "ol", "menu", "dir", "table", "caption", "td", "th")
+
+
+# Elements stand in each other up to 500 deep, so that those of one page may say five hundred times what the page says.
+MOST_NESTED: Final = 32 * 1024**2
+
+
+class NestedText:
+    """The texts of many elements, as long as they do not add up to more than any honest page has."""
+
+    def __init__(self, most: int = MOST_NESTED) -> None:
+        self._left = most
+
+    def of(self, element: Element) -> str:
+        return self._taken(element.text) if self._left > 0 else ""
+
+    def html_of(self, element: Element) -> str:
+        return self._taken(element.html) if self._left > 0 else ""
+
+    def _taken(self, text: str) -> str:
+        self._left -= len(text)
+        return text
 
 
 class _Layout(PlainText):
