@@ -20,15 +20,15 @@ from tests.search_library import Library
 from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")
-# Nothing but the crawl itself ends a request to a web that holds its answers back.
+# If a web holds its answers back, only the crawl itself can end a request.
 PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h")
-# Some commands fetch 1,500 pages one after the other; what hangs ends before its test does, with what it had said.
+# Some commands fetch 1,500 pages one after the other. A command that hangs is ended before its test, so that its output is shown.
 WHOLE_RUN = 300.0
 
-# Whoever runs the tests in the background may have told them to ignore Ctrl-C, and what they start inherits it.
+# A shell that runs the tests in the background may make them ignore Ctrl-C, and child processes inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# The same examples every time, and none that fails because the machine had something else to do.
+# The same examples every time, and no failure because of a busy machine.
 hypothesis.settings.register_profile(
     "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
@@ -41,7 +41,7 @@ def command(*arguments: object) -> list[str]:
 
 @contextlib.contextmanager
 def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[str]"]:
-    """A command that runs beside the test, in a session of its own, and is no more when the test ends, however that ends."""
+    """A command that runs beside the test in a session of its own. It is always ended with the test."""
     process = subprocess.Popen(command(*arguments), text=True, start_new_session=True, **options)
     try:
         yield process
@@ -55,7 +55,7 @@ def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[st
 
 
 def said(errors: str) -> list[str]:
-    """The lines on standard error, without those that tell how far a crawl is when it takes some seconds."""
+    """The lines on standard error, without the progress lines of longer crawls."""
     return [line for line in errors.splitlines() if not re.match(r"[\d,]+ pages? · .* failed or gone", line)]
 
 
@@ -79,7 +79,7 @@ Run = Callable[..., Ran]
 
 @pytest.fixture(scope="session")
 def sanderling() -> Run:
-    """Runs the command in a process of its own; fails the test when it shows a traceback that nobody `crashes` for."""
+    """Runs the command in a process of its own. A traceback fails the test, unless `crashes` is set."""
 
     def run(*arguments: object, env: dict[str, str] | None = None, crashes: bool = False) -> Ran:
         done = subprocess.run(
@@ -111,20 +111,20 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["folder", "postgresql"])
 def kept_in(request: pytest.FixtureRequest) -> list[object]:
-    """How to begin a crawl whose state is in its folder, and then one whose state is in a database."""
+    """Arguments for a crawl with its state in the folder, then for one with its state in a database."""
     return [] if request.param == "folder" else ["--store", request.getfixturevalue("postgres").dsn]
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[Library]:
-    """A crawl folder of pages that a test writes down."""
+    """A crawl folder with pages that a test defines."""
     with contextlib.closing(Library(tmp_path / "crawl")) as made:
         yield made
 
 
 @pytest.fixture(scope="session")
 def crawled(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Path:
-    """A directory with one crawl folder, `small`, in it; for reading only."""
+    """A directory with one crawl folder, `small`. Tests only read it."""
     home = tmp_path_factory.mktemp("shelf")
     with SyntheticWeb(hosts=1, pages=40, seed=5).serve() as site:
         assert sanderling("crawl", site.url, "-d", home / "small", *FAST).code == 0
@@ -133,7 +133,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory, sanderling: Run) -> Path:
 
 @pytest.fixture(scope="session")
 def served(crawled: Path) -> Iterator[Served]:
-    """One open server on loopback for all tests that only read."""
+    """One server on loopback, without a password, for all tests that only read."""
     with running(crawled) as server:
         yield server
 
@@ -153,6 +153,6 @@ def stored_urls(folder: Path) -> list[str]:
 
 
 def listed(sanderling: Run, folder: Path, *more: str) -> dict[str, dict[str, Any]]:
-    """What `sanderling pages` says, by path."""
+    """The rows of `sanderling pages`, by path."""
     rows = sanderling("pages", folder, "--json", *more).lines
     return {"/" + row["url"].split("/", 3)[3]: row for row in rows}

@@ -1,4 +1,4 @@
-"""A crawl folder of pages that a test writes down, without a crawl."""
+"""A crawl folder with pages that a test defines, made without a crawl."""
 
 import secrets
 from pathlib import Path
@@ -45,7 +45,7 @@ class Library:
         self._store.weigh([(identity(url), value)])
 
     def rejudge(self, url: str, kinds: ChangeKind) -> None:
-        """As when the user's rules have changed."""
+        """As after a change of the user's rules."""
         page = identity(url)
         versions = [(each.number, Change(kinds, 1.0, "", "")) for each in self._store.versions(page)]
         self._store.rejudge(page, versions, b"", b"")

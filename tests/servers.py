@@ -1,4 +1,4 @@
-"""Small servers for tests that need more than a good web or a bad one: pages from a table, SOCKS, FTP, Gopher."""
+"""Small servers for tests: pages from a table, SOCKS, FTP, Gopher."""
 
 import contextlib
 import socket
@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
-# What pages that only have to differ are made of.
+# Texts for pages that only have to differ.
 WORDS = [
     "sand",
     "wave",
@@ -41,7 +41,7 @@ class Answer(NamedTuple):
     headers: tuple[tuple[str, str], ...] = ()
 
 
-# A page, an answer, or what makes the answer to the first, second, ... request.
+# A page, an answer, or a function that makes the answer to the n-th request.
 Entry = bytes | Answer | Callable[[int], bytes | Answer]
 Table = Mapping[str, Entry]
 
@@ -75,7 +75,7 @@ class ThreadedServer:
 
 
 class PageServer(ThreadedServer):
-    """Answers from a table of paths, or of whole URLs when it is used as a proxy; keeps what it was asked."""
+    """Answers from a table of paths, or of whole URLs if used as a proxy. It records all requests."""
 
     def __init__(self, table: Table, context: ssl.SSLContext | None = None) -> None:
         self.table = dict(table)
@@ -145,7 +145,7 @@ def listening(handler: Any) -> Iterator[tuple[str, int]]:
 
 
 class Socks:
-    """A SOCKS 5 proxy that leads every name to one place and keeps the names it was given."""
+    """A SOCKS 5 proxy that connects every name to one address and records the names."""
 
     def __init__(self, target: str) -> None:
         where = urlsplit(target)
@@ -248,7 +248,7 @@ def ftp(files: Mapping[str, bytes]) -> Any:
 
 @contextmanager
 def deaf() -> Iterator[str]:
-    """An address at which no connection is ever made: a listener whose queue is full."""
+    """An address that accepts no connections: a listener with a full queue."""
     with socket.socket() as listener, contextlib.ExitStack() as waiting:
         listener.bind(("127.0.0.1", 0))
         listener.listen(0)
@@ -261,7 +261,7 @@ def deaf() -> Iterator[str]:
 
 @contextmanager
 def closed() -> Iterator[str]:
-    """An address at which nobody listens, nor can begin to."""
+    """An address at which nobody listens, and nobody can start to listen."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield "http://{}:{}".format(*bound.getsockname())

@@ -1,4 +1,4 @@
-"""Visiting again: what changed is found, of the right kind, and nothing else is fetched or told."""
+"""Visiting again: all changes are found with the right kinds, and nothing else is fetched or reported."""
 
 import io
 import json
@@ -229,7 +229,7 @@ def test_noise_that_all_pages_share_is_learned_from_some_and_kept(sanderling: Ru
         sanderling("crawl", f"{server.origin}/", "-d", folder, *FAST)
         news = [sanderling("crawl", "-d", folder, "--again", "--json").json["changed"] for _ in range(3)]
         assert news[0] == 12  # nothing is known about them yet
-        assert news[1] - news[0] == 3  # the first pages teach it, the others are known by it
+        assert news[1] - news[0] == 3  # learned from the first pages, and used for the others
         assert news[2] == news[1]
 
 
@@ -254,7 +254,7 @@ def test_a_page_that_answers_like_nonsense_does_is_gone(sanderling: Run, tmp_pat
 
 
 def test_a_page_out_of_reach_is_neither_gone_nor_new(sanderling: Run, tmp_path: Path) -> None:
-    """What becomes of it is told by its last copy, however often it could not be seen in between."""
+    """The page is compared with its last copy, however often it could not be reached in between."""
     folder = tmp_path / "crawl"
     away, forbidden, gone = (Answer(b"", status=status) for status in (500, 403, 410))
     stories: dict[str, list[str | Answer]] = {
@@ -298,7 +298,7 @@ def test_a_page_out_of_reach_is_neither_gone_nor_new(sanderling: Run, tmp_path: 
 
 
 def test_links_that_lead_elsewhere_are_a_change_from_the_first_one_on(sanderling: Run, tmp_path: Path) -> None:
-    """Also after rules changed, which judge everything anew from the archive, and within what a rule watches."""
+    """Also after a change of rules, which compares all versions again, and within the parts that a rule watches."""
     folder = tmp_path / "crawl"
 
     def page(name: str, target: str) -> bytes:

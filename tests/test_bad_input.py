@@ -1,4 +1,4 @@
-"""What the web sends that it should not, and what it gets for it."""
+"""Hostile input from the web, and how the crawler handles it."""
 
 import subprocess
 import sys
@@ -20,7 +20,7 @@ from tests.conftest import FAST, command, stored_urls
 from tests.papers import nested_forms, pdf
 from tests.servers import Answer, PageServer, links, redirect
 
-# What never ends by itself is crawled with little patience, all the rest with as much as a busy machine needs.
+# Endless faults are crawled with short time-outs, all others with as much time as a busy machine needs.
 WITHOUT_END = ("hang", "slow-headers", "slow-body")
 IMPATIENT = ("--first-byte-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "1s", "--retries", "0")
 PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h", "--retries", "0")
@@ -53,7 +53,7 @@ def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cr
         )  # fmt: skip
         assert ran.code == 0, ran.err
         ran = sanderling("crawl", *map(faults.url, WITHOUT_END), "-d", endless, *FAST, *IMPATIENT, "--ignore-robots")
-        assert ran.code == 1, ran.err  # not one of them can be had
+        assert ran.code == 1, ran.err  # none of them can be fetched
 
         def listed(folder: Path, *more: str) -> dict[str, dict[str, Any]]:
             rows = sanderling("pages", folder, "--json", *more).lines
@@ -119,7 +119,7 @@ def test_schemes_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> 
 
 
 def test_what_is_judged_is_what_is_asked_for(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """A path that turns into another one when its session is cut off passes neither robots.txt nor the scope."""
+    """A path that becomes another one without its session id must not bypass robots.txt or the scope."""
     hidden = [
         "/docs/..;jsessionid=1/secret",
         "/docs/%2e%2e;sid=2/secret",
@@ -154,7 +154,7 @@ def test_every_reason_is_stored_as_a_code(crawled: Crawled) -> None:
 
 
 def test_private_addresses_in_links_redirects_and_frames(crawled: Crawled) -> None:
-    """However they are written, none of them is asked for anything, not even robots.txt."""
+    """Whatever their form, none of them receives any request, not even for robots.txt."""
     assert crawled.received == 0
     private = [row for row in crawled.urls.values() if "private address" in row["reason"]]
     assert len({row["url"] for row in private}) >= len(crawled.faults.private) - 2  # two pairs are the same URL
@@ -182,7 +182,7 @@ def test_redirects_that_lead_nowhere(crawled: Crawled) -> None:
 
 
 def test_nothing_secret_crosses_an_origin(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Neither the credentials in a link nor a host's cookies, and a body was never sent."""
+    """Credentials in a link and a host's cookies are not sent, and no body was ever sent."""
     table = {
         "http://a.test/": Answer(
             b"", status=307, headers=(("Location", "http://b.test/"), ("Set-Cookie", "secret=1; Path=/"))
@@ -252,7 +252,7 @@ def test_memory_stays_bounded(tmp_path: Path) -> None:
         ("reset", "the connection broke"),
         ("reset-midway", "the connection broke"),
         ("drop", "the connection was closed without an answer"),
-        ("hang", "timed out"),  # by which limit is another test: a busy machine may be too late for the first
+        ("hang", "timed out"),  # another test checks which limit it is, because a busy machine may miss the first
         ("slow-headers", "timed out"),
         ("slow-body", "timed out"),
         ("header-flood", "the headers are too large"),
@@ -320,7 +320,7 @@ def test_entities_are_not_expanded(crawled: Crawled) -> None:
 
 
 def test_a_long_base_does_not_multiply(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """A hundred kilobytes of links on a base of eight would become 160 MB of URLs."""
+    """With a base URL of 8 KB, 100 KB of links would become 160 MB of URLs."""
     page = f'<base href="/{"x" * 8000}/">'.encode() + b"".join(b"<a href=%d>" % n for n in range(20_000))
     with PageServer({"/": page + links("/after"), "/after": b"fine"}) as server:
         ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--exclude", "/x", "--json")

@@ -1,4 +1,4 @@
-"""What users get wrong, and the one sentence they get for it."""
+"""Mistakes of users: each is answered with one sentence."""
 
 import shutil
 import sqlite3
@@ -16,7 +16,7 @@ from tests.servers import PageServer, closed, links
 
 @pytest.fixture
 def refused(capsys: pytest.CaptureFixture[str]) -> Callable[..., None]:
-    """Runs a command that has to end with one sentence, and with exit code 2 or another one."""
+    """Runs a command that must print one sentence and end with exit code 2 or another given one."""
 
     def run(says: str, *arguments: object, code: int = 2) -> None:
         assert main([str(each) for each in arguments]) == code
@@ -136,7 +136,7 @@ def crawled(sanderling, tmp_path_factory: pytest.TempPathFactory) -> Path:  # ty
 
 @pytest.fixture
 def finished(crawled: Path, tmp_path: Path) -> Path:
-    """A crawl folder to spoil."""
+    """A crawl folder that a test may damage."""
     return Path(shutil.copytree(crawled, tmp_path / "crawl"))
 
 
@@ -270,7 +270,7 @@ def test_rules_with_a_bad_pattern(sanderling, finished: Path) -> None:  # type: 
     before = sorted(path.name for path in finished.iterdir())
     ran = sanderling("crawl", "-d", finished)
     assert (ran.code, ran.err) == (2, "sanderling: rules: '(' is not a valid pattern: missing ): (\n")
-    assert sorted(path.name for path in finished.iterdir()) == before  # no socket of a crawl that never was
+    assert sorted(path.name for path in finished.iterdir()) == before  # no socket of a crawl that never ran
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Hosts at one address are asked as if they were one host."""
+"""Hosts at one address are visited as if they were one host."""
 
 from itertools import pairwise
 from pathlib import Path

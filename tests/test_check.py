@@ -1,4 +1,4 @@
-"""Damaged and missing archives: found, said, skipped by exports, and fetched again."""
+"""Damaged and missing archives: they are found, reported, skipped by exports, and fetched again."""
 
 from pathlib import Path
 

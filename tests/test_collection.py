@@ -14,7 +14,7 @@ def names(folder: str, count: int) -> list[str]:
 
 
 def a_site() -> dict[str, bytes]:
-    """Forty pages that the front links to, and behind all of them a hub that makes twenty others important."""
+    """The front page links to forty pages. All of them link to a hub that makes twenty other pages important."""
     alone, together = names("alone", 40), names("together", 20)
     table = {"/": links(*alone), "/hub": links(*together)}
     table |= {path: links("/", "/hub") for path in alone}

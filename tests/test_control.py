@@ -1,4 +1,4 @@
-"""A running crawl is watched, paused, stopped and changed from outside."""
+"""A running crawl can be watched, paused, stopped and changed from outside."""
 
 import contextlib
 import json
@@ -55,7 +55,7 @@ def test_pause_resume_stop(web: ServedWeb, tmp_path: Path) -> None:
         assert live.clients[0].pid and live.active[0].origin == web.url.rstrip("/") and not live.paused
         assert live.lists is not None and len(live.lists) == 3
         assert tell(folder, "pause").paused
-        web.hold(after=20)  # what is on its way, and what is begun before the client hears of it
+        web.hold(after=20)  # requests in flight, and those that start before the client receives the message
         paused = wait_for(folder, lambda live: live.leased == 0)
         time.sleep(0.5)
         still = remote.look(folder, PATIENCE)
@@ -106,7 +106,7 @@ def test_leases_beyond_a_lowered_limit_are_recalled(web: ServedWeb, tmp_path: Pa
     with crawling(web.url, "-d", folder, "--delay", "10ms") as process:
         wait_for(folder, lambda live: live.counts.pages == 10 and live.leased >= 4)
         tell(folder, "change", {"max_pages": 12})
-        wait_for(folder, lambda live: live.leased <= 2)  # all that it has not begun is taken back
+        wait_for(folder, lambda live: live.leased <= 2)  # all tasks that it has not started are recalled
         web.release()
         out, _ = process.communicate(timeout=PATIENCE)
     assert out.startswith("12 pages ") and "still queued (a limit was reached)" in out
@@ -153,7 +153,7 @@ def test_a_changed_scope_moves_what_was_queued_and_what_was_excluded(
     assert sanderling("crawl", web.url, "-d", folder, *FAST, "--max-pages", 5).code == 0
     first = states(sanderling, folder)
     assert first["queued"] > 10
-    # Out with everything that is queued: the next run excludes it and has nothing to do.
+    # Everything in the queue is excluded, so that the next run has nothing to do.
     place = folder / "sanderling.toml"
     place.write_text(amend(place.read_text(), {"max_pages": None, "exclude": ["/"]}))
     assert sanderling("crawl", "-d", folder, *FAST).code == 0

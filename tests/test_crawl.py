@@ -243,7 +243,7 @@ def test_manners_by_default(sanderling, tmp_path: Path) -> None:  # type: ignore
         assert excluded == ran.json["excluded"]
 
 
-# A clock that somebody sets while the crawl runs.
+# The clock is set while the crawl runs.
 CLOCK = """
 import pathlib
 import time
@@ -286,7 +286,7 @@ def test_a_full_disk_stops_cleanly(sanderling, web: ServedWeb, tmp_path: Path) -
 
 
 def within(limit: str, *arguments: object) -> "subprocess.CompletedProcess[str]":
-    """A command that the shell allows only so much."""
+    """A command with a resource limit of the shell."""
     limited = ["sh", "-c", f'ulimit {limit}; exec "$@"', "sh", *command(*arguments)]
     return subprocess.run(limited, capture_output=True, text=True)
 
@@ -296,7 +296,7 @@ def within(limit: str, *arguments: object) -> "subprocess.CompletedProcess[str]"
     [(2000, 400, "the disk is full"), (200_000, 2000, "no room left for the archive")],
 )
 def test_no_room_left_in_the_middle_of_a_write(sanderling, tmp_path: Path, size: int, blocks: int, whose: str) -> None:  # type: ignore[no-untyped-def]
-    """The database's or the archive's: what is said, what is counted and what is kept agree."""
+    """The disk of the database or of the archive is full: the message, the totals and the stored pages agree."""
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=60, seed=5, size=size).serve() as site:
         ran = within(f"-f {blocks}", "crawl", site.url, "-d", folder, *FAST, "--clients", 1)

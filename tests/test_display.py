@@ -1,4 +1,4 @@
-"""How a crawl shows that it goes on."""
+"""The progress display of a crawl."""
 
 import io
 

@@ -1,4 +1,4 @@
-"""The documentation is run: every command and every Python example in it, against a web of our own."""
+"""Runs every command and every Python example of the documentation, on a synthetic web."""
 
 import os
 import re

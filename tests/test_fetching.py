@@ -20,7 +20,7 @@ from tests.conftest import FAST, listed, stored_urls
 from tests.papers import pdf, word
 from tests.servers import Answer, PageServer, Socks, ftp, gopher, links, listening, redirect
 
-# ---- one site with a bit of everything
+# ---- one site with many features
 
 
 class Site:
@@ -166,7 +166,7 @@ def test_gone(site: Site) -> None:
 
 
 def test_an_encoding_that_is_none(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Servers that give their charset for one are common enough, and browsers take no notice."""
+    """Some servers send their charset as a content encoding. Browsers ignore it."""
     table = {"/": encoded("UTF-8", bytes), "/from-UTF-8": encoded("UTF-8", bytes)}
     with PageServer(table) as server:
         ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST, "--retry-wait", "50ms")
@@ -283,7 +283,7 @@ def test_http2_over_tls(sanderling, authority: trustme.CA, tmp_path: Path) -> No
 
 
 def test_certificates_are_checked(sanderling, authority: trustme.CA, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Unknown issuer and wrong name: refused at once, without further tries, and nothing is asked."""
+    """Unknown issuer and wrong name: refused at once, without retries, and no request is sent."""
     trusted = tmp_path / "authority.pem"
     authority.cert_pem.write_to_path(str(trusted))
 
@@ -301,7 +301,7 @@ def test_certificates_are_checked(sanderling, authority: trustme.CA, tmp_path: P
             "crawl", unknown.origin, wrong.origin, right.origin, "-d", tmp_path / "c", *FAST, "--retry-wait", "1h",
             env={"SSL_CERT_FILE": str(trusted)},
         )  # fmt: skip
-        assert ran.code == 0  # with another try to come they would be left queued
+        assert ran.code == 0  # with a retry left they would stay queued
         assert not unknown.asked
         assert not wrong.asked
         rows = {row["url"]: row for row in sanderling("pages", tmp_path / "c", "--json").lines}

@@ -1,4 +1,4 @@
-"""How important pages are is known at the end of a crawl, whatever its order and size."""
+"""At the end of a crawl every page has an importance, whatever the order and size of the crawl."""
 
 from pathlib import Path
 

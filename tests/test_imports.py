@@ -1,4 +1,4 @@
-"""The architecture, enforced: rooms lie in layers, and a module imports only its own room and lower layers."""
+"""Enforces the architecture: rooms are in layers, and a module imports only its own room and lower layers."""
 
 import ast
 import re
@@ -79,7 +79,7 @@ def test_no_stage_of_the_server_imports_another() -> None:
 
 
 def test_child_processes_are_started_from_one_table() -> None:
-    """An edge that hides in a string is an edge all the same."""
+    """An import in a string is an import too."""
     for name in ENTRY_POINTS.values():
         path = PACKAGE.joinpath(*name.split(".")[1:])
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), name

@@ -1,4 +1,4 @@
-"""Whatever is killed, and whenever: every page is stored exactly once and hardly any is fetched twice."""
+"""Processes are killed at any time: every page is stored exactly once, and few are fetched twice."""
 
 import contextlib
 import math
@@ -46,7 +46,7 @@ def test_killing_everything_twenty_times_loses_nothing(tmp_path: Path) -> None:
     with SyntheticWeb(hosts=1, pages=PAGES, seed=3, latency=0.03).serve() as site:
         expected = site.direct.reachable(0)
         while True:
-            # So many pages and no more: however fast the machine, it takes more than twenty runs to get them all.
+            # At most this many pages in a run, so that even a fast machine needs more than twenty runs.
             site.hold(after=PAGES // 20) if kills < 22 else site.release()
             enough = sum(site.requests.values()) + chance.randrange(30, PAGES // 20) if kills < 22 else math.inf
             with start(folder, site) as process:
@@ -69,7 +69,7 @@ def test_killing_everything_twenty_times_loses_nothing(tmp_path: Path) -> None:
 
 
 def at_work(folder: Path, replaced: int) -> bool:
-    """Whether both clients are there, after so many have died."""
+    """Whether both clients are running, after this many have died."""
     live = remote.look(folder, PATIENCE)
     return live.replaced == replaced and len(live.clients) == 2
 
@@ -91,7 +91,7 @@ def test_killing_clients_loses_nothing(tmp_path: Path) -> None:
     assert Counter(stored_urls(folder)) == Counter(expected)
 
 
-# Stands in for a parser that crashes: the interpreter imports it before anything else.
+# Simulates a parser that crashes. The interpreter imports it first.
 DEADLY = """
 import os
 import turbohtml
@@ -136,13 +136,13 @@ def test_a_page_that_ends_clients_is_set_aside(tmp_path: Path, sanderling, how: 
 
 
 def test_what_a_killed_crawl_leaves_is_cleared_up(tmp_path: Path, web: ServedWeb, sanderling) -> None:  # type: ignore[no-untyped-def]
-    """By the next run, which leaves alone what it meets through the copy of a folder that is being crawled."""
+    """The next run does it. It does not touch a running crawl that it finds through a copied folder."""
     folder, copy = tmp_path / "crawl", tmp_path / "copy"
     web.hold(after=10)
     with start(folder, web) as process:
         until(lambda: len(committed(folder)) == 10 if (folder / LINK).is_symlink() else False)  # nothing moves any more
         left = (folder / LINK).readlink().parent
-        assert left.stat().st_mode & 0o077 == 0  # nobody else speaks with a crawl
+        assert left.stat().st_mode & 0o077 == 0  # nobody else may send messages to a crawl
         shutil.copytree(folder, copy, symlinks=True)
         ran = sanderling("crawl", "-d", copy, "--max-pages", 1)
         assert (ran.code, left.exists()) == (0, True), ran.err

@@ -1,4 +1,4 @@
-"""What every line between clients and a server does, whatever carries it."""
+"""The behaviour of every line between clients and a server, whatever its transport."""
 
 import os
 import select
@@ -40,7 +40,7 @@ from tests.waiting import until
 
 
 class Lines(NamedTuple):
-    """A server, and how a client calls it."""
+    """A server, and a function that connects a client."""
 
     switchboard: Switchboard
     call: Callable[[], ServerLine]
@@ -167,7 +167,7 @@ def test_nonsense_on_a_socket_loses_its_line_only(tmp_path: Path) -> None:
 
 
 def test_times_of_a_report_are_brought_to_the_servers_clock() -> None:
-    """The client's clock began somewhere else."""
+    """The client's clock has another zero."""
     theirs = 1_000_000.0
     robots = Robots(theirs - 60, None, "", "")
     visits = [Visit(id=1, outcome=Outcome.PAGE, at=theirs - 2)]
@@ -187,7 +187,7 @@ def test_the_crawls_clock_may_be_ahead(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_report_that_waited_is_as_old_as_it_is() -> None:
-    """The server was busy while it lay there."""
+    """The message waited while the server was busy."""
     clock = RemoteClock()
     clock.hear(100.0, 500.0)  # a quick message
     assert clock.hear(110.0, 540.0) == 400.0

@@ -1,4 +1,4 @@
-"""The link index as a user asks for it, on a crawl whose links are known."""
+"""The link index, as a user sees it, on a crawl with known links."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""How fresh a collection was believed to be, over time."""
+"""The estimated freshness of a collection over time."""
 
 from pathlib import Path
 

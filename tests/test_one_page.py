@@ -1,4 +1,4 @@
-"""One page, one identity: whole crawls of sites that have several names for a page, or list their pages themselves."""
+"""One page, one identity: crawls of sites that have several names for a page, or have sitemaps."""
 
 import contextlib
 import gzip
@@ -20,7 +20,7 @@ def crawled(sanderling: Run, folder: Path) -> dict[str, dict[str, object]]:
 
 
 def test_a_parameter_that_does_not_count_is_learned(sanderling: Run, tmp_path: Path) -> None:
-    """Every link carries another value of it; the pages are the same."""
+    """Every link has another value of the parameter, but the pages are the same."""
     table: dict[str, bytes] = {}
     count = 30
     for n in range(count):
@@ -84,7 +84,7 @@ def test_canonical_links_and_permanent_redirects_name_one_page(sanderling: Run, 
         assert sanderling("crawl", site.origin, "-d", folder, "--delay", "0").code == 0
         found = {url: str(row["same_as"] or "").rpartition("/")[2] for url, row in crawled(sanderling, folder).items()}
         assert found["copy"] == found["old"] == found["older"] == "true"
-        assert [found[f"ring-{n}"] for n in range(4)].count("") == 1  # one of them stands for all
+        assert [found[f"ring-{n}"] for n in range(4)].count("") == 1  # one of them represents all
         assert found["liar"] == found["orphan"] == found["other"] == found["true"] == found["moved-away"] == ""
         assert sorted((found["one"], found["two"])) in (["", "one"], ["", "two"])
         assert site.requests["/true"] == site.requests["/liar"] == site.requests["/copy"] == 1
@@ -92,7 +92,7 @@ def test_canonical_links_and_permanent_redirects_name_one_page(sanderling: Run, 
 
 
 def test_twins_are_merged_once_their_contents_agree(sanderling: Run, tmp_path: Path) -> None:
-    """Everything exists on both hosts; after a few pages that agree the rest is fetched from one."""
+    """Both hosts have the same pages. After a few equal ones, the rest is fetched from one host."""
     count = 60
     table: dict[str, bytes] = {}
     for home in ("http://twin.test", "http://www.twin.test"):

@@ -1,4 +1,4 @@
-"""When the network goes away: nobody is blamed for it, and hosts that are dead are not taken for it."""
+"""The network goes down: no page counts as failed, and dead hosts do not look like a network outage."""
 
 import json
 import signal
@@ -27,11 +27,11 @@ AWAY, BACK = "the network seems to be away", "the network is back"
 
 @contextmanager
 def cut_off(web: SyntheticWeb, home: Path, after: int, *more: object) -> Iterator[tuple[Any, Path, ServedWeb]]:
-    """A crawl of many hosts through a proxy that is gone after so many pages, at the moment the crawl has noticed it."""
+    """A crawl of many hosts through a proxy that goes away after some pages, once the crawl has noticed it."""
     errors, seeds = home / "errors", home / "seeds"
     seeds.write_text("\n".join(web.seeds))
     with ExitStack() as stack:
-        with web.serve(address="127.0.0.62") as site:  # where nobody else takes the port meanwhile
+        with web.serve(address="127.0.0.62") as site:  # no other process takes this port
             site.hold(after=after)
             process = stack.enter_context(
                 started(
@@ -94,7 +94,7 @@ def test_who_has_waited_enough_goes_on_later(sanderling: Run, tmp_path: Path) ->
 
 
 def test_dead_hosts_are_not_the_network_when_one_that_answered_is_there(sanderling: Run, tmp_path: Path) -> None:
-    """Also when nothing is left of that one to visit."""
+    """Also if nothing is left to visit on that host."""
     with closed() as none, PageServer({}) as server:
         port = none.rpartition(":")[2]
         server.table["/"] = links(*(f"http://127.0.0.{host}:{port}/{n}" for host in range(70, 76) for n in range(10)))
@@ -121,7 +121,7 @@ def test_seeds_that_are_all_dead_are_not_the_network(sanderling: Run, tmp_path: 
 
 
 class Watch:
-    """A clock that goes when it is told."""
+    """A clock that a test moves."""
 
     def __init__(self) -> None:
         self.now = 1000.0
@@ -135,7 +135,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
 
 
 class World:
-    """Which hosts can be reached, and which were asked."""
+    """Hosts that can be reached, and a record of those that were tried."""
 
     def __init__(self, *there: int) -> None:
         self.there = {origin(host) for host in there}
@@ -172,14 +172,14 @@ def test_the_hosts_that_answered_last_are_asked(watch: Watch) -> None:
     world = World()
     net = Network(world, WAIT)
     net.hear(answers(1, 2, 3, 4, 4))
-    assert net.hear(silent(7, 7, 8, 7, 8, 7)) == set() and not world.asked  # two of them may as well be dead
-    assert net.hear(silent(7, 8, 9)) == {1, 2, 3}  # nobody is blamed while it is in doubt
+    assert net.hear(silent(7, 7, 8, 7, 8, 7)) == set() and not world.asked  # two of them may also be dead hosts
+    assert net.hear(silent(7, 8, 9)) == {1, 2, 3}  # no page fails while this is not clear
     decide(net)
     assert world.asked == [[origin(2), origin(3), origin(4)]]
     assert net.away and net.room(100, 0) == 0 and net.hear(silent(9)) == {1}
     watch.now += outage.FIRST_PROBE
     net.step()
-    assert (net.room(100, 0), net.room(100, 0)) == (1, 0)  # one goes and looks
+    assert (net.room(100, 0), net.room(100, 0)) == (1, 0)  # one host is tried
     world.there = {origin(3)}
     decide(net)
     watch.now += outage.PATIENCE / 2

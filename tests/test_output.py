@@ -1,4 +1,4 @@
-"""What is written where somebody pointed: whole or not at all, and never over something that must stay."""
+"""Output files: written completely or not at all, and never over a file that must stay."""
 
 import os
 import resource
@@ -94,7 +94,7 @@ def test_a_terminal_that_lacks_characters(library: Library, sanderling: Run) -> 
 
 
 def test_a_crawl_that_was_closed_well_is_read_where_nothing_can_be_written(own: Path) -> None:
-    """As on a disk that is full or may not be written: there is no place for what SQLite wants to keep beside the file."""
+    """As on a full or read-only disk: SQLite cannot write its files beside the database."""
     for path in own.glob("sanderling.db-*"):
         path.unlink()
     (own / "sanderling.db-shm").symlink_to("nowhere")

@@ -1,4 +1,4 @@
-"""Whole crawls with their state in PostgreSQL: as a user runs them, while the database restarts, and while all is killed."""
+"""Crawls with their state in PostgreSQL: in normal use, while the database restarts, and with all processes killed."""
 
 import os
 import random
@@ -114,7 +114,7 @@ def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
             for times, pause in enumerate((0.0, 2.0, 0.3), start=1):
                 until(lambda: site.held)
                 server.stop("fast" if pause else "immediate")
-                site.hold(after=250)  # what is fetched now is for the database
+                site.hold(after=250)  # these pages wait for the database
                 until(lambda times=times: errors.read_text().count("the database went away") == times)
                 time.sleep(pause)
                 server.start()

@@ -1,4 +1,4 @@
-"""What leads to private addresses is found out when it connects, whatever led there."""
+"""Private addresses are refused when a connection is opened, whatever led there."""
 
 import socket
 from contextlib import closing
@@ -103,7 +103,7 @@ def test_a_name_that_resolves_inside(sanderling, tmp_path: Path) -> None:  # typ
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "::ffff:127.0.0.1", "::1", "0.0.0.0", "169.254.169.254"])
 def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> None:
-    """Whatever a name resolved to a moment ago: the address of the connection itself is what counts."""
+    """Whatever a name resolved to before, only the address of the connection counts."""
     with FaultServer() as inside, closing(Loop()) as loop, closing(CurlFetcher(Settings(), loop)) as fetcher:
         port = inside.other_origin.rpartition(":")[2]
         handle = fetcher._new_handle()

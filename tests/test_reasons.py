@@ -1,4 +1,4 @@
-"""Reasons are stored as codes; every code that the program uses has a sentence, and every sentence can be said."""
+"""Reasons are stored as codes. Every code that the program uses has a sentence, and every sentence can be formatted."""
 
 import ast
 from pathlib import Path
@@ -25,7 +25,7 @@ def used() -> set[tuple[str, int]]:
 
 
 def compared() -> set[str]:
-    """The codes that the program tells reasons apart by."""
+    """The codes that the program compares reasons with."""
     found = set()
     for path in SOURCE.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):

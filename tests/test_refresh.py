@@ -1,4 +1,4 @@
-"""Staying fresh: the budget is kept, what deserves a visit gets it, and nobody can eat the budget with lies."""
+"""Refreshes: the budget is kept, the right pages are visited, and dishonest hosts cannot use up the budget."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ from tests.waiting import PATIENCE, until
 
 
 def later(days: float) -> dict[str, str]:
-    """The environment of a command that is run so much later."""
+    """The environment of a command that runs this much later."""
     return {"SANDERLING_AHEAD": str(days * DAY)}
 
 
@@ -109,7 +109,7 @@ def test_a_folder_that_is_none(sanderling: Run, tmp_path: Path) -> None:
 
 @contextlib.contextmanager
 def service(folder: Path, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
-    """A refresh that goes on for ever, and is ended as systemd does it."""
+    """A refresh with --forever, ended with SIGTERM as systemd does."""
     run = subprocess.Popen(
         command("refresh", folder, "--forever", "--json", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, env={**os.environ, **later(30)},
@@ -146,7 +146,7 @@ def test_a_service_spends_its_budget_as_it_flows_and_ends_when_told(sanderling: 
 
 def test_a_network_that_is_away_is_nobodys_fault(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    with SyntheticWeb(pages=40, seed=2).serve(address="127.0.0.61") as site:  # where nobody else takes the port later
+    with SyntheticWeb(pages=40, seed=2).serve(address="127.0.0.61") as site:  # no other process takes this port
         sanderling("crawl", site.url, "-d", folder, *FAST)
     before = sanderling("status", folder, "--json").json
     with service(folder, "--budget", "100/s", *FAST) as run:
@@ -205,7 +205,7 @@ def test_nobody_eats_the_budget_with_lies(sanderling: Run, tmp_path: Path) -> No
         for day in range(1, 9):
             today[0] = day
             before = len(server.asked)
-            if day <= 3:  # what changes at every visit is known as such after some of them
+            if day <= 3:  # after some visits, it is known that these change at every visit
                 sanderling("crawl", "-d", folder, "--again", env=later(day))
                 continue
             ran = sanderling("refresh", folder, "--budget", 16, "--json", env=later(day))

@@ -1,4 +1,4 @@
-"""When a fetch fails: retries, time-outs, and hosts that are away."""
+"""Failed fetches: retries, time-outs, and hosts that do not answer."""
 
 import json
 import time
@@ -28,7 +28,7 @@ def test_what_failed_is_tried_again_when_asked(sanderling, tmp_path: Path) -> No
     with PageServer(table) as server:
         ran = sanderling("crawl", server.origin, "-d", folder, *flags)
         assert "0 pages" in ran.out and "--retry-failed" in ran.out
-        sanderling("crawl", "-d", folder, *flags)  # the seed is tried again in any case
+        sanderling("crawl", "-d", folder, *flags)  # the seed is always retried
         assert {path: row["state"] for path, row in listed(sanderling, folder).items()} == {
             "/": "fetched", "/flaky": "failed", "/closed": "failed",
         }  # fmt: skip
@@ -76,7 +76,7 @@ def test_retries_with_back_off(sanderling, tmp_path: Path) -> None:  # type: ign
     assert third - second >= 0.8
     refused, again = (each.at for each in asked if each.url == "/later")
     assert again - refused >= 2
-    # Who says that it is too much is left alone altogether.
+    # A host that answers 429 is paused completely.
     assert not [each for each in asked if refused < each.at < refused + 1.9]
 
 
@@ -84,7 +84,7 @@ def test_retries_with_back_off(sanderling, tmp_path: Path) -> None:  # type: ign
 
 
 def reason_of(sanderling: Any, folder: Path, url: str, *limits: str) -> str:
-    """Why a page could not be fetched, when only these limits can end it."""
+    """Why a page could not be fetched, if only these limits can end the fetch."""
     patient = (
         "--connect-timeout",
         "1h",
@@ -124,7 +124,7 @@ def test_hosts_that_cannot_be_reached(sanderling, tmp_path: Path) -> None:  # ty
 
 @pytest.mark.parametrize("robots", [(), ("--ignore-robots",)])
 def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
-    """A hundred pages of a host that does not answer cost one time-out, not a hundred; nor do unknown names and closed ports."""
+    """A hundred pages of a host that does not answer cost one time-out, not a hundred. The same holds for unknown names and closed ports."""
     with PageServer({"/": b"alive"}) as server, deaf() as nobody, closed() as none:
         dead = [nobody, none, "http://no-such-host.invalid"]
         seeds = tmp_path / "seeds.txt"
@@ -139,9 +139,9 @@ def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str
 
 
 def test_a_site_that_is_away_for_a_moment_costs_no_page(tmp_path: Path) -> None:
-    """Each further try is one: no page is given up while its host is left alone."""
+    """Every retry reaches the host: no page fails while its host is paused."""
     web, folder = SyntheticWeb(pages=60, seed=5), tmp_path / "c"
-    own = "127.0.0.60"  # where nobody else takes the port meanwhile
+    own = "127.0.0.60"  # no other process takes this port
     with ExitStack() as stack:
         with web.serve(address=own) as site:
             site.hold(after=20)

@@ -1,4 +1,4 @@
-"""Webs that never end are crawled to their end, and webs that do end are not taken for one."""
+"""Crawls of endless webs end, and finite webs are not mistaken for endless ones."""
 
 from pathlib import Path
 
@@ -59,7 +59,7 @@ def test_a_site_with_thousands_of_pages_of_one_pattern_loses_none(sanderling: Ru
 
 
 def test_a_list_of_numbered_pages_is_fetched_whole(sanderling: Run, tmp_path: Path) -> None:
-    """All of one pattern, and all known from the first page on; some repeat each other."""
+    """All pages have one pattern and are known from the first page. Some repeat each other."""
     table = {
         f"/item/{n}": f"<p>{'sold' if n % 3 else f'thing {chr(97 + n % 26) * 5} {word(n)}'}</p>".encode()
         for n in range(300)
@@ -75,7 +75,7 @@ def word(number: int) -> str:
 
 
 def test_a_soft_404_is_recognised(sanderling: Run, tmp_path: Path) -> None:
-    """The host says "no such page" with status 200, to whatever it is asked."""
+    """The host answers "no such page" with status 200 to every address."""
 
     class Everything(dict[str, Answer | bytes]):
         def get(self, path: str, default: object = None) -> Answer | bytes:  # type: ignore[override]

@@ -59,7 +59,7 @@ def test_identities_fit_a_signed_64_bit_number_and_differ() -> None:
     ],
 )
 def test_identities_stay_what_they_are(url: str, number: int) -> None:
-    """They stand in people's folders."""
+    """These values are stored in crawl folders, so they must not change."""
     assert identity(url) == request_identity(url) == number
 
 
@@ -110,7 +110,7 @@ def test_a_redirect_that_insists_on_a_session_is_followed() -> None:
     assert redirected("http://e.org/a", "file:///etc/passwd") is None
 
 
-# ---- what strangers write
+# ---- URLs in the wild
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,7 @@ def test_a_redirect_that_insists_on_a_session_is_followed() -> None:
     ],
 )
 def test_no_second_reading_of_a_path(text: str, expected: str) -> None:
-    """What is left after escapes and sessions are gone is a path in its final form."""
+    """Without escapes and session ids, a path is in its final form."""
     assert canonical(text) == expected
     assert canonical(expected) == expected
 
@@ -211,7 +211,7 @@ def test_hosts_beyond_ascii(host: str, expected: str) -> None:
 
 
 def test_identities_of_ordinary_urls_never_change() -> None:
-    """They are the keys of every crawl folder there is."""
+    """They are the keys of all existing crawl folders."""
     golden = {
         "http://example.org/": -5242817029757127295,
         "https://www.example.org/a/b.html?id=3&p=%C3%A4#top": -6693816158521244450,

@@ -1,4 +1,4 @@
-"""Waiting for what another thread or process does: as long as a busy machine takes, and no longer than needed."""
+"""Waits for another thread or process, long enough for a busy machine and no longer than needed."""
 
 import time
 from collections.abc import Callable
@@ -6,12 +6,12 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# For what takes a second on an idle machine. It costs nothing unless something is broken.
+# For what takes a second on an idle machine. Only a broken test waits this long.
 PATIENCE = 120.0
 
 
 def until(true: Callable[[], T]) -> T:
-    """What a condition says as soon as it says yes."""
+    """Returns the value of a condition as soon as it is true."""
     deadline = time.monotonic() + PATIENCE
     while not (found := true()):
         assert time.monotonic() < deadline, f"not within {PATIENCE:.0f} s"

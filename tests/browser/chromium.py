@@ -1,4 +1,4 @@
-"""A real Chromium, driven by Playwright. `python -m tests.browser.chromium` fetches one where there is none."""
+"""A real Chromium, driven by Playwright. `python -m tests.browser.chromium` installs one if there is none."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ def installed() -> str | None:
 
 
 class CannotStart(Exception):
-    """There is a Chromium, but this machine does not let it run."""
+    """Chromium is installed but cannot run on this machine."""
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def look(page: Page, width: int = 1200, dark: bool = False) -> None:
 
 
 def fetch() -> None:
-    """Debian's Chromium, where we may install it; without one the tests in a browser are skipped."""
+    """Installs Debian's Chromium if allowed. Without a browser, the tests here are skipped."""
     if installed() is not None:
         return
     steps = [["apt-get", "update", "-qq"], ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"]]

@@ -1,4 +1,4 @@
-"""What keeps people from using a page: what axe-core finds, and what is wider than the window."""
+"""Finds accessibility problems of a page: those of axe-core, and content wider than the window."""
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
@@ -9,7 +9,7 @@ _GRAVE = ("serious", "critical")
 
 
 def findings(page: Page) -> list[str]:
-    """Everything that is seriously wrong with the page as it is shown now."""
+    """All serious problems of the page in its current state."""
     found = [
         f"{each['id']}: {each['help']}: {node['html'][:120]}"
         for each in Axe().run(page).response["violations"]
@@ -21,7 +21,7 @@ def findings(page: Page) -> list[str]:
 
 
 def examine(page: Page, where: str) -> None:
-    """Looks at a page as people with other eyes and other screens do."""
+    """Checks a page in light and dark mode, and on other screens."""
     page.wait_for_load_state()
     for width in (1200, 360):
         for dark in (False, True):
@@ -30,7 +30,7 @@ def examine(page: Page, where: str) -> None:
             for _ in range(50):
                 if not found:
                     break
-                page.wait_for_timeout(200)  # what is there for a moment, while a page renews itself, keeps nobody
+                page.wait_for_timeout(200)  # a problem that exists only while a page renews itself does not count
                 found = findings(page)
             assert found == [], (where, width, "dark" if dark else "light", found)
     look(page)

@@ -1,4 +1,4 @@
-"""What people do, in a real browser: from an empty server to a finished crawl, a search and a diff; and the door."""
+"""A user's way through the dashboard in a real browser: a new crawl, a search, a diff, and the login."""
 
 import re
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from tests.web.served import running
 
 pytestmark = pytest.mark.skipif(installed() is None, reason="there is no Chromium here")
 SECRET = "low-water-at-seven-in-the-morning"
-# Lets the time pass after which a page that was not renewed says so; true when it does.
+# Moves the animations forward, as if the page was not renewed for long. Returns whether it says so.
 OVERDUE = """() => {
     document.getAnimations().filter(each => each.animationName === "overdue").forEach(each => each.finish());
     return getComputedStyle(document.querySelector(".stale")).visibility === "visible";
 }"""
-# How many tables cannot be seen without scrolling.
+# The number of tables that are wider than their place.
 WIDER = "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length"
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -37,7 +37,7 @@ def opened() -> Iterator[Page]:
 
 @pytest.fixture
 def page(opened: Page) -> Iterator[Page]:
-    """One whose scripts and styles must all go well; that a request is refused is no fault of theirs."""
+    """A page whose scripts and styles must load without errors. Refused requests do not count."""
     complaints: list[str] = []
     opened.on("pageerror", lambda error: complaints.append(str(error)))
     opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
@@ -58,7 +58,7 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
         page.locator("#name").fill("tide")
         expect(page.locator("#command")).to_contain_text("tide")
         examine(page, "new crawl")
-        site.hold(after=5)  # so that it still runs when the browser gets there
+        site.hold(after=5)  # so that it is still running when the browser opens the page
         page.get_by_role("button", name="Start the crawl").click()
         page.wait_for_url("**/crawls/tide")
         page.evaluate("window.stayed = true")
@@ -66,7 +66,7 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
         expect(page.locator(".stale")).to_be_hidden()  # it was renewed
         site.release()
         expect(page.locator("body")).to_contain_text("Nothing is left to visit")
-        assert page.evaluate("window.stayed") is True  # it renewed itself; nobody loaded it again
+        assert page.evaluate("window.stayed") is True  # it renewed itself, without a reload
         examine(page, "overview")
 
         tabs.get_by_role("link", name="Search").click()
@@ -96,12 +96,12 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
         for tab, shows in (("Pages", "fetched"), ("Freshness", "Fresh now"), ("Hosts", "127.0.0.1")):
             tabs.get_by_role("link", name=tab).click()
             expect(page).to_have_url(re.compile(f"/{tab.lower()}$"))
-            expect(page.locator("main")).to_contain_text(shows)  # not the note that stands in for it
+            expect(page.locator("main")).to_contain_text(shows)  # not the note that is shown before it
             examine(page, tab)
 
 
 def test_a_button_that_starts_a_crawl_says_so_at_once(page: Page, crawled: Path) -> None:
-    """What is sent never arrives, so the page with the button stays."""
+    """The request never arrives, so that the page with the button stays."""
     sent: list[str] = []
 
     def swallow(route: Route) -> None:

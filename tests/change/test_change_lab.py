@@ -21,7 +21,7 @@ def test_ours_misses_nothing_where_the_papers_codes_do(capsys: pytest.CaptureFix
     scores = {(score["aspect"], score["method"]): score for score in json.loads(capsys.readouterr().out)["pages"]}
     for aspect in ("text", "structure", "presentation", "image"):
         ours = scores[aspect, "ours"]
-        # The one thing fingerprints cannot see; both bodies show it.
+        # Fingerprints do not show this; only both bodies do.
         ours["miss_percent"].pop("moved end tag", None)
         assert not any([*ours["miss_percent"].values(), *ours["false_alarm_percent"].values()])
     assert scores["text", "checksum, page"]["miss_percent"]["swapped words"] == 100

@@ -69,7 +69,7 @@ def test_determinants_are_exact() -> None:
 
 
 def png(width: int, height: int) -> bytes:
-    """A picture of any size in a few bytes, as an attacker would write it."""
+    """An image file of a few bytes that has a picture of any size, as an attacker would make it."""
 
     def chunk(name: bytes, data: bytes) -> bytes:
         return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))

@@ -81,7 +81,7 @@ def test_two_versions_in_turn_are_recognised_but_one_revert_is_news() -> None:
 
 
 def dressed(turn: int, text: str = "some words", **kept: str) -> PageFingerprint:
-    """A page on which everything but the text is another each time, but for what is kept."""
+    """A page on which all aspects except the text change each time, apart from those in `kept`."""
     parts = {
         "look": f'<p class="c{turn}">Look</p>',
         "outline": "<div></div>" * (turn % 7),

@@ -1,4 +1,4 @@
-"""Images during a crawl: what they look like decides whether another file is another picture."""
+"""Images in a crawl: their looks decide whether another file is another picture."""
 
 import io
 from pathlib import Path

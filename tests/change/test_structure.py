@@ -5,7 +5,7 @@ from turbohtml import Document, parse
 
 from sanderling.change import structure
 
-# The worked examples of the seed paper.
+# The examples of the original paper.
 EXAMPLE_TAGS = ["html", "head", "title", "body", "h1", "p", "p", "p"]
 LEVELS_BEFORE = (1, 1, 2, 2, 1, 2, 1, 4, 1)
 LEVELS_AFTER = (1, 1, 2, 2, 1, 2, 2, 5, 3)
@@ -25,7 +25,7 @@ def test_the_papers_levels() -> None:
 
 
 def page_with_levels(counts: Sequence[int]) -> Document:
-    """A page whose tree has these level counts: html, then one node of every level holds the next."""
+    """A page whose tree has these level counts. One node of each level contains the next level."""
     assert counts[0] == 1
     inner = ""
     for level in range(len(counts) - 1, 1, -1):
@@ -38,7 +38,7 @@ def page_with_levels(counts: Sequence[int]) -> Document:
 
 
 def test_the_papers_trees_are_told_apart_at_levels_seven_to_nine() -> None:
-    # The paper's level 2 holds one node: its page has no head.
+    # Level 2 of the paper has one node, because its page has no head.
     before = structure.tree(page_with_levels(LEVELS_BEFORE))
     after = structure.tree(page_with_levels(LEVELS_AFTER))
     assert structure.levels(before) == LEVELS_BEFORE

@@ -5,7 +5,7 @@ from turbohtml import parse
 
 from sanderling.change import text, visible_text
 
-# The worked example of the seed paper.
+# The example of the original paper.
 NEWSWEEK = (
     'March 26, 2007 issue - The stereotype of the "dumb jock" has never sounded right to Charles Hillman. A jock '
     "himself, he plays hockey four times a week, but when he isn't body-checking his opponents on the ice, he's giving "
@@ -39,7 +39,7 @@ def test_code_points_give_another_figure_for_the_same_text() -> None:
 
 
 def test_the_papers_root_mean_squares() -> None:
-    # The paper prints sums that its own text does not give; its formula applied to them gives its figures.
+    # The paper's sums do not match its own text. Its formula, applied to its sums, gives its figures.
     assert text.Codes(0, 2830106, 0, 296).root_mean_square == pytest.approx(5.683418, abs=1e-6)
     assert text.Codes(0, 2876660, 0, 300).root_mean_square == pytest.approx(5.653573, abs=1e-6)
 

@@ -1,4 +1,4 @@
-"""A server's line and a fetcher that live in the test's own process."""
+"""A line to the server and a fetcher inside the test's process."""
 
 import os
 from collections import Counter
@@ -13,7 +13,7 @@ Pages = dict[str, bytes]
 
 
 class FakeFetcher:
-    """Answers from a table, one request each time that its descriptor is found readable."""
+    """Answers from a table, one request each time its descriptor is readable."""
 
     def __init__(self, pages: Pages, loop: Loop) -> None:
         self.pages = pages
@@ -51,7 +51,7 @@ class FakeFetcher:
 
 
 class ChoosingFetcher:
-    """Two fetchers as one: the second gets the requests that a function chooses."""
+    """Combines two fetchers. The second gets the requests that a function selects."""
 
     def __init__(self, first: FakeFetcher, second: FakeFetcher, chosen: Callable[[Request], bool]) -> None:
         self._first, self._second, self._chosen = first, second, chosen
@@ -68,7 +68,7 @@ class ChoosingFetcher:
 
 
 class FakeLine:
-    """Leases some URLs once, and says stop when all of them have been reported."""
+    """Leases some URLs once, and sends stop when all of them are reported."""
 
     def __init__(self, urls: list[str], clock: float = 0.0, pause: float = 0.0) -> None:
         tasks = [task(url) for url in urls]

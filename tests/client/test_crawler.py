@@ -50,7 +50,7 @@ def test_a_client_asks_robots_first_then_each_page_once() -> None:
 
 
 def test_two_fetchers_work_at_once() -> None:
-    """Such as a browser beside libcurl."""
+    """For example a browser beside libcurl."""
     with closing(FakeLine(list(PAGES))) as line, closing(Loop()) as loop:
         plain, browser = FakeFetcher(PAGES, loop), FakeFetcher(PAGES, loop)
         with closing(ChoosingFetcher(plain, browser, lambda request: request.url.endswith("1"))) as both:

@@ -1,4 +1,4 @@
-"""What goes into the archive is what was asked and what came back."""
+"""The archive contains exactly the request and the response."""
 
 from sanderling.client.exchange import common_headers, exchange_of
 from sanderling.client.fetch import Fetch

@@ -76,7 +76,7 @@ def test_a_timer_may_set_itself_again(loop: Loop) -> None:
 
 
 def test_what_is_no_longer_watched_is_not_called(loop: Loop, pipe: tuple[int, int]) -> None:
-    """Not even when both were ready in the same wait."""
+    """This holds even if both were ready in the same wait."""
     read, write = os.pipe()
     called: list[int] = []
 

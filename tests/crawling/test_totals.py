@@ -36,7 +36,7 @@ from sanderling.urls import identity
 SEED = "http://a.test/"
 URLS = [f"http://{host}.test/{path}" for host in ("a", "b") for path in ("", "x/1", "x/2", "y/1", "y/2", "z?q=1")]
 SITEMAPS = ["http://a.test/sitemap.xml", "http://b.test/sitemap.xml"]
-# Not a reason that the gate itself lets go by.
+# Not a reason that the gate itself would release.
 HELD, MERGED = reason("network", "held"), reason("merged-visited")
 CLIENT = "0123456789ab"
 
@@ -59,7 +59,7 @@ Open = Callable[[], Store]
 
 
 class FickleGate(Gatekeeper):
-    """Holds back, merges and lets go as a history says, to meet more cases than a few pages could teach."""
+    """Holds back, merges and releases URLs at random, to reach more states than a few pages would."""
 
     store: Store
     whim: Callable[[], bool]
@@ -98,7 +98,7 @@ class FickleGate(Gatekeeper):
 
 
 class History:
-    """One crawl through several runs, with a single client that reports what is drawn."""
+    """One crawl in several runs, with one client that reports random results."""
 
     def __init__(self, data: st.DataObject, folder: Folder, open_store: Open) -> None:
         self.data = data
@@ -179,7 +179,7 @@ class History:
             return
         leaver = self.draw_url("state = 3 AND kind = 0")
         newcomer = self.draw_url(f"state = 6 AND reason = '{LEFT}'") or self.draw_url("kind = 0 AND state = 1")
-        # As the process that refines a collection proposes them: only pages with content leave.
+        # As the process that refines a collection proposes: only pages with content leave.
         if leaver and leaver.id not in self.stored():
             leaver = None
         returns = newcomer is not None and self.state(newcomer) == State.EXCLUDED
@@ -196,7 +196,7 @@ class History:
             self.lose(task.id)
 
     def lose(self, doomed: int = 0) -> None:
-        """The client dies, and another one takes its place."""
+        """The client dies and is replaced."""
         self.parts.allocator.leave(CLIENT, doomed)
         self.parts.allocator.join(CLIENT)
 
@@ -240,14 +240,14 @@ def _fields(settings: Settings) -> dict[str, Any]:
 
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No processes, and a gate that does what a history says."""
+    """No processes, and a gate with random decisions."""
     monkeypatch.setattr(assembly, "Gatekeeper", FickleGate)
     monkeypatch.setattr(PageCollection, "step", lambda *_: [])
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def new_store(request: pytest.FixtureRequest) -> Callable[[Path], Open]:
-    """Makes an empty store in a folder, and says how to open it."""
+    """Makes an empty store in a folder. Returns a function that opens it."""
     if request.param == "sqlite":
         return lambda folder: partial(SqliteStore, folder / "sanderling.db")
     server: PostgresServer = request.getfixturevalue("postgres")

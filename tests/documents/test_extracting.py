@@ -1,4 +1,4 @@
-"""What extractors get, and what becomes of what they return."""
+"""What extractors receive, and what happens to their results."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""PDF and Word documents, and what they are made of to harm the one who reads them."""
+"""PDF and Word documents, also those made to harm their reader."""
 
 import io
 import resource
@@ -22,14 +22,14 @@ MIB = 1024**2
 
 @pytest.fixture
 def strict(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A child with less memory and time than usual, for a test to be over soon."""
+    """A child with less memory and time than usual, so that a test is short."""
     with SandboxedChild("read-document", 256 * MIB, 1.0) as child:
         monkeypatch.setattr(foreign, "_child", child)
         yield
 
 
 def packed(part: bytes, times: int) -> bytes:
-    """Something long that is never held as a whole."""
+    """A long body that is never in memory as a whole."""
     packer = zlib.compressobj(1)
     return b"".join([*(packer.compress(part) for _ in range(times)), packer.flush()])
 
@@ -100,7 +100,7 @@ HARMFUL = {
 @pytest.mark.parametrize("make", HARMFUL.values(), ids=HARMFUL.keys())
 @pytest.mark.usefixtures("strict")
 def test_no_document_costs_more_than_its_limits(make: Callable[[], bytes]) -> None:
-    """It is read, or refused with a reason. The process that asked stays small, and the next document is read."""
+    """It is read, or refused with a reason. The parent process stays small, and the next document is read."""
     body = make()
     assert len(body) < 16 * MIB
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -123,5 +123,5 @@ def test_a_bomb_is_named_and_says_nothing_to_readers_of_the_archive() -> None:
 
 
 def test_xml_bombs_are_refused_in_place() -> None:
-    """XML is read by the parser that reads HTML, which knows no entities but those of the standard."""
+    """The HTML parser reads XML too. It knows only the entities of the HTML standard."""
     assert "haha" not in read_xml(ENTITIES + b"]><x>&a8;</x>", None).text

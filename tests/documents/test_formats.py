@@ -88,7 +88,7 @@ def test_a_feed_may_begin_with_empty_lines() -> None:
 
 
 def test_looking_for_html_ends() -> None:
-    """Comments can be grouped in two to the power of their number; trying all that would take for ever."""
+    """There are 2^n ways to group n comments. Trying all of them would take for ever."""
     assert kind_of(b"<!-- -->" * 500 + b"<nothing", "") != "html"
     assert kind_of(b"<!-- x --><?xml version='1.0'?> <!----> <html>", "") == "html"
 

@@ -23,7 +23,7 @@ def test_facts() -> None:
 
 
 def test_a_wide_cell_makes_no_flood_of_spaces() -> None:
-    """Rows padded to the longest cell would be 160 MB of text from a page of 96 KB."""
+    """With cells padded to the longest one, a page of 96 KB would become 160 MB of text."""
     table = b"<table>" + b"<tr><td>a<td>b" * 4000 + b"<tr><td>" + b"x" * 40_000 + b"<td>y</table>"
     assert len(HtmlPage(table, None, "http://e.org/").text()) < len(table)
 

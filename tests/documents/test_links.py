@@ -54,7 +54,7 @@ def test_a_query_is_written_in_the_charset_of_its_page() -> None:
     assert in_charset(hrefs, "utf-8") == in_charset(hrefs, "utf-16le") == {}
     assert in_charset(hrefs, "windows-1252") == {
         "café?q=é&r=a": "café?q=%E9&r=a",
-        "?日=é#é": "?%26%2326085%3B=%E9#%E9",  # what the charset lacks, as forms send it
+        "?日=é#é": "?%26%2326085%3B=%E9#%E9",  # characters that the charset lacks, encoded as forms do
     }
     assert in_charset(["?日"], "shift_jis") == {"?日": "?%93%FA"}
     assert in_charset(["?é"], "x-user-defined") == {"?é": "?é"}

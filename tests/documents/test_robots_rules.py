@@ -128,7 +128,7 @@ def test_the_longest_rule_decides_and_allow_on_ties() -> None:
     assert allowed("User-agent: *\nDisallow: /\n", "/robots.txt")
 
 
-# ---- whom a group addresses
+# ---- which crawlers a group applies to
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_no_pattern_backtracks() -> None:
     assert not group.allows(HOST + "/" + "a" * 8000 + "b")
 
 
-# ---- against a matcher that is slow and plain
+# ---- compared with a slow and simple matcher
 
 LETTERS = st.text("ab/?%", max_size=8).map("/{}".format)
 PATTERNS = st.text("ab/?*$", max_size=8).map("/{}".format)

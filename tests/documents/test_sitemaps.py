@@ -106,7 +106,7 @@ def test_bombs_are_read_as_far_as_allowed() -> None:
     assert urls(b"<urlset><url><loc>http://e.org/" + b"a" * 10_000_000 + b"</loc></url></urlset>") == []
 
 
-# ---- what is no markup, and what is written in other charsets
+# ---- files that are not markup, and other charsets
 
 
 @pytest.mark.parametrize(

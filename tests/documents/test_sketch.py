@@ -1,4 +1,4 @@
-"""How roughly a text is told: what must be the same, what must be near, what must be far."""
+"""Sketches of texts: which must be equal, which similar and which different."""
 
 from itertools import pairwise
 from random import Random
@@ -18,7 +18,7 @@ def text(seed: int, count: int = 60) -> str:
 
 
 def test_sketches_stay_what_they_are() -> None:
-    """They stand in people's folders."""
+    """These values are stored in crawl folders, so they must not change."""
     found = sketch("High water at 06:41. Low water at 12:50.", "http://e.org/high")
     assert found.digest.hex() == "d0aa34a69213ab3d0a7774dc6d1ac5ac"
     assert found[1:] == (4174055377794827152, -3817874187185901588, -3241328188111213696)

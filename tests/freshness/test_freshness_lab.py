@@ -127,7 +127,7 @@ def test_simulated_pages_are_told_as_json_too(capsys: pytest.CaptureFixture[str]
 def test_several_scenarios_in_one_run(
     history: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One of them really serves a site and keeps it fresh over HTTP."""
+    """One scenario serves a site and keeps it fresh over HTTP."""
     monkeypatch.setattr(lab, "_ROUNDS", 5)
     few = ("--pages", "30", "--budget", "0.1", "--policy", "uniform", "all", "oracle")
     run("--scenario", "served", "history", "revisit", "--history", str(history), *few, "--json")

@@ -62,7 +62,7 @@ def test_an_honest_host_is_believed() -> None:
 
 
 def test_a_host_that_cries_wolf_is_not() -> None:
-    """A sitemap whose every date is today says as much with changes as without."""
+    """If every date in a sitemap is today, the dates say nothing about changes."""
     record = _after(400, recall=1.0, false_rate=1.0)
     assert record.precision(0.05) < 0.1
     assert signals.expected_changes(0.05, 1.0, 1, record) < 0.1

@@ -1,4 +1,4 @@
-"""From visits to plans: evidence in four numbers, beliefs about a collection, and who is chosen."""
+"""From visits to plans: evidence in four numbers, beliefs about a collection, and the choice of pages."""
 
 import time
 from collections import Counter
@@ -33,7 +33,7 @@ def visits(pattern: list[bool], interval: float = 3.0) -> bytes:
 
 
 def said(packed: bytes) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """How likely each class of rates is by what was kept of a page's visits."""
+    """The log-likelihood of each class of rates, from the stored evidence of a page."""
     return belief.log_likelihood(numbers_of(collection(1, evidence=packed))[:, 0])[0]
 
 
@@ -73,7 +73,7 @@ def test_a_clock_that_jumped_back_says_nothing() -> None:
 
 def test_who_was_called_does_not_mistake_every_visit_for_a_sign() -> None:
     called = plain = evidence.NONE
-    for _ in range(10):  # a change every ten days, and we come at once
+    for _ in range(10):  # a change every ten days, and a visit right after it
         called = evidence.observe(called, 10.0, [True] * 4, quiet=10.0)
         plain = evidence.observe(plain, 10.0, [True] * 4)
     rates = [float(belief.expected_rate(belief.posterior(belief.COMMON, said(each)))) for each in (called, plain)]
@@ -200,7 +200,7 @@ def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:
     rows = collection(3, at=1.0, tried=99.0, failures=[0, 1, 12])
     ready = planning.ready(rows, 100.0)
     assert ready[0] == -np.inf and ready[1] < 99.1 and ready[2] == 106.0
-    rows["tried"] = 5000.0  # asked tomorrow, says a clock that was wrong
+    rows["tried"] = 5000.0  # a wrong clock says that the last try was tomorrow
     assert (planning.ready(rows, 100.0) == -np.inf).all()
 
 
@@ -253,7 +253,7 @@ def test_budgets_are_read(text: str, budget: Budget) -> None:
 
 
 class Watch:
-    """A clock for what must not look at the machine's."""
+    """A clock that a test controls."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1000.0
@@ -266,7 +266,7 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
 
 def planned(terms: Terms, pages: int) -> Refresher:
-    """A refresh with so many pages that are overdue."""
+    """A refresh with this many overdue pages."""
     turns = VisitSchedule(["false"], Path("unused"), repeat=True)
     turns.plan = VisitPlan(b"", pages, 0.5, 1.0, 1000.0, 0.0)
     turns._not_before = float("inf")
@@ -310,7 +310,7 @@ def test_visits_without_an_answer_cost_nothing(watch: Watch) -> None:
 
 
 def test_a_page_that_waits_while_plans_name_it_again_is_visited_once(watch: Watch) -> None:
-    """As those do that nobody could reach; nor is the budget kept for it twice."""
+    """As with pages that could not be reached. The budget is not reserved twice either."""
     refresh = planned(Terms(Budget(3600, "visits", 3600), forever=True), 3)
     watch.now += 10
     assert len(refresh.step(1e9)) == 3 and refresh.ids(1, 9, ()) == [1]
@@ -355,7 +355,7 @@ def test_a_line_keeps_its_order_and_offers_nobody_twice() -> None:
     for id in range(1, 6):
         line.add(PlannedVisit(id, 1, 0.0, 10.0, 0.0, 1.0))
     assert line.ids(2, ()) == [1, 2] and line.ids(2, {1, 2}) == [3, 4]
-    assert line.ids(9, {1, 3}) == [2, 4, 5]  # what came back from a lease is first
+    assert line.ids(9, {1, 3}) == [2, 4, 5]  # returned leases are first
     assert [turn.id if (turn := line.settle(id)) else 0 for id in (1, 2, 3, 4, 7)] == [1, 2, 3, 4, 0]
     assert line
     line.settle(5)
@@ -379,11 +379,11 @@ def test_a_million_pages_are_planned_in_seconds() -> None:
     )
     assert (
         time.process_time() - started < 90
-    )  # 3 s on an idle core, and on no core so long as it would take page by page
+    )  # 3 s on an idle core; page by page it would take much longer on any machine
     assert (1 / wait).sum() == pytest.approx(50_000, rel=0.01)
     assert np.bincount(host, 1 / wait)[::10].max() <= 3.001
     started = time.process_time()
-    first = np.argpartition(due, 1000)[:1000]  # whose turn is next
+    first = np.argpartition(due, 1000)[:1000]  # the next one
     assert time.process_time() - started < 15 and len(first) == 1000
     started = time.process_time()
     chosen = planning.choose("optimal", Objective.FRESHNESS, rows, known, np.ones(pages), 1000, 31.0)

@@ -75,7 +75,7 @@ def test_a_graph_in_many_parts_is_the_same_graph(monkeypatch) -> None:  # type: 
 def test_pagerank_of_graphs_known_by_heart() -> None:
     ring = pack(np.array([1, 2, 3]), [(1, links(2)), (2, links(3)), (3, links(1))])
     np.testing.assert_allclose(pagerank(ring), 1 / 3)
-    # Brin and Page's way on A -> B, C; B -> C; C -> A, solved by hand
+    # PageRank of A -> B, C; B -> C; C -> A, solved by hand
     triangle = pack(np.array([1, 2, 3]), [(1, links(2, 3)), (2, links(3)), (3, links(1))])
     np.testing.assert_allclose(pagerank(triangle, tolerance=1e-12), [0.38778971, 0.21481063, 0.39739966], atol=1e-6)
     star = pagerank(pack(np.arange(5), [(n, links(0)) for n in range(1, 5)]))

@@ -1,4 +1,4 @@
-"""A site of 2,000 pages, kept for 30 days by a tenth of its pages a day: what a policy believes is what it gets."""
+"""A site of 2,000 pages for 30 days, with visits to a tenth of them a day: the predicted freshness is the true one."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,7 @@ SITES = [({}, 0.0), (NEARLY, 0.001)]
 
 @pytest.mark.parametrize(("temper", "behind"), SITES, ids=["as on the web", "all alike"])
 def test_every_policy_is_as_fresh_as_it_believes(temper: dict[str, float], behind: float) -> None:
-    """On the mean of two sites. Twenty pages below each, so that the upper levels say something about the others."""
+    """The mean of two sites. Each page links to twenty, so that the upper levels give information about the others."""
     kept: dict[str, list[ReplayResult]] = {policy: [] for policy in POLICIES}
     for seed in (7, 8):
         web = SyntheticWeb(pages=2000, links=40, seed=seed, appear=0.0, vanish=0.0, **temper)  # type: ignore[arg-type]
@@ -50,7 +50,7 @@ HARD = [
 def test_chance_aside_no_policy_keeps_more_fresh(
     temper: dict[str, float], every: float, budget: float, ahead: float
 ) -> None:
-    """300 pages each, which are few to learn from; measured by what is to be expected, the mean of three sites."""
+    """Sites of 300 pages, which are few to learn from. The result is the expected freshness, as the mean of three sites."""
     kept: dict[str, list[float]] = {policy: [] for policy in ("uniform", "nutch", "optimal")}
     for seed in (1, 2, 3):
         site = truth(SyntheticWeb(pages=300, seed=seed, appear=0.0, vanish=0.0, **temper), 30)  # type: ignore[arg-type]
@@ -71,7 +71,7 @@ def test_the_same_over_http() -> None:
 
 
 def test_a_log_measures_exactly_what_it_says() -> None:
-    """Two pages for ten days, three of them to warm up: one is stale from day 5 to 6, the other from day 8 on."""
+    """Two pages for ten days, with three days of warm-up. One is stale from day 5 to 6, the other from day 8 on."""
     log = Log(
         WebTruth(["a", "b"], [0, 1], [np.array([5.0]), np.array([8.0, 9.0])], 10.0, np.array([0.2, 0.0])),
         np.array([1.0, 3.0]),

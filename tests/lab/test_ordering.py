@@ -100,7 +100,7 @@ def test_a_part_of_a_graph() -> None:
 
 
 def crawled(folder: Path, edges: dict[str, list[str]]) -> None:
-    """The folder of a crawl that went through a small web."""
+    """The folder of a finished crawl of a small web."""
     (folder / "sanderling.toml").touch()
     store = SqliteStore(folder / "sanderling.db")
     ids = {name: identity(f"http://e.org/{name}") for name in edges}

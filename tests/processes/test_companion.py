@@ -1,4 +1,4 @@
-"""A process beside the crawl: it comes when wanted, is told to go, never outlives the crawl, and its failure is told."""
+"""A process beside the crawl: it starts when needed, ends on request, never outlives the crawl, and its failure is reported."""
 
 import os
 import subprocess

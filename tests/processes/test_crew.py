@@ -1,4 +1,4 @@
-"""Client processes that end are replaced, unless it is no use; those that have nothing to finish are not waited for."""
+"""Client processes that end are replaced, unless that is useless. Idle clients are not waited for."""
 
 import socket
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from sanderling.processes.entry_points import command
 
 
 class Doomed(Crew):
-    """Of clients that find nobody to work for."""
+    """For clients that find no server."""
 
     def close(self) -> None:
         self.disband(0.0, at_work=set())
@@ -26,7 +26,7 @@ class Doomed(Crew):
 
 
 def lonely(place: Path) -> Callable[[str], list[str]]:
-    """How clients of a server at `place` are started; it may never answer."""
+    """Starts clients of a server at `place`, which may never answer."""
     return lambda name: command("client", name, place, place.parent, place.parent / name)
 
 
@@ -39,7 +39,7 @@ def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
 
 
 def test_many_clients_that_hang_together_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As after Ctrl-Z: none of them has said anything for a while."""
+    """As after Ctrl-Z: no client has sent a message for a while."""
     monkeypatch.setattr(room, "AT_ONCE", 0.0)
     with closing(Doomed(HOPELESS, lonely(tmp_path / "socket"))) as crew:
         crew.bury_all()
@@ -49,7 +49,7 @@ def test_many_clients_that_hang_together_are_replaced(tmp_path: Path, monkeypatc
 def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
-        listening.listen()  # and nobody answers it
+        listening.listen()  # and there is no server
         crew = Crew(2, lonely(tmp_path / "s"))
         crew.fill()
         members = list(crew._members.values())

@@ -1,4 +1,4 @@
-"""Processes that are sent out for a result."""
+"""Processes that compute a result."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The child that reads what strangers sent: its limits, its deaths and its end."""
+"""The child process that reads untrusted documents: its limits, crashes and end."""
 
 import os
 import signal
@@ -84,7 +84,7 @@ def test_what_has_no_answer_has_a_reason_and_the_next_an_answer(entry_point: str
 
 
 def test_what_others_left_behind_counts_against_nobody(entry_point: str) -> None:
-    """A child that dies of what it read before is replaced, and the request is made once more."""
+    """A child that dies because of an earlier document is replaced, and the request is repeated."""
     with SandboxedChild(entry_point, 512 << 20, PATIENCE) as child:
         os.kill(int(child.ask(b"pid")), signal.SIGKILL)
         assert child.ask(b"abc") == b"cba"
@@ -103,7 +103,7 @@ def test_threads_take_turns(entry_point: str) -> None:
 
 @pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "os._exit(0)", "pass"])
 def test_it_does_not_outlive_its_parent(entry_point: str, end: str) -> None:
-    """However the parent ends, also while a request is being answered."""
+    """The child ends with the parent, even while it answers a request."""
     code = (
         "import os, sys, threading, time\n"
         "from sanderling.processes import entry_points\n"

@@ -1,4 +1,4 @@
-"""Addresses of stores: which namespace a crawl has, what is refused, and what people get to see."""
+"""Addresses of stores: the namespace of a crawl, wrong addresses, and how they are shown."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The index of identities is written late, and nobody notices."""
+"""The index of identities is written late, without any visible effect."""
 
 import sqlite3
 from collections.abc import Iterator
@@ -79,7 +79,7 @@ def test_a_store_that_was_left_alone_goes_on_where_it_was(store: SqliteStore, pa
 
 def test_what_a_failed_commit_added_is_forgotten(store: SqliteStore) -> None:
     grow(store, 0, 200)
-    broken = commit(1, [visit("0")], [url("new"), url("newer")], warcs={})  # the page lies in a file that is not there
+    broken = commit(1, [visit("0")], [url("new"), url("newer")], warcs={})  # the page is in a missing file
     with pytest.raises(KeyError):
         store.commit(broken)
     assert store.unknown({url("new").id: "http://e.org/new"}) == [url("new").id]

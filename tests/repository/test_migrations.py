@@ -1,4 +1,4 @@
-"""Stores of older programs are brought up to date step by step, after a backup; newer ones are left alone."""
+"""Stores of older versions are upgraded step by step, after a backup. Newer ones are not touched."""
 
 import shutil
 import sqlite3
@@ -27,7 +27,7 @@ SITE = "http://127.0.0.1:48231/"
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A folder as the first program left it, in the middle of a crawl."""
+    """A folder of the first version, in the middle of a crawl."""
     folder = tmp_path / "old"
     shutil.copytree(FIRST, folder)
     with closing(sqlite3.connect(folder / "sanderling.db")) as db:

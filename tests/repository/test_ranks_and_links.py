@@ -1,4 +1,4 @@
-"""The contract of a store, run on every store there is: ranks, links, names, what is held back and what is believed."""
+"""The contract of a store, run on every kind: ranks, links, aliases, held URLs and beliefs."""
 
 from sanderling.model import Belief, Counts, Host, Kind, Outcome, Reworked, State, Visit
 from sanderling.repository.store import Store

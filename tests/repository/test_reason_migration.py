@@ -1,4 +1,4 @@
-"""Sentences that earlier versions stored become codes, and are said as they were."""
+"""Sentences that earlier versions stored become codes. Their texts stay the same."""
 
 import pytest
 

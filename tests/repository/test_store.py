@@ -1,4 +1,4 @@
-"""The contract of a store, run on every store there is."""
+"""The contract of a store, run on every kind of store."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -39,7 +39,7 @@ Open = Callable[..., Store]
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Open:
-    """Opens the same store again and again, on each kind there is."""
+    """Opens the same store several times, for each kind of store."""
     if request.param == "sqlite":
         return partial(SqliteStore, tmp_path / "sanderling.db")
     server: PostgresServer = request.getfixturevalue("postgres")

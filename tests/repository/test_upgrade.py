@@ -1,4 +1,4 @@
-"""Folders of the version before, as it left them in both stores, are upgraded and go on where they were."""
+"""Folders of the previous version, in both kinds of store, are upgraded and resumed."""
 
 import random
 import re
@@ -83,7 +83,7 @@ def calendar(day: int) -> bytes:
 
 
 def site(news: int) -> Table:
-    """The site as those folders know it, with other news on two pages."""
+    """The site of those folders, with other news on two pages."""
     pages = ["/", "/a", "/b", "/c", "/a1", "/a2", "/a3", "/b1", "/b2", "/p", "/p?sid=1", "/p?sid=2"]
     robots = b"User-agent: *\nDisallow: /private/\nSitemap: http://old.test/sitemap.xml\n"
     sitemap = b"<urlset><url><loc>http://old.test/a1</loc><lastmod>2026-11-01</lastmod></url></urlset>"
@@ -124,7 +124,7 @@ def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Path]:
 
 
 def counted(folder: Path) -> dict[str, int]:
-    """How many pages are in which state, by looking at every one."""
+    """Counts the pages in each state, one by one."""
     store = open_store(Folder(folder), readonly=True)
     with closing(store):
         found = Counter(State(row[0]) for row in store.select("SELECT state FROM urls WHERE kind = 0"))
@@ -136,7 +136,7 @@ def counted(folder: Path) -> dict[str, int]:
 
 
 def codes(folder: Path) -> set[str]:
-    """Of all reasons that are stored."""
+    """The codes of all stored reasons."""
     with closing(open_store(Folder(folder), readonly=True)) as store:
         return {code_of(row[0]) for row in store.select("SELECT reason FROM urls WHERE reason <> ''")}
 

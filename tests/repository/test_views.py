@@ -1,4 +1,4 @@
-"""What people page through, on every store: nothing twice, nothing left out, and a bounded look each time."""
+"""Lists in parts, on every store: nothing twice, nothing missing, and bounded work for each part."""
 
 from collections.abc import Callable, Iterator
 

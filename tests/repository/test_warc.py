@@ -1,4 +1,4 @@
-"""WARC files as independent readers see them, and as a crash leaves them."""
+"""WARC files, read by independent readers and after a crash."""
 
 import io
 import random
@@ -71,7 +71,7 @@ def test_files_rotate(tmp_path: Path) -> None:
 
 
 def test_what_does_not_fit_is_not_taken_for_written(tmp_path: Path) -> None:
-    """The system writes as much as there is room for and calls that a success."""
+    """The system writes only as much as there is room for, and reports success."""
     writer = warc.WarcWriter(tmp_path, "t")
     writer.add(exchange(1, random.Random(1).randbytes(500_000)))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)

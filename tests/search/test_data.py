@@ -1,4 +1,4 @@
-"""Searching in what extractors returned."""
+"""Search in the results of extractors."""
 
 import pytest
 

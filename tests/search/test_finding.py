@@ -1,4 +1,4 @@
-"""What is found, in which order, and how it is shown."""
+"""Hits, their order and their snippets."""
 
 import pytest
 from tantivy import DocAddress

@@ -1,4 +1,4 @@
-"""The index follows the crawl, survives what happens to it, and says what it cannot survive."""
+"""The index follows the crawl, survives crashes, and reports what cannot be repaired."""
 
 import asyncio
 import contextlib
@@ -166,7 +166,7 @@ def spoil_meta(folder: Path) -> None:
 def spoil_parts(folder: Path) -> None:
     for path in folder.glob("index/*/*.*"):
         if path.suffix in (".store", ".term", ".idx"):
-            path.unlink()  # another file in its place: this process may still have the old one open
+            path.unlink()  # replaces the file, because this process may still have the old one open
             path.write_bytes(b"")
 
 

@@ -1,4 +1,4 @@
-"""The query language: what is written well is read exactly, and whatever is written has a meaning."""
+"""The query language: correct queries are read exactly, and every text is a valid query."""
 
 import pytest
 from hypothesis import given, settings

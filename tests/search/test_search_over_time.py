@@ -1,4 +1,4 @@
-"""What pages said before, and pages that have left."""
+"""Search in older versions and in pages that are gone."""
 
 import contextlib
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ def library(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Library]
 
 def history(library: Library) -> None:
     library.page("http://a.org/1", "the price is ten", title="Shop")
-    library.find()  # so that the index has to take back what it says
+    library.find()  # so that the index has to change its documents
     library.page("http://a.org/1", "the price is twenty", title="Shop", at=NOW + DAY)
     library.page("http://a.org/1", "the price is thirty", title="Shop", at=NOW + 2 * DAY)
     library.page("http://a.org/2", "the price of tea", title="Tea")
@@ -75,7 +75,7 @@ def test_pages_that_left_and_came_back(library: Library) -> None:
 
 
 def test_it_is_the_same_however_it_was_indexed(library: Library) -> None:
-    """Step by step, and anew from the archive."""
+    """Step by step, and again from the archive."""
     history(library)
     library.page("http://a.org/2", "tea is back", title="Tea", at=NOW + 4 * DAY)
     library.find()

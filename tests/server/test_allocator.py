@@ -85,7 +85,7 @@ def test_a_client_that_joins_later_waits_until_the_others_have_let_go_of_connect
             for each in sorted(made._own, reverse=True):
                 for lease in queue.lease(made, each, 10, 9999):
                     granted.setdefault(each, [0]).append(lease.connections)
-                    # Whoever is told of fewer still uses what it had.
+                    # After a smaller budget, it still uses what it had.
                     assert sum(max(told[-2:]) for told in granted.values()) <= 8
                 done = [held.task.id for held in made._held.values() if held.client == each][:-1]
                 queue.settle(1, done)
@@ -224,7 +224,7 @@ def test_hosts_at_one_address_belong_to_one_client() -> None:
     made.join("a")
     made.join("b")
     first = leased(queue.lease(made, "a", 999, 999)) | leased(queue.lease(made, "b", 999, 999))
-    assert [len(ids) for ids in first.values()] == [1] * 20  # nobody knows yet where they are
+    assert [len(ids) for ids in first.values()] == [1] * 20  # their addresses are not known yet
     at_one_address(made, range(20))
     for host in range(20):
         queue.settle(host, first[f"http://{host}"])
@@ -233,7 +233,7 @@ def test_hosts_at_one_address_belong_to_one_client() -> None:
     assert queue.lease(made, other, 999, 999) == []
     assert (
         sum(map(len, leased(queue.lease(made, home, 999, 999)).values())) == 100
-    )  # ten seconds' worth for all together
+    )  # ten seconds of work for all together
 
 
 def test_a_host_moves_to_the_client_of_its_address_when_it_is_free() -> None:

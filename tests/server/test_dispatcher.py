@@ -20,7 +20,7 @@ def test_host() -> None:
 
 
 def test_both_schemes_are_one_host() -> None:
-    """A site that moved to HTTPS still has links to its pages as they were."""
+    """A site that moved to HTTPS still has links with http."""
     for scope in ("host", "prefix", "domain"):
         assert not objection("http://docs.example.co.uk/a/x", scope=scope)
         assert not objection("https://e.org/x", "http://e.org/", scope=scope)

@@ -1,4 +1,4 @@
-"""Orders of visits are found in a registry, and may score by what clients say of pages and links."""
+"""Orders of visits are in a registry, and may use the relevance that clients report for pages and links."""
 
 import struct
 from pathlib import Path
@@ -28,7 +28,7 @@ def test_every_order_that_can_be_chosen_has_a_scoring_function_and_help() -> Non
 
 
 def relevance_first(known: Snapshot) -> Floats:
-    """A link is as relevant as it is said to be, and half as relevant as the pages that link to it."""
+    """A link has its own relevance, and half of the relevance of the pages that link to it."""
     linking = np.zeros(len(known.relevance))
     for page in np.flatnonzero(known.fetched):
         linking[known.graph.links_of(int(page))] += known.relevance[page] / 2
@@ -37,7 +37,7 @@ def relevance_first(known: Snapshot) -> Floats:
 
 @pytest.fixture
 def store(tmp_path: Path) -> SqliteStore:
-    """The front page links to three more and was found relevant; one of the links was said to be."""
+    """The front page is relevant and links to three pages. One of the links is relevant."""
     scope, host = Scope([FRONT], Settings()), Host(identity(HOME), HOME)
     opened = SqliteStore(tmp_path / "sanderling.db")
     found = [Found(identity(NEAR), NEAR, ""), Found(identity(SAID), SAID, "", relevance=0.8)]

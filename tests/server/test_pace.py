@@ -1,4 +1,4 @@
-"""A client's pace is followed, and says how much it may hold."""
+"""The pace of a client is measured and decides how much it may hold."""
 
 import pytest
 
@@ -37,7 +37,7 @@ def test_whom_no_server_answers_gets_less() -> None:
     pace.hear([page()] * 500, 3.0)
     assert pace.share > 0.99
     busy = Visit(id=1, outcome=Outcome.RETRY, status=503)
-    pace.hear([busy] * 500, 4.0)  # that is the server's trouble, not the client's
+    pace.hear([busy] * 500, 4.0)  # that is a problem of the server, not of the client
     assert pace.share > 0.99
 
 

@@ -101,7 +101,7 @@ def test_cash_flows_in_the_order_of_the_visits() -> None:
     pages = {0: [1, 2], 1: [2, 3]}
     depth = [0, 1, 1, 2]
     assert cash(known([F, F, Q, Q], pages, depth, visited=[1, 2, 0, 0])).tolist() == [0, 0, 0.75, 0.25]
-    # 1 was visited before anybody had given it anything
+    # 1 was visited before it had received anything
     assert cash(known([F, F, Q, Q], pages, depth, visited=[2, 1, 0, 0])).tolist() == [0, 0.5, 0.5, 0]
     assert cash(known([Q], {})).tolist() == [1]
 

@@ -88,7 +88,7 @@ def test_a_job_that_fails_says_why_and_harms_nothing(tmp_path: Path) -> None:
 
 
 def test_from_links_to_leases(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real job on a real store: what many pages link to is scored up and handed out first."""
+    """The real job on a real store: URLs with many links get a higher rank and are leased first."""
     monkeypatch.setattr(reranker, "FEWEST_PAGES", 10)
     urls = [f"http://e.org/{n}" for n in range(60)]
     ids = [identity(url) for url in urls]

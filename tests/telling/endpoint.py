@@ -1,4 +1,4 @@
-"""An endpoint for webhooks that answers as it is told to and keeps what it was sent."""
+"""An endpoint for webhooks with prepared answers. It records what it receives."""
 
 import json
 import time
@@ -20,7 +20,7 @@ class Posted(NamedTuple):
 
 
 class Endpoint(ThreadedServer):
-    """Gives `statuses` in turn, the last one for ever; `hold` keeps an answer back."""
+    """Answers with `statuses` one after the other, then always with the last one. `hold` delays an answer."""
 
     def __init__(self, *statuses: int, headers: tuple[tuple[str, str], ...] = (), hold: float = 0.0) -> None:
         self.statuses = list(statuses) or [200]
@@ -48,6 +48,6 @@ class Endpoint(ThreadedServer):
 
     @property
     def taken(self) -> list[str]:
-        """The ids of the changes it said it took, in that order; what comes with the same id again is known already."""
+        """The ids of the accepted changes in order, without deliveries that came twice."""
         posts = {post.headers["webhook-id"]: post for post in self.posted if 200 <= post.status < 300}
         return [change["id"] for post in posts.values() for change in post.changes]

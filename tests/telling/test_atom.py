@@ -1,4 +1,4 @@
-"""The feed, as an XML parser and a feed reader see it."""
+"""The feed, read by an XML parser and a feed reader."""
 
 from datetime import datetime
 from xml.etree import ElementTree

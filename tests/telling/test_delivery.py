@@ -1,4 +1,4 @@
-"""Webhooks of real crawls: everything arrives, in order, whatever the endpoint and the crawl go through."""
+"""Webhooks of real crawls: everything arrives in order, whatever happens to the endpoint and the crawl."""
 
 import base64
 import hashlib
@@ -56,7 +56,7 @@ def test_every_change_is_delivered_once_in_order_and_signed(
             mac = base64.b64encode(hmac.digest(b"s", signed, hashlib.sha256)).decode()
             assert post.headers["webhook-signature"] == f"v1,{mac}"
             assert len(post.changes) <= 100
-        # On a busy machine a crawl may end its messenger when something is delivered but not yet noted; never more often.
+        # On a busy machine, a crawl may end its messenger after a delivery that is not yet recorded, but only once.
         assert len(endpoint.posted) - len({post.headers["webhook-id"] for post in endpoint.posted}) <= 2
         shown = sanderling("webhooks", folder, "--json").lines
         assert [(row["state"], row["behind"], row["failures"]) for row in shown] == [("fine", 0, 0)] * 2
@@ -100,7 +100,7 @@ def test_an_endpoint_that_fails_gets_the_same_again(sanderling: Run, tmp_path: P
 
 
 def test_a_dead_endpoint_holds_nothing_up(sanderling: Run, tmp_path: Path) -> None:
-    """One hangs, one is not there, the third gets everything; the crawl ends by itself."""
+    """One endpoint hangs, one does not exist, and the third gets everything. The crawl ends by itself."""
     folder = tmp_path / "crawl"
     with (
         Endpoint(hold=PATIENCE) as hanging, closed() as absent, Endpoint() as well,
@@ -122,7 +122,7 @@ def test_one_that_is_gone_is_left_alone_until_it_is_tested(sanderling: Run, tmp_
     with Endpoint(410) as endpoint, SyntheticWeb(pages=30, seed=8, change_rate=0.4).serve() as site:
         empty_crawl(sanderling, site, folder)
         webhook(folder, endpoint)
-        site.hold(after=5)  # so that the crawl is not over before it has noted the answer
+        site.hold(after=5)  # so that the crawl does not end before the answer is recorded
         with started("crawl", "-d", folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as crawl:
             until(lambda: "disabled" in sanderling("webhooks", folder).out)
             site.release()
@@ -158,7 +158,7 @@ def test_kills_lose_nothing_and_repeat_little(sanderling: Run, tmp_path: Path) -
             crawl.send_signal(signal.SIGKILL)
             crawl.wait()
         sanderling("crawl", "-d", folder)
-        # The messenger of a killed crawl brings its last deliveries to an end.
+        # The messenger of a killed crawl finishes its last deliveries.
         until(lambda: sanderling("webhooks", folder, "--deliver").code != 2)
         first_time = list({post.headers["webhook-id"]: post for post in endpoint.posted}.values())
         assert [change["id"] for post in first_time for change in post.changes] == told(sanderling, folder)

@@ -1,4 +1,4 @@
-"""Telling from a real crawl: the feed, the digest, and changes while another process finds them."""
+"""Reports from a real crawl: the feed, the digest, and changes while another process finds them."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ ATOM = f"{{{NAMESPACE}}}"
 
 
 class Follower:
-    """`sanderling changes --follow` as a reader at the other end of a pipe sees it."""
+    """`sanderling changes --follow`, read through a pipe."""
 
     def __init__(self, *arguments: object) -> None:
         wanted = command("changes", *arguments, "--follow", "--json")
@@ -51,7 +51,7 @@ class Follower:
         return self._lines.get(timeout=PATIENCE)
 
     def first(self, happen: Callable[[int], object]) -> dict[str, Any]:
-        """Lets something happen again and again until it tells of it, for nobody sees when it begins to follow."""
+        """Makes changes until one is reported, because the start of following cannot be seen."""
         for time in count(1):
             happen(time)
             with contextlib.suppress(queue.Empty):

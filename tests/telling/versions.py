@@ -1,4 +1,4 @@
-"""Versions as a store would give them."""
+"""Versions as a store returns them."""
 
 from sanderling.model import ChangeKind, VersionRow
 

@@ -1,4 +1,4 @@
-"""Each fault does what its sentence says, seen from a raw socket."""
+"""Each fault behaves as its docstring says, seen from a raw socket."""
 
 import gzip
 import json
@@ -108,7 +108,7 @@ def test_slow(faults: FaultServer, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["endless", "endless-chunks", "header-flood"])
 def test_without_end(faults: FaultServer, name: str) -> None:
-    """20 MB and still going; the headers of the flood never end either, and others are served meanwhile."""
+    """After 20 MB the body still continues. The headers of the flood do not end either, and other requests are answered."""
     total = 0
     with connect(faults, name) as raw:
         while total < 20_000_000:

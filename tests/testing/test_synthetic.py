@@ -1,4 +1,4 @@
-"""The description: the same on every machine, connected at every moment, and honest about what it changes."""
+"""The synthetic web: equal on every machine, connected at every time, and its changes are as scheduled."""
 
 import math
 import re
@@ -25,7 +25,7 @@ def test_the_same_parameters_are_the_same_web() -> None:
 
 
 def test_the_web_does_not_depend_on_the_release() -> None:
-    """A recorded value: if it moves, every experiment on the synthetic web moves with it."""
+    """A recorded value. If it changes, all experiments on the synthetic web change."""
     web = SyntheticWeb(pages=200, seed=1)
     bodies = b"".join(web.body(url, 5 * DAY) for url in sorted(web.pages_at(5 * DAY)))
     assert sha256(bodies).hexdigest()[:16] == "dbbd65d2038dcc5a"

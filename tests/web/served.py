@@ -20,7 +20,7 @@ class Served:
         self.http = httpx.Client(base_url=url, timeout=PATIENCE)
 
     def stop(self) -> str:
-        """Ends it as Ctrl-C does; returns what it said on standard error."""
+        """Ends it as Ctrl-C does. Returns its standard error."""
         self.http.close()
         self.process.send_signal(signal.SIGINT)
         _, errors = self.process.communicate(timeout=PATIENCE)

@@ -1,4 +1,4 @@
-"""Whatever is sent to any operation of the API, as its own description says or not, is answered and never a server error."""
+"""Every request to the API, valid or not, gets an answer that is not a server error."""
 
 import shutil
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.waiting import PATIENCE
 from tests.web.served import Served, running
 
-# These begin processes, ask for names or do not end; what they refuse is tested elsewhere.
+# These start processes, resolve names or do not end. Other tests check what they refuse.
 LEFT_OUT = r"(/events|/start|/api/v1/crawls)$"
 CHECKS = [
     schemathesis.checks.not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance,
@@ -42,6 +42,6 @@ def description(server: Served) -> schemathesis.BaseSchema:
 def test_nothing_is_a_server_error(description: schemathesis.BaseSchema, data: st.DataObject) -> None:
     case = data.draw(description.exclude(path_regex=LEFT_OUT).as_strategy())
     if "crawl" in case.path_parameters and data.draw(st.integers(0, 9)):
-        case.path_parameters["crawl"] = "small"  # most of what may go wrong does with a crawl that is there
+        case.path_parameters["crawl"] = "small"  # most errors need an existing crawl
     answer = case.call(headers={"X-Sanderling": "1"}, timeout=PATIENCE)
     case.validate_response(answer, checks=CHECKS)

@@ -1,4 +1,4 @@
-"""Whatever a crawled page says, in its title, its text, its address or its headers, stays text in the dashboard."""
+"""The title, text, address and headers of a crawled page are always shown as text in the dashboard."""
 
 from collections.abc import Iterator
 from urllib.parse import quote

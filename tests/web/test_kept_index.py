@@ -1,4 +1,4 @@
-"""The server keeps search indexes open, and notices what happens to them."""
+"""The server keeps search indexes open, and notices changes of them."""
 
 import shutil
 from collections.abc import Callable
@@ -67,4 +67,4 @@ def test_what_nobody_searches_is_let_go(indexes: Indexes, library: Library) -> N
     assert found(indexes, library) == ["1"]
     assert mapped(library)
     indexes.close_idle(0)
-    until(lambda: not mapped(library))  # who wrote the index may be about to let go, too
+    until(lambda: not mapped(library))  # the process that wrote the index may be closing it too

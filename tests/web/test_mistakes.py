@@ -1,4 +1,4 @@
-"""What nobody expected is answered like everything else: in one form, with all headers."""
+"""Unexpected errors are answered like all others: in one form, with all headers."""
 
 from pathlib import Path
 

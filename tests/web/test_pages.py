@@ -1,4 +1,4 @@
-"""Every page a person can reach: found by following links, and checked as a browser and a screen reader would."""
+"""Every page of the dashboard, found by following links, and checked like a browser and a screen reader do."""
 
 import asyncio
 import xml.etree.ElementTree as xml
@@ -61,7 +61,7 @@ def classes(element: turbohtml.Element) -> list[str]:
 
 
 def check(document: turbohtml.Document, path: str) -> None:
-    """What holds for every page."""
+    """Checks that apply to every page."""
     everything = list(document.find_all())
     ids = [attribute(each, "id") for each in everything if each.attr("id")]
     assert len(ids) == len(set(ids)), f"{path}: an id twice"
@@ -94,7 +94,7 @@ def check(document: turbohtml.Document, path: str) -> None:
 
 
 def follow(server: Served, start: str, most: int = 12) -> Counter[str]:
-    """Looks at every page that can be reached from one, at most so many of each kind; returns how many of each."""
+    """Checks every page that can be reached from one, with a limit for each kind. Returns how many of each kind."""
     ahead, seen, kinds = [start], {start}, Counter[str]()
     while ahead:
         path = ahead.pop(0)
@@ -233,7 +233,7 @@ def test_a_difference_is_shown_in_two_ways(server: Served) -> None:
     assert "Version 1 to version 2" in tree(server, first + "?a=2&b=1").text
     assert (
         "0 paragraphs differ" in tree(server, first + "?a=2&b=2").text
-    )  # what is told of version 2 is not told of this
+    )  # the summary of version 2 does not apply to this
 
 
 def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -241,7 +241,7 @@ def test_a_rare_thing_is_looked_for_part_by_part(history: Path, monkeypatch: pyt
     app = create_app(shelf, Security(port=80))
 
     async def look() -> list[str]:
-        """What each part says, from the first to the one that has the page."""
+        """The text of each part of the list, up to the one that has the page."""
         said, path = [], "/crawls/history/pages"
         async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
             every = turbohtml.parse((await client.get(path)).text)
@@ -285,7 +285,7 @@ def test_search_finds_and_marks(server: Served, history: Path) -> None:
 
 
 def one_word(server: Served) -> str:
-    """A word that stands on a page."""
+    """A word on a page."""
     changes = tree(server, "/crawls/history/changes")
     title = next(each for each in changes.find_all("p") if "title" in classes(each))
     return title.text.split()[0].lower()

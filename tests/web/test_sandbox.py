@@ -45,6 +45,6 @@ def test_only_with_a_link_of_ours(crawled: Path) -> None:
     assert get(crawled, link, {"host": "evil.example"}).status_code == 421
     assert get(crawled, "/").status_code == 404
     late = get(crawled, "/small/1?until=1&key=x", {"accept": "text/html"})
-    assert late.status_code == 404 and "<p>this link has expired" in late.text  # people are told in a sentence
+    assert late.status_code == 404 and "<p>this link has expired" in late.text  # a browser gets a sentence
     assert late.headers["content-security-policy"].startswith("sandbox;")
     assert "<b>" not in get(crawled, "/small/<b>?until=1&key=x", {"accept": "text/html"}).text

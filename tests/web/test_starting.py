@@ -1,4 +1,4 @@
-"""From the form to a finished crawl, and what is done to it on the way; as a browser without scripts does it."""
+"""From the form to a finished crawl, and controls on the way, as in a browser without scripts."""
 
 import shutil
 from collections.abc import Iterator
@@ -34,7 +34,7 @@ def site() -> Iterator[ServedWeb]:
 
 
 def filled(document: turbohtml.Document, action: str) -> dict[str, str]:
-    """The form with this action as a browser would send it untouched."""
+    """The form with this action, as a browser sends it without changes."""
     (form,) = [each for each in document.find_all("form") if attribute(each, "action") == action]
     found = {}
     for field in form.find_all("input"):
@@ -156,7 +156,7 @@ def test_mistakes_stand_beside_their_fields(server: Served, home: Path) -> None:
     assert "javascript:alert(1)" in next(iter(document.find_all("textarea"))).text
     assert send(server, "/new", "/new", seeds="").status_code == 422
     taken = turbohtml.parse(send(server, "/new", "/new", seeds="https://example.org/", name="tide").text)
-    assert "/crawls/tide" in {attribute(each, "href") for each in taken.find_all("a")}  # also for who pressed twice
+    assert "/crawls/tide" in {attribute(each, "href") for each in taken.find_all("a")}  # also after two clicks
     assert not (home.parent / "up").exists()
 
 

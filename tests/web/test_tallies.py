@@ -1,4 +1,4 @@
-"""What each host has, counted beside the server where there is much to count."""
+"""The URLs of each host by state. For large crawls, a thread counts them."""
 
 from pathlib import Path
 

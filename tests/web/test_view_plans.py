@@ -1,4 +1,4 @@
-"""No view looks through a whole table, whatever it is asked: SQLite says how it would go about each query."""
+"""No view scans a whole table, whatever the request. SQLite's query plans show it."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ LARGE = ("urls", "u", "pages", "p", "versions", "v", "links", "l", "identities",
 
 @pytest.fixture
 def asked(crawled: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Store, list[str]]]:
-    """A store, and how each query that is sent to it is gone about."""
+    """A store that records the plan of each query."""
     store = open_store(Folder(crawled / "small"), readonly=True)
     plans: list[str] = []
     select = store.select

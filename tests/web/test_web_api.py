@@ -1,4 +1,4 @@
-"""What programs can ask: every list in parts, every thing by its name, every error a problem."""
+"""The API: every list in parts, every resource by its name, every error as a problem document."""
 
 import json
 from collections.abc import Iterator
@@ -134,7 +134,7 @@ def test_search(api: Served) -> None:
     def search() -> Any:
         return api.http.get(f"{API}/search", params={"q": title, "limit": 100}).json()
 
-    until(lambda: not search()["behind"])  # what is missing in the index is brought in beside the answers
+    until(lambda: not search()["behind"])  # missing versions are indexed beside the answers
     found = search()
     assert found["behind"] == 0 and title in {hit["title"] for hit in found["hits"]}
     wordless = api.http.get(f"{API}/search", params={"q": "("}).json()

@@ -1,4 +1,4 @@
-"""What attackers send to the server, and what hostile pages bring into it."""
+"""Attacks on the server: hostile requests and hostile pages."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""Which crawls a server shows, and how it says what is wrong."""
+"""The crawls that a server shows, and its error messages."""
 
 import shutil
 import signal

@@ -16,7 +16,7 @@ from tests.waiting import PATIENCE, until
 from tests.web.served import Served, running
 
 MEANT = {"x-sanderling": "1"}
-# With a web that holds its answers back, it is not over before somebody stops it.
+# The web holds its answers back, so the crawl does not end by itself.
 PATIENT = {"first_byte_timeout": "1h", "fetch_timeout": "1h", "low_speed_time": "1h"}
 
 
@@ -76,7 +76,7 @@ def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
     wait_until(server, "/api/v1/crawls/s/live", lambda live: live.get("clients"))
     assert server.http.get("/api/v1/crawls/s/clients").json()["items"]
     assert server.http.post("/api/v1/crawls/s/pause").json()["paused"]
-    wait_until(server, "/api/v1/crawls/s", lambda crawl: crawl["paused"])  # unless the crawl is too busy to say so
+    wait_until(server, "/api/v1/crawls/s", lambda crawl: crawl["paused"])  # unless the crawl is too busy to answer
     assert not server.http.post("/api/v1/crawls/s/resume").json()["paused"]
     changed = server.http.patch("/api/v1/crawls/s/limits", json={"max_pages": 100, "max_bytes": "1GiB"}).json()
     values = {each["name"]: each["value"] for each in changed["items"]}
@@ -176,7 +176,7 @@ def test_settings_that_reach_too_far_or_do_not_fit_are_refused(cautious: Served,
 def test_a_name_that_leads_inward_only_when_it_is_fetched_is_not_followed(
     server: Served, home: Path, web: ServedWeb, sanderling: Callable[..., Any]
 ) -> None:
-    """What the API creates does not trust its seeds, whatever their names led to when they were checked."""
+    """Crawls of the API check the address of each seed again when they fetch it."""
     made = server.http.post("/api/v1/crawls", json={"seeds": [web.url], "name": "c", "start": False})
     assert made.status_code == 201 and made.json()["counts"]["pages"] == 0
     place = home / "c" / "sanderling.toml"

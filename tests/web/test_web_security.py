@@ -1,4 +1,4 @@
-"""Who may enter, and what a page of another site can do: nothing."""
+"""Who may enter. A page of another site can do nothing."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What passes the gate, with a store that is a table."""
+"""What the gate lets pass, with a simple table as store."""
 
 import msgspec
 import pytest
@@ -90,7 +90,7 @@ def test_a_merged_url_becomes_another_name_and_stands_alone_again_when_that_does
     assert len(lessons.aliases) == 3
     alias, target = keeper.place(row("/d?ref=z"), new)
     assert (alias.state, alias.alias, target.url) == (State.EXCLUDED, target.id, f"{E}/d")
-    assert keeper.place(row("/a?ref=q"), new)[0].alias == identity(f"{E}/a?ref=x")  # what was visited stands for it
+    assert keeper.place(row("/a?ref=q"), new)[0].alias == identity(f"{E}/a?ref=x")  # the visited page represents it
     table.rows[alias.id] = (HOST, 2, alias.reason)
     lessons = keeper.learn([visited("/d", 0, outcome=Outcome.GONE)])
     assert [each.id for each in lessons.released] == [alias.id]
@@ -153,7 +153,7 @@ def test_suspicion_leads_to_one_probe() -> None:
 
 
 def test_what_a_host_said_is_not_new_in_the_next_run() -> None:
-    """Whether anything was concluded from it or not."""
+    """This holds whether anything was learned from it or not."""
     host = Host(HOST, E)
     first = gate(Table(), host)
     first.learn([visited(f"/list/{n}", n + 1) for n in range(60)])

@@ -1,4 +1,4 @@
-"""Parameters that stop counting, hosts that are one, and claims of being another page."""
+"""Parameters that do not count, hosts that are the same, and pages that claim to be another page."""
 
 from sanderling.model import PageFacts, State
 from sanderling.server.gate.claims import settled
@@ -137,10 +137,10 @@ def test_claims_hold_when_the_other_page_exists_and_says_the_same() -> None:
     assert settled([(1, 4), (1, 6), (1, 77)], known) == []  # is not there, or not yet
     assert settled([(5, 2)], known) == [(5, 2)]
     assert settled([(7, 2)], known) == [(7, 2)]  # nearly the same
-    assert settled([(8, 9)], known) == []  # no text, no proof
-    assert settled([(1, 2), (2, 1)], known) == [(1, 2)]  # each other's: one of them stands
+    assert settled([(8, 9)], known) == []  # without text there is no proof
+    assert settled([(1, 2), (2, 1)], known) == [(1, 2)]  # they name each other, so one of them is kept
     ring = {**known, 2: facts(b"a", alias=7), 7: facts(b"a", alias=1)}
-    assert settled([(1, 2)], ring) == []  # a ring has no end but where it began
+    assert settled([(1, 2)], ring) == []  # a cycle ends where it began
     assert settled([(4, 5), (5, 2)], {**known, 4: facts(b"", status=301, simhash=0)}) == [(5, 2), (4, 2)]  # moved twice
     assert settled([(2, 1), (7, 2)], known) == [(2, 1), (7, 1)]  # a chain has one end
     assert settled([(1, 2)], {**known, 1: facts(b"a", alias=2)}) == []  # known already

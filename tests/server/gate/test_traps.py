@@ -1,4 +1,4 @@
-"""Budgets by what visits bring: patterns, folders, hosts of a domain."""
+"""Budgets by the new content that visits find: for patterns, folders and hosts of a domain."""
 
 from random import Random
 
@@ -92,7 +92,7 @@ def test_near_duplicates_count_for_a_quarter() -> None:
 
 
 def test_copies_of_pages_elsewhere_are_worth_visiting() -> None:
-    """A second language that says the same as the first, page by page."""
+    """A second language with the same content as the first, page by page."""
     budget = HostBudget(KeptTraps())
     for language in ("en", "da"):
         for number in range(100):
@@ -142,7 +142,7 @@ def test_hosts_of_a_domain_are_tried_a_few_at_a_time() -> None:
     assert [host for host in range(100) if domain.admits(host)] == list(range(MOST_HOSTS))
     for host in range(MOST_HOSTS):
         domain.judge(host, 5, 1)
-    more = domain.released()  # the first was new, and makes room for others
+    more = domain.released()  # the first was new, so more visits are allowed
     assert 0 < len(more) <= 2
     for host in more:
         domain.judge(host, 5, 1)
