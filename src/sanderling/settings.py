@@ -118,6 +118,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     low_speed_time: float = 20.0
     retries: int = 2
     retry_wait: float = 5.0
+    host_patience: float = 600.0
     rules: tuple[Rule, ...] = ()
     extractors: tuple[str, ...] = ()
     index: bool = True
@@ -168,6 +169,7 @@ DECLARED = [
     Declared("low_speed_time", "duration", "Network", "give up a body that arrives at less than 100 bytes/s for this time"),
     Declared("retries", "count", "Network", "number of retries after a time-out, a broken connection, 429 or 5xx"),
     Declared("retry_wait", "duration", "Network", "wait before the first retry; it doubles each time"),
+    Declared("host_patience", "duration", "Network", "how long to wait for a host that answered before and cannot be reached now"),
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by CSS selector; only in sanderling.toml"),
     Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),

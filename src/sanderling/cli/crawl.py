@@ -123,9 +123,15 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
             _summarise(folder, server, started_with, progress, options.json)
+        away = server.unreachable
     counts = progress.counts
     if not counts.pages and not counts.queued and (counts.failed or counts.gone or counts.excluded):
         raise RunFailed("not one page could be fetched")
+    if away:
+        raise RunFailed(
+            f"{counts.queued:,} pages stay queued: {' and '.join(away[:3])}{' and others' * (len(away) > 3)} cannot be "
+            "reached; run the same command again to go on"
+        )
     return interrupted
 
 

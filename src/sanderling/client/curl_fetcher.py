@@ -35,6 +35,7 @@ _EXPLAINED = {
     pycurl.E_OPERATION_TIMEDOUT: "timed-out",
     pycurl.E_RECV_ERROR: "connection-broke",
     pycurl.E_PEER_FAILED_VERIFICATION: "certificate",
+    pycurl.E_SSL_CONNECT_ERROR: "tls",
 }
 _PLAIN = {
     pycurl.E_COULDNT_RESOLVE_HOST: "unresolved",
@@ -187,14 +188,16 @@ class CurlFetcher:
                 response.status = 200  # ftp and gopher have no such status
             response.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
-            response.error = handle.gave_up or _reason(code, message, bool(self._settings.proxy))
+            # Nothing was sent: there was no connection, and the next request would get none either.
+            unconnected = code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.REQUEST_SIZE)
+            why = (
+                reason("no-connection", message) if unconnected else _reason(code, message, bool(self._settings.proxy))
+            )
+            response.error = handle.gave_up or why
             response.hopeless = code_of(response.error) == "private-address" or code in _HOPELESS
             if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
                 self._plain.add(origin(handle.request.url))
-            response.host_is_dead = code in _HOST_IS_DEAD or (
-                # Nothing was sent: there was no connection, and the next request would get none either.
-                code == pycurl.E_OPERATION_TIMEDOUT and not curl.getinfo(pycurl.REQUEST_SIZE)
-            )
+            response.host_is_dead = code in _HOST_IS_DEAD or unconnected
         response.seconds = curl.getinfo(pycurl.TOTAL_TIME)
         response.address = curl.getinfo(pycurl.PRIMARY_IP)
         self._idle.append(handle)

@@ -10,6 +10,7 @@ from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.frontier import Frontier
+from sanderling.crawling.host_outage import HostOutages
 from sanderling.crawling.hosts import Hosts
 from sanderling.crawling.intake import Intake
 from sanderling.crawling.ledger import Ledger
@@ -67,6 +68,7 @@ def assemble(
     many_hosts = settings.scope in ("domain", "any")
     gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts)
     allocator = Allocator(settings, gate.most_at_once, crew)
+    outages = HostOutages(allocator, settings.host_patience, settings.retry_wait)
     backlog = Backlog(allocator, hosts, seeds)
     ordering = Ordering(store, settings, folder.path, run_folder)
     admission = Admission(store, settings, seeds, gate, hosts, ordering)
@@ -78,7 +80,8 @@ def assemble(
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
     next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, again)
     frontier = Frontier(
-        store=store, ledger=ledger, seeds=seeds, allocator=allocator, gate=gate, network=network, ordering=ordering,
+        store=store, ledger=ledger, seeds=seeds, allocator=allocator, gate=gate, network=network, outages=outages,
+        ordering=ordering,
         backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times, rescoping=rescoping,
         collection=collection, refresher=refresher, again=again,
     )  # fmt: skip

@@ -13,6 +13,7 @@ from sanderling import clock
 from sanderling.crawling.backlog import Backlog
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
+from sanderling.crawling.host_outage import HostOutages
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.limits import Limits
 from sanderling.crawling.next_tasks import NextTasks
@@ -44,6 +45,7 @@ class Frontier:
     allocator: Allocator
     gate: Gatekeeper
     network: Network
+    outages: HostOutages
     ordering: Ordering
     backlog: Backlog
     queued: QueuedUrls
@@ -64,7 +66,7 @@ class Frontier:
 
     def notify(self, on_notice: Callable[[str], None]) -> None:
         """Says to whom the user's notices go."""
-        self.network.on_notice = on_notice
+        self.network.on_notice = self.outages.on_notice = on_notice
         if self.refresher is not None:
             self.refresher.on_notice = on_notice
 
@@ -104,15 +106,19 @@ class Frontier:
         self.allocator.hear(report.client, report.visits)
         self.allocator.take_back(report.client, report.returned)
 
-    def hear(self, visits: list[Visit]) -> set[int]:
-        """Takes note of what came of visits; returns those that only the network is to blame for."""
+    def hear(self, visits: list[Visit], retry_wait: float) -> dict[int, float]:
+        """Takes note of what came of visits.
+
+        Returns those that only the network or an outage of their host is to blame for, each with the seconds until it
+        is tried again.
+        """
         hosts = [(visit, self.allocator.host_of(visit.id)) for visit in visits]
         if self.refresher is None:
-            return self.network.hear(hosts)
+            return dict.fromkeys(self.network.hear(hosts), retry_wait) | self.outages.hear(hosts)
         excused = self.network.hear(hosts, self.refresher.hosts)
         for visit, host in hosts:
             self.refresher.settle(visit, host.id, visit.id in excused)
-        return excused
+        return dict.fromkeys(excused, retry_wait)
 
     def settle(self, settled: list[Settled]) -> None:
         """Ends the leases of what was visited, and remembers when to try again what has to be."""

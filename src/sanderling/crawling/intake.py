@@ -53,8 +53,8 @@ class Intake:
         known = self.store.before([id for id, task in tasks.items() if task.digest or self.returns])
         before = visited_before(known)
         visits = [self.gate.unmasked(visit, tasks[visit.id]) for visit in visits]
-        excused = self.frontier.hear(visits)
         retries, retry_wait = self.settings.retries, self.settings.retry_wait
+        excused = self.frontier.hear(visits, retry_wait)
         settled = settling.settle_all(visits, tasks, before, excused, retries, retry_wait)
         changes, noise = self.detection.compare(visits, tasks, before)
         lessons = self.gate.learn([(visit, tasks[visit.id]) for visit in visits])

@@ -108,6 +108,11 @@ class CrawlServer:
         """Pages that ended client processes and are not visited again."""
         return self._clients.set_aside
 
+    @property
+    def unreachable(self) -> list[str]:
+        """Hosts that answered before and were still away when the run stopped waiting for them."""
+        return self._frontier.outages.given_up
+
     def progress(self) -> CrawlProgress:
         return self._status.progress()
 

@@ -45,6 +45,8 @@ SENTENCES = {
     "timed-out": "timed out: {}",
     "first-byte": "timed out: no first byte within {} s",
     "unresolved": "the host name cannot be resolved",
+    "no-connection": "timed out: {}",
+    "tls": "{}",
     "unreachable": "the host cannot be reached",
     "proxy": "the proxy does not lead to the host: {}",
     "certificate": "the TLS certificate is not valid: {}",

@@ -55,7 +55,19 @@ class SharedAddress:
 class QueuedHost:
     """A host with work: what is queued for it in the store and who holds what."""
 
-    __slots__ = ("address", "depth", "granted", "holders", "host", "keeper", "kept", "leased", "queued", "trusted")
+    __slots__ = (
+        "address",
+        "depth",
+        "granted",
+        "holders",
+        "host",
+        "keeper",
+        "kept",
+        "leased",
+        "queued",
+        "suspended",
+        "trusted",
+    )
 
     def __init__(self, host: Host, trusted: bool) -> None:
         self.host = host
@@ -68,6 +80,7 @@ class QueuedHost:
         self.keeper = ""  # the client that has its cookies
         self.depth = 0  # nothing nearer to the seeds than this is queued
         self.kept = host.interval  # as the store knows it
+        self.suspended: float | None = 0.0  # until then it is away; None for the rest of the run
 
 
 class Held(NamedTuple):
@@ -139,6 +152,17 @@ class Allocator:
             else:
                 self.settle([(doomed, False)])
 
+    def suspend(self, host: int, until: float | None) -> None:
+        """Leases nothing of a host until a moment (`time.monotonic`), and then one URL at a time; None: never again."""
+        site = self._sites[host]
+        site.suspended = until
+        self._offer(site)
+
+    def resume(self, host: int) -> None:
+        """Ends a suspension."""
+        self._sites[host].suspended = 0.0
+        self._offer(self._sites[host])
+
     def hear(self, client: str, visits: Iterable[Visit]) -> None:
         """Takes note of a client's report."""
         if (pace := self.paces.get(client)) is not None:
@@ -186,6 +210,8 @@ class Allocator:
             not_before = self._not_before(site, now)
             if not_before > soon or (level is not None and site.depth > level):
                 continue
+            if site.suspended is None or site.suspended > since or (site.suspended and site.leased):
+                continue
             count = min(self._room(site, client) - site.holders.get(client, 0), want, site.queued)
             connections = self._connections(site, client)
             if (
@@ -195,6 +221,7 @@ class Allocator:
             ):
                 self._let_others_go_first(site)
                 continue
+            count = 1 if site.suspended else count
             tasks = take(site.host.id, count, site.leased)
             if len(tasks) < count:
                 site.queued = len(tasks)
@@ -355,7 +382,7 @@ class Allocator:
     def _offer(self, site: QueuedHost) -> None:
         """Puts a host where those who may lease from it look, at the end of the line."""
         id = site.host.id
-        if site.queued <= 0:
+        if site.queued <= 0 or site.suspended is None:
             self._withdraw(site)
             for own in self._own.values():
                 own.pop(id, None)

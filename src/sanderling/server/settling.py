@@ -1,6 +1,6 @@
 """Step 7 of a page's life: turns a report into the one commit that it is."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from sanderling.model import SETTLED, Before, Found, Outcome, Settled, State, Task, Visit
 
@@ -31,12 +31,12 @@ def wait(visit: Visit, task: Task, retry_wait: float, before: Before | None) -> 
 
 
 def settle_all(
-    visits: Iterable[Visit], tasks: Mapping[int, Task], before: Mapping[int, Before], excused: Collection[int],
+    visits: Iterable[Visit], tasks: Mapping[int, Task], before: Mapping[int, Before], excused: Mapping[int, float],
     retries: int, retry_wait: float,
 ) -> list[Settled]:  # fmt: skip
-    """The states that a report's visits leave their URLs in; for those `excused`, the network is to blame."""
+    """The states that a report's visits leave their URLs in; those `excused` wait so many seconds."""
     return [
-        wait(visit, tasks[visit.id], retry_wait, before.get(visit.id))
+        wait(visit, tasks[visit.id], excused[visit.id], before.get(visit.id))
         if visit.id in excused
         else settle(visit, tasks[visit.id], retries, retry_wait, before.get(visit.id))
         for visit in visits
