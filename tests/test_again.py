@@ -177,8 +177,9 @@ def test_what_changed_is_told_where_the_text_is_the_same(sanderling: Run, tmp_pa
 def test_what_the_web_says_is_escaped(tmp_path: Path) -> None:
     from sanderling.change.comparison import pieces
     from sanderling.presenting.diff import as_html, as_text
+    from sanderling.presenting.difference import Difference
 
-    shown = pieces(["<script>alert(1)</script>"], ["<img src=x onerror=y> \x1b[2J"])
+    shown = Difference("", pieces(["<script>alert(1)</script>"], ["<img src=x onerror=y> \x1b[2J"]), 0, None)
     page = as_html("http://e.org/<b>", ["<i>", "</table>"], shown)
     assert "<script>alert" not in page
     assert "<img" not in page

@@ -14,6 +14,7 @@ from sanderling.documents.formats import read_xml
 from sanderling.documents.html import HtmlPage
 from sanderling.documents.visible import MOST_NESTED
 from sanderling.presenting.diff import as_html, as_text
+from sanderling.presenting.difference import Difference
 
 MANY = 200_000
 
@@ -30,8 +31,8 @@ def test_very_many_paragraphs() -> None:
     assert before[-1].startswith("(180,001 paragraphs, compared as one:) 19999 20000 ")
     shown = pieces(before, after, places=True)
     assert len(shown) <= 2 * MAX_PARAGRAPHS
-    assert "180,001 paragraphs, compared as one" in as_text(["a", "b"], shown, False)
-    assert "180,001 paragraphs, compared as one" in as_html("http://e.org/", ["a", "b"], shown)
+    assert "180,001 paragraphs, compared as one" in as_text(["a", "b"], Difference("", shown, 0, None), False)
+    assert "180,001 paragraphs, compared as one" in as_html("http://e.org/", ["a", "b"], Difference("", shown, 0, None))
     assert len(blame([before, after])) == MAX_PARAGRAPHS
 
 

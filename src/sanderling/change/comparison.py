@@ -1,13 +1,14 @@
 """Compares two versions of a page paragraph by paragraph, and finds the origin of each paragraph."""
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from typing import Literal, NamedTuple
 
 from msgspec.structs import replace
 
 from sanderling.change.blocks import Alignment, align
-from sanderling.change.page import block
+from sanderling.change.noise import noisy_paragraphs
+from sanderling.change.page import block, paragraph_hash
 from sanderling.change.wording import steps
 
 PieceKind = Literal["same", "edited", "added", "removed", "moved"]
@@ -20,11 +21,12 @@ MOST_WORDS_OF_A_PAGE = 100_000
 
 
 class Piece(NamedTuple):
-    """One paragraph of the old version, the new version or both."""
+    """One paragraph of the old version, the new version or both. `noise`: a change that is not news."""
 
     kind: PieceKind
     old: str
     new: str
+    noise: bool = False
 
 
 class Origin(NamedTuple):
@@ -34,13 +36,17 @@ class Origin(NamedTuple):
     edited: int
 
 
-def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> list[Piece]:
+def pieces(
+    old: Sequence[str], new: Sequence[str], *, places: bool = False, volatile: Container[int] = ()
+) -> list[Piece]:
     """Both versions in the order of the new one. Removed paragraphs are shown at their old places.
 
     A moved paragraph is shown at its new place. With `places`, its old text is also shown at its old place, as a piece of
-    its own.
+    its own. Changes in `volatile` places (`noise.volatile_places`) are noise.
     """
-    alignment = _followed(align([*map(block, old)], [*map(block, new)]), old, new)
+    hashes = [*map(paragraph_hash, old)], [*map(paragraph_hash, new)]
+    alignment = _followed(align(*hashes), old, new)
+    noisy_old, noisy_new = noisy_paragraphs(*hashes, alignment, volatile)
     came_from: dict[int, tuple[PieceKind, int]] = {}
     for kind, pairs in (
         ("same", alignment.kept(len(old), len(new))),
@@ -53,14 +59,14 @@ def pieces(old: Sequence[str], new: Sequence[str], *, places: bool = False) -> l
     shown: list[Piece] = []
 
     def leave(at: int) -> None:
-        shown.append(Piece("moved" if at in moved else "removed", old[at], ""))
+        shown.append(Piece("moved" if at in moved else "removed", old[at], "", at in noisy_old))
 
     for at, text in enumerate(new):
         kind, before = came_from.get(at, ("added", -1))
         if kind in ("same", "edited"):
             while left and left[0] < before:
                 leave(left.popleft())
-        shown.append(Piece(kind, old[before] if before >= 0 and before not in moved else "", text))
+        shown.append(Piece(kind, old[before] if before >= 0 and before not in moved else "", text, at in noisy_new))
     for at in left:
         leave(at)
     return shown

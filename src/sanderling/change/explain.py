@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import islice
 from typing import Final
 
@@ -12,8 +12,9 @@ from turbohtml import Document
 from sanderling.documents.visible import visible_text
 
 from . import facts, image, structure, text
-from .blocks import Alignment, align
-from .page import block, fingerprint
+from .blocks import align
+from .noise import noisy_paragraphs
+from .page import fingerprint, paragraph_hash
 from .text import collapse
 from .verdict import AspectKind, Degree, TextEdit, Verdict, compare, degree, summary
 from .wording import steps
@@ -33,9 +34,17 @@ _NAMED: Final = 3
 _SHINGLE: Final = 4
 
 
-def explain(old: Document, new: Document) -> Verdict:
-    """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted."""
-    verdict = compare(fingerprint(old, links=hrefs(old)), fingerprint(new, links=hrefs(new)))
+def plainly(old: Document, new: Document) -> Verdict:
+    """The verdict on two parsed versions that their fingerprints alone give, without any noise known."""
+    return compare(fingerprint(old, links=hrefs(old)), fingerprint(new, links=hrefs(new)))
+
+
+def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verdict:
+    """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted.
+
+    Words that were replaced in `volatile` places (`noise.volatile_places`) are not named.
+    """
+    verdict = plainly(old, new)
     if AspectKind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
         # Fingerprints hold the order of the tags, not their nesting: only here a moved closing tag is seen.
         verdict = msgspec.structs.replace(
@@ -48,9 +57,11 @@ def explain(old: Document, new: Document) -> Verdict:
         return verdict
     if AspectKind.TEXT in verdict.kinds:
         before, after = paragraphs(old), paragraphs(new)
-        edits = tuple(_edits(before, after, align([*map(block, before)], [*map(block, after)])))[:MAX_EDITS]
+        edits = tuple(_edits(before, after, volatile))[:MAX_EDITS]
         verdict = msgspec.structs.replace(
-            verdict, edits=edits or verdict.edits, degree=degree(resemblance(" ".join(before), " ".join(after)))
+            verdict,
+            edits=edits or (() if volatile else verdict.edits),
+            degree=degree(resemblance(" ".join(before), " ".join(after))),
         )
     if AspectKind.STRUCTURE in verdict.kinds:
         found = structure.difference(structure.tree(old), structure.tree(new))
@@ -102,9 +113,13 @@ def _shingles(words: str) -> set[tuple[str, ...]]:
     return set(zip(*(split[at:] for at in range(size)), strict=False))
 
 
-def _edits(before: list[str], after: list[str], alignment: Alignment) -> Iterator[TextEdit]:
+def _edits(before: list[str], after: list[str], volatile: Container[int]) -> Iterator[TextEdit]:
     """The replaced words, named where they are a price, a date or a number; those first."""
-    found = [edit for one, other in alignment.edited[:MAX_EDITED] for edit in word_edits(before[one], after[other])]
+    hashes = [*map(paragraph_hash, before)], [*map(paragraph_hash, after)]
+    alignment = align(*hashes)
+    noisy, _ = noisy_paragraphs(*hashes, alignment, volatile)
+    edited = [(before[one], after[other]) for one, other in alignment.edited if one not in noisy]
+    found = [edit for both in edited[:MAX_EDITED] for edit in word_edits(*both)]
     yield from sorted(found, key=lambda edit: edit.what == "")
 
 

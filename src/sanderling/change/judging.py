@@ -72,18 +72,23 @@ def portraitist(decoder: Decoder) -> Portray:
 
 def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:
     """Makes a function that reduces pages to fingerprints. The first of the user's rules whose pattern matches applies."""
-    chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
+    rule_for = chooser(rules)
 
     def take(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
-        for urls, selectors in chosen:
-            if urls.search(url):
-                left = focus(document, selectors)
-                focused = fingerprint(left, links=_links(left, url), processing=processing(selectors))
-                return lambda visible, links: _encode(focused)
+        if selectors := rule_for(url):
+            left = focus(document, selectors)
+            focused = fingerprint(left, links=_links(left, url), processing=processing(selectors))
+            return lambda visible, links: _encode(focused)
         seen = markup(document)
         return lambda visible, links: _encode(condense(seen, visible, links=links))
 
     return take
+
+
+def chooser(rules: Sequence[Rule]) -> Callable[[str], ChangeRules | None]:
+    """Makes a function that finds the rule for a URL: the first one whose pattern matches."""
+    chosen = [(_pattern(rule), _selectors(rule)) for rule in rules]
+    return lambda url: next((selectors for urls, selectors in chosen if urls.search(url)), None)
 
 
 def _links(document: turbohtml.Document, url: str) -> bytes:

@@ -7,7 +7,7 @@ state has a fixed greatest size. Noise only decides that a change is not news; t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final
 
 import msgspec
@@ -61,7 +61,7 @@ def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> 
     hashes = new.paragraph_hashes()
     if old.text != new.text:
         alignment = align(old.paragraph_hashes(), hashes)
-        before_old, before_new = _anchors(old, new, alignment)
+        before_old, before_new = _anchors(old.paragraph_hashes(), hashes, alignment)
         came = {before_old[one]: 0 for one in alignment.removed}
         came |= {before_new[other]: hashes[other] for other in alignment.added}
         came |= {before_old[one]: hashes[other] for one, other in [*alignment.edited, *alignment.moved]}
@@ -127,7 +127,7 @@ def alternates(known: Noise, new: PageFingerprint) -> bool:
 
 def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> set[int]:
     """The places where text was edited, added, removed or moved. A place is the unchanged paragraph before it."""
-    before_old, before_new = _anchors(old, new, alignment)
+    before_old, before_new = _anchors(old.paragraph_hashes(), new.paragraph_hashes(), alignment)
     return {
         *(before_old[one] for one, _ in [*alignment.edited, *alignment.moved]),
         *(before_old[one] for one in alignment.removed),
@@ -135,13 +135,12 @@ def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> 
     }
 
 
-def _anchors(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[list[int], list[int]]:
+def _anchors(old: list[int], new: list[int], alignment: Alignment) -> tuple[list[int], list[int]]:
     """For every paragraph of both versions, the unchanged paragraph before it."""
-    hashes = new.paragraph_hashes()
-    kept = alignment.kept(old.paragraphs, new.paragraphs)
+    kept = alignment.kept(len(old), len(new))
     return (
-        _before({one: hashes[other] for one, other in kept}, old.paragraphs),
-        _before({other: hashes[other] for _, other in kept}, new.paragraphs),
+        _before({one: new[other] for one, other in kept}, len(old)),
+        _before({other: new[other] for _, other in kept}, len(new)),
     )
 
 
@@ -154,11 +153,28 @@ def _before(kept: dict[int, int], count: int) -> list[int]:
     return anchors
 
 
+def volatile_places(known: Iterable[Noise | None]) -> set[int]:
+    """The places that changed on most visits."""
+    return {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
+
+
+def noisy_paragraphs(
+    old: list[int], new: list[int], alignment: Alignment, volatile: Container[int]
+) -> tuple[set[int], set[int]]:
+    """The positions, in both versions, of the changed paragraphs in volatile places. Paragraphs are given as hashes."""
+    before_old, before_new = _anchors(old, new, alignment)
+    pairs = [(one, other) for one, other in [*alignment.edited, *alignment.moved] if before_old[one] in volatile]
+    return (
+        {one for one, _ in pairs} | {one for one in alignment.removed if before_old[one] in volatile},
+        {other for _, other in pairs} | {other for other in alignment.added if before_new[other] in volatile},
+    )
+
+
 def only_volatile(
     old: PageFingerprint, new: PageFingerprint, alignment: Alignment, known: Iterable[Noise | None]
 ) -> bool:
     """Whether every changed place is volatile."""
-    volatile = {place for noise in known if noise for place, count in noise.places.items() if count.volatile}
+    volatile = volatile_places(known)
     if not volatile:
         return False
     changed = places(old, new, alignment)

@@ -15,7 +15,7 @@ import numpy as np
 import turbohtml
 from numpy.typing import NDArray
 from turbohtml import Document, Element
-from xxhash import xxh3_64_digest, xxh3_128_digest, xxh32_intdigest
+from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest, xxh32_intdigest
 
 from sanderling.documents.visible import NestedText, visible_text
 
@@ -182,6 +182,11 @@ def block(words: str) -> bytes:
     nothing. The bytes of a paragraph do not depend on the letters in the rest of the page.
     """
     return words.encode("latin-1", "backslashreplace").translate(None, _SPACES)
+
+
+def paragraph_hash(words: str) -> int:
+    """The hash of a paragraph, as `PageFingerprint.paragraph_hashes` gives it."""
+    return xxh3_64_intdigest(block(words))
 
 
 def _blocks(rendered: str) -> list[bytes]:

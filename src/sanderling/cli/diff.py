@@ -4,28 +4,35 @@ import argparse
 import sys
 
 from sanderling.change import Verdict
-from sanderling.change.comparison import pieces
 from sanderling.cli.folders import add_page
 from sanderling.errors import UsageError
 from sanderling.model import VersionRow
 from sanderling.presenting.arguments import positive
-from sanderling.presenting.diff import as_html, as_text, file_summary, verdict_of
+from sanderling.presenting.diff import as_html, as_text
+from sanderling.presenting.difference import difference
 from sanderling.presenting.screen import colourful, harmless
-from sanderling.presenting.versions import paragraphs_of, versions_of, when
+from sanderling.presenting.versions import versions_of, when
 from sanderling.repository.opening import reading
+
+_ABOUT = """Shows what differs between versions A and B of a page, by default the last two. Versions are numbered from 1 as
+`sanderling history` lists them.
+
+The rules of the crawl and its learned noise apply, as in `sanderling changes`. --noise also shows what they leave out,
+in grey.
+"""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "diff", help="show what differs between two versions",
-        description="Shows what differs between versions A and B of a page, by default the last two. "
-        "Versions are numbered from 1 as `sanderling history` lists them.",
+        description=_ABOUT,
     )  # fmt: skip
     add_page(parser)
     parser.add_argument("a", nargs="?", type=positive, help="the older version")
     parser.add_argument("b", nargs="?", type=positive, help="the newer version")
     parser.add_argument("--html", action="store_true", help="print an HTML page with both versions side by side")
     parser.add_argument("--kinds", action="store_true", help="print only the kinds of change and the place")
+    parser.add_argument("--noise", action="store_true", help="also show, in grey, changes that are not news")
     parser.add_argument(
         "--color", choices=["auto", "always", "never"], default="auto", help="use colours (default: auto)"
     )
@@ -40,18 +47,17 @@ def run(options: argparse.Namespace) -> int:
             return 0
         older, newer = _chosen(versions, options.a, options.b)
         both = versions[older - 1], versions[newer - 1]
-        verdict = verdict_of(folder, *both)
-        if options.kinds:
-            sys.stdout.write(_kinds(verdict))
-            return 0
-        shown = pieces(*(paragraphs_of(folder, each) for each in both), places=True)
+        consecutive = newer == older + 1
+        found = difference(folder, store, both, consecutive=consecutive, places=True, noise=options.noise)
+    if options.kinds:
+        sys.stdout.write(_kinds(found.verdict, found.summary))
+        return 0
     titles = [f"version {n}, {when(versions[n - 1].at)}" for n in (older, newer)]
-    told = verdict.summary if verdict else file_summary(both, newer == older + 1)
     if options.html:
-        sys.stdout.write(as_html(versions[0].url, titles, shown, told))
+        sys.stdout.write(as_html(versions[0].url, titles, found))
     else:
         colour = options.color == "always" or (options.color == "auto" and colourful(sys.stdout))
-        sys.stdout.write(as_text(titles, shown, colour, told))
+        sys.stdout.write(as_text(titles, found, colour))
     return 0
 
 
@@ -65,7 +71,7 @@ def _chosen(versions: list[VersionRow], a: int | None, b: int | None) -> tuple[i
     return older, newer
 
 
-def _kinds(verdict: Verdict | None) -> str:
+def _kinds(verdict: Verdict | None, summary: str) -> str:
     if verdict is None:
         return "not comparable: one of the versions has no text\n"
     lines = [
@@ -76,6 +82,6 @@ def _kinds(verdict: Verdict | None) -> str:
         ("levels", ", ".join(map(str, verdict.levels))),
         ("inserted", ", ".join(verdict.inserted)),
         ("deleted", ", ".join(verdict.deleted)),
-        ("summary", verdict.summary),
+        ("summary", summary),
     ]
     return "".join(f"{name:14}{harmless(value)}\n" for name, value in lines if value)

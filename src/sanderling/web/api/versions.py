@@ -5,10 +5,11 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from msgspec import Struct
 
-from sanderling.change.comparison import PieceKind, pieces, words
+from sanderling.change.comparison import Piece, PieceKind, words
 from sanderling.model import ChangeKind, VersionRow
 from sanderling.presenting.diff import as_html, as_text
-from sanderling.presenting.versions import paragraphs_of, when
+from sanderling.presenting.difference import difference
+from sanderling.presenting.versions import when
 from sanderling.repository import views, warc
 from sanderling.repository.archive import text_of
 from sanderling.urls import identity
@@ -53,6 +54,7 @@ class DiffAnswer(Struct, frozen=True):
     new: str
     old_words: list[tuple[bool, str]] = []
     new_words: list[tuple[bool, str]] = []
+    noise: bool = False  # not news: it changes on most visits, or a rule ignores it
 
 
 class Diff(Struct, frozen=True):
@@ -62,6 +64,8 @@ class Diff(Struct, frozen=True):
     a: Version
     b: Version
     items: list[DiffAnswer]
+    summary: str = ""
+    hidden: int = 0  # changed paragraphs that are noise and not in `items`
 
 
 def version_of(request: Request, crawl: str, row: VersionRow, place: int | None = None) -> Version:
@@ -108,6 +112,7 @@ def diff(
     a: Annotated[int | None, Query(ge=1, description="position of the older version in the history")] = None,
     b: Annotated[int | None, Query(ge=1, description="position of the newer version; the default is the last two versions")] = None,
     format: Literal["json", "html", "text"] = "json",
+    noise: Annotated[bool, Query(description="also give changes that are not news")] = False,
 ) -> Response:  # fmt: skip
     """The differences between two versions of a page."""
     with shelf.reading(crawl) as (folder, store):
@@ -119,24 +124,23 @@ def diff(
             if not 1 <= place <= count:
                 raise NotFound(f"there is no version {place}: this page has {count}")
         rows = [views.versions(store, id, place, place)[0] for place in (older, newer)]
-        shown = pieces(*(paragraphs_of(folder, row) for row in rows), places=format != "json")
-    summary = rows[1].summary if newer == older + 1 else ""
+        found = difference(
+            folder, store, (rows[0], rows[1]), consecutive=newer == older + 1, places=format != "json", noise=noise
+        )
     titles = [f"version {place}, {when(row.at)}" for place, row in zip((older, newer), rows, strict=True)]
     if format == "html":
         headers = {"Content-Security-Policy": _STANDALONE}
-        return Response(
-            as_html(rows[0].url, titles, shown, summary), media_type="text/html; charset=utf-8", headers=headers
-        )
+        return Response(as_html(rows[0].url, titles, found), media_type="text/html; charset=utf-8", headers=headers)
     if format == "text":
-        return Response(as_text(titles, shown, colour=False, summary=summary), media_type="text/plain; charset=utf-8")
+        return Response(as_text(titles, found, colour=False), media_type="text/plain; charset=utf-8")
     versions = [version_of(request, crawl, row, place) for row, place in zip(rows, (older, newer), strict=True)]
-    return json_answer(Diff(rows[0].url, versions[0], versions[1], [_difference(each) for each in shown]))
+    items = [_difference(each) for each in found.shown]
+    return json_answer(Diff(rows[0].url, versions[0], versions[1], items, found.summary, found.hidden))
 
 
-def _difference(piece: Any) -> DiffAnswer:
-    if piece.kind != "edited":
-        return DiffAnswer(piece.kind, piece.old, piece.new)
-    return DiffAnswer(piece.kind, piece.old, piece.new, *words(piece.old, piece.new))
+def _difference(piece: Piece) -> DiffAnswer:
+    worded = words(piece.old, piece.new) if piece.kind == "edited" else ([], [])
+    return DiffAnswer(piece.kind, piece.old, piece.new, *worded, piece.noise)
 
 
 def _archived(crawl: str, number: int, shelf: ShelfDep) -> warc.Archived:

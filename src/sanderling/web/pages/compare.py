@@ -5,10 +5,11 @@ from typing import Any, Literal, NamedTuple
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from sanderling.change.comparison import Piece, Words, blame, pieces
+from sanderling.change.comparison import Piece, Words, blame
 from sanderling.change.comparison import words as word_by_word
 from sanderling.errors import Damaged
 from sanderling.model import ChangeKind, VersionRow
+from sanderling.presenting.difference import Difference, difference
 from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
@@ -45,11 +46,11 @@ def lines(shown: list[Piece], everything: bool) -> list[DiffLine]:
             if not found or found[-1].kind != "gap":
                 found.append(DiffLine("gap", [], [], 0))
             found[-1] = found[-1]._replace(skipped=found[-1].skipped + 1)
-        elif piece.kind == "edited":
+        elif piece.kind == "edited" and not piece.noise:
             found.append(DiffLine(piece.kind, *_marked(piece)))
         else:
             left, right = ([(False, text)] if text else [] for text in (piece.old, piece.new))
-            found.append(DiffLine(piece.kind, left, right))
+            found.append(DiffLine("noise" if piece.noise else piece.kind, left, right))
     return found if near or everything else []
 
 
@@ -65,7 +66,7 @@ def _marked(piece: Piece) -> tuple[Words, Words]:
 @router.get("/crawls/{crawl}/pages/{id}/diff")
 def diff(
     request: Request, crawl: str, id: str, shelf: ShelfDep, a: int = 0, b: int = 0,
-    view: Literal["side", "inline"] = "side", all: bool = False,
+    view: Literal["side", "inline"] = "side", all: bool = False, noise: bool = False,
 ) -> HTMLResponse:  # fmt: skip
     with shelf.reading(crawl) as (folder, store):
         page = page_of(store, id)
@@ -78,12 +79,16 @@ def diff(
         if newest is None or count < 2:
             return show(request, "diff.html", **head, view="What changed", count=count, newest=newest)
         older, newer = (views.versions(store, page.id, number, number)[0] for number in (a, b))
-        texts, trouble = _texts(folder, [older, newer])
-    found = pieces(*texts) if not trouble else []
+        found, trouble = Difference("", [], 0, None), ""
+        try:
+            found = difference(folder, store, (older, newer), consecutive=b == a + 1, noise=noise)
+        except (Damaged, OSError) as error:
+            trouble = _in_words(error)
     return show(
         request, "diff.html", **head, view="What changed", count=count, a=a, b=b, side=view == "side", all=all,
-        older=older, newer=newer, shown=lines(found, all),
-        differing=sum(each.kind != "same" for each in found), same_count=len(texts[-1]) if texts else 0, trouble=trouble,
+        noise=noise, older=older, newer=newer, shown=lines(found.shown, all), summary=found.summary, hidden=found.hidden,
+        differing=sum(each.kind != "same" and not each.noise for each in found.shown), same_count=len(found.shown),
+        trouble=trouble,
     )  # fmt: skip
 
 
@@ -112,7 +117,11 @@ def _texts(folder: Folder, versions: list[VersionRow]) -> tuple[list[list[str]],
     """The visible paragraphs of each version, or an error message if the archive cannot be read."""
     try:
         return [paragraphs_of(folder, version) for version in versions], ""
-    except Damaged as error:
-        return [], str(error)
-    except OSError as error:
-        return [], f"the archived copy cannot be read: {error.filename}: {error.strerror}"
+    except (Damaged, OSError) as error:
+        return [], _in_words(error)
+
+
+def _in_words(error: Damaged | OSError) -> str:
+    if isinstance(error, OSError):
+        return f"the archived copy cannot be read: {error.filename}: {error.strerror}"
+    return str(error)

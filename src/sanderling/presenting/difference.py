@@ -1,0 +1,89 @@
+"""Finds what differs between two versions of a page, by the rules and the learned noise with which the crawl compares."""
+
+from typing import NamedTuple, Protocol
+
+from turbohtml import Document
+
+from sanderling.change import Verdict, explain, focus
+from sanderling.change.comparison import Piece, pieces
+from sanderling.change.explain import paragraphs, plainly
+from sanderling.change.judging import chooser, known_noise
+from sanderling.change.noise import volatile_places
+from sanderling.crawling.site_noise import Templates
+from sanderling.model import Before, ChangeKind, VersionRow
+from sanderling.repository import warc
+from sanderling.repository.archive import document_in
+from sanderling.repository.folder import Folder
+from sanderling.repository.store import Notes
+from sanderling.settings import load
+from sanderling.urls import identity, origin
+
+
+class NoiseStore(Notes, Protocol):
+    """What is known about the noise of pages and sites."""
+
+    def before(self, ids: list[int]) -> dict[int, Before]: ...
+
+
+class Difference(NamedTuple):
+    """What differs. `hidden` changed paragraphs are noise and not in `shown`."""
+
+    summary: str
+    shown: list[Piece]
+    hidden: int
+    verdict: Verdict | None  # None if one of the versions is not a document
+
+
+def difference(
+    folder: Folder, store: NoiseStore, both: tuple[VersionRow, VersionRow], *,
+    consecutive: bool, places: bool = False, noise: bool = False,
+) -> Difference:  # fmt: skip
+    """What differs between two versions. With `noise`, also what is not news: learned noise and parts that rules ignore."""
+    url = both[0].url
+    whole = [_document(folder, each) for each in both]
+    rule = chooser(load(folder.settings)[0].rules)(url) if folder.settings.exists() else None
+    focused = [focus(each, rule) if each is not None and rule else each for each in whole]
+    volatile = _volatile(store, url)
+    texts = [paragraphs(each) if each is not None else [] for each in focused]
+    if noise and rule:
+        everything = [paragraphs(each) if each is not None else [] for each in whole]
+        found = [_ignored(piece, *map(set, texts)) for piece in pieces(*everything, places=places, volatile=volatile)]
+    else:
+        found = pieces(*texts, places=places, volatile=volatile)
+    shown = found if noise else [piece for piece in found if not piece.noise]
+    verdict, summary = None, file_summary(both, consecutive)
+    if focused[0] is not None and focused[1] is not None:
+        verdict = explain(focused[0], focused[1], volatile)
+        stored = both[1] if consecutive and both[1].kinds else None
+        agree = stored is None or stored.summary == plainly(focused[0], focused[1]).summary
+        # What the crawl stored knows the noise of that time, so it stands. `explain` only adds details to it.
+        summary = verdict.summary if agree or stored is None else stored.summary
+    return Difference(summary, shown, len(found) - len(shown), verdict)
+
+
+def file_summary(both: tuple[VersionRow, VersionRow], consecutive: bool) -> str:
+    """A summary for two versions that are not both documents."""
+    for number, each in enumerate(both):
+        if each.kinds & ChangeKind.GONE:
+            return each.summary if number else f"back (before: {each.summary})"
+    if both[0].digest == both[1].digest:
+        return "the same file"
+    sizes = f"{both[0].size:,} bytes, now {both[1].size:,}"
+    # The stored summary compares a version with the one directly before it.
+    return f"{both[1].summary}: {sizes}" if consecutive else f"another file without text: {sizes}"
+
+
+def _document(folder: Folder, version: VersionRow) -> Document | None:
+    return None if version.kinds & ChangeKind.GONE else document_in(warc.read(folder.warcs, version.stored))
+
+
+def _volatile(store: NoiseStore, url: str) -> set[int]:
+    """The places of a page that change on most visits, as the page and its site have taught."""
+    before = store.before([identity(url)]).get(identity(url))
+    return volatile_places([known_noise(before.noise) if before else None, Templates(store).of(origin(url))])
+
+
+def _ignored(piece: Piece, old: set[str], new: set[str]) -> Piece:
+    """Marks a changed paragraph as noise if the rules leave none of it."""
+    counts = piece.old in old or piece.new in new
+    return piece if piece.kind == "same" or counts else piece._replace(noise=True)

@@ -1,0 +1,66 @@
+"""`sanderling diff` compares two versions by the same rules and the same learned noise as the crawl did."""
+
+from pathlib import Path
+
+from tests.conftest import Run
+from tests.servers import PageServer
+
+FAST = ["--delay", "0", "--clients", "1"]
+
+
+def test_a_diff_says_what_the_stored_change_says(sanderling: Run, tmp_path: Path) -> None:
+    """Parts that a rule ignores are neither counted nor named, and shown in grey when the user asks."""
+    folder, shown = tmp_path / "crawl", {"n": 0, "news": "Calm seas today"}
+
+    def page(_: int) -> bytes:
+        shown["n"] = int(shown["n"]) + 1
+        return (
+            f"<h1>Harbour</h1><p>{shown['news']}</p><p>Boats come and go</p><p>End</p>"
+            f"<div class=ad><p>number {3000 + int(shown['n'])}</p><p>ad {shown['n']} of many</p></div>"
+        ).encode()
+
+    with PageServer({"/": page}) as server:
+        url = server.origin + "/"
+        sanderling("crawl", url, "-d", folder, *FAST, "--max-pages", 1)
+        with (folder / "sanderling.toml").open("a") as file:
+            file.write('rules = [{ ignore = [".ad"] }]\n')
+        shown["news"] = "A storm is coming"
+        sanderling("crawl", "-d", folder, "--again")
+        (stored,) = sanderling("changes", folder, "--kind", "text", "--json").lines
+        assert stored["summary"].startswith("1 of 4 paragraphs changed")
+        told = sanderling("diff", folder, url).out
+        assert told.splitlines()[2].strip().startswith(stored["summary"])
+        assert "number" not in told
+        grey = sanderling("diff", folder, url, "--noise").out
+        assert grey.splitlines()[2] == told.splitlines()[2]
+        assert "\n  ~ - number 3001\n  ~ + number 3002\n" in grey
+        assert "\n  + A storm is coming\n" in grey
+        assert "\x1b[90m  ~ - number" in sanderling("diff", folder, url, "--noise", "--color", "always").out
+        assert 'class="noise"' in sanderling("diff", folder, url, "--noise", "--html").out
+
+
+def test_learned_noise_is_not_in_the_headline_of_a_diff(sanderling: Run, tmp_path: Path) -> None:
+    folder, news = tmp_path / "crawl", {"now": "Calm seas today"}
+
+    def page(n: int) -> bytes:
+        return f"<h1>Harbour</h1><p>{news['now']}</p><p>Visitors:</p><p>number {3000 + n}</p><p>End</p>".encode()
+
+    with PageServer({"/": page}) as server:
+        url = server.origin + "/"
+        sanderling("crawl", url, "-d", folder, *FAST, "--max-pages", 1)
+        for _ in range(5):
+            sanderling("crawl", "-d", folder, "--again")
+        last = sanderling("history", folder, url, "--json").lines[-1]
+        assert not last["news"]
+        told = sanderling("diff", folder, url).out
+        assert last["summary"] in told
+        assert "number" not in told
+        assert "1 changed paragraph is noise and not shown; --noise shows it" in told
+        news["now"] = "A storm is coming"
+        sanderling("crawl", "-d", folder, "--again")
+        last = sanderling("history", folder, url, "--json").lines[-1]
+        assert last["news"]
+        told = sanderling("diff", folder, url).out
+        assert told.splitlines()[2].strip().startswith(last["summary"])
+        assert "number" not in told
+        assert "\n  + A storm is coming\n" in told
