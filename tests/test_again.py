@@ -2,6 +2,8 @@
 
 import io
 import json
+import signal
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -14,8 +16,9 @@ from sanderling.crawling.ledger import Ledger
 from sanderling.model import Before, Counts, Outcome, State, Task, Visit
 from sanderling.server import settling
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
-from tests.conftest import FAST, Run
+from tests.conftest import FAST, Run, started
 from tests.servers import Answer, PageServer, links, redirect
+from tests.waiting import PATIENCE, until
 
 KINDS = {"text", "structure", "presentation", "image"}
 
@@ -346,3 +349,30 @@ def test_a_page_that_leaves_the_collection_while_it_is_visited_is_counted_once_a
     ledger.visited([same], [settled], {1: before}, {}, 0)
     counts = ledger.counts
     assert (counts.fetched, counts.gone, counts.excluded) == (1, 0, 0)
+
+
+@pytest.mark.parametrize("command", [("crawl", "--again", "-d"), ("refresh", "--policy", "all")])
+def test_an_interrupted_round_goes_on_where_it_was(sanderling: Run, tmp_path: Path, command: tuple[str, ...]) -> None:
+    """Each page is visited once a round, however often the round is interrupted."""
+    folder = tmp_path / "crawl"
+    slow = (*command, folder, "--delay", 0, "--per-host", 1, "--clients", 1)
+    with SyntheticWeb(pages=80, seed=11).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        site.requests.clear()
+        for runs in (1, 2, 3):
+            site.hold(after=20)
+            with started(*slow, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+                until(lambda: site.held)
+                process.send_signal(signal.SIGINT)
+                assert process.wait(PATIENCE) == 130
+            assert len(site.requests) <= 21 * runs
+        site.release()
+        ran = sanderling(*slow)
+        assert ran.code == 0
+        assert "goes on with a round of visits that was interrupted" in ran.err
+        assert set(site.requests) == site.direct.reachable(0)
+        # A stop comes between an answer and its commit once a run.
+        assert sum(site.requests.values()) <= 80 + 3 * 21
+        site.requests.clear()
+        sanderling(*command, folder, *FAST)
+        assert set(site.requests) == site.direct.reachable(0)

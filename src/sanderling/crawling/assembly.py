@@ -49,6 +49,7 @@ class Parts(NamedTuple):
     detection: ChangeDetection
     frontier: Frontier
     intake: Intake
+    notices: list[str]
 
 
 def assemble(
@@ -89,8 +90,9 @@ def assemble(
         beginning.retry_failed(store, ledger)
     beginning.retry_seeds(store, ledger, seeds)
     beginning.load_queue(store, allocator, backlog, by_level=settings.max_depth is not None)
+    notice = ""
     if again:
-        beginning.visit_all_again(store, backlog, due_times, admission.reads_sitemaps)
+        notice = beginning.visit_all_again(store, backlog, due_times, admission.reads_sitemaps)
     elif refresher is not None:
         beginning.begin_refresh(store, backlog, due_times, refresher)
     beginning.plant_seeds(store, ledger, seeds, admission, hosts, backlog)
@@ -102,7 +104,7 @@ def assemble(
         # A page that left the collection, or failed, may be in the queue again with versions of its own.
         returns=retry or collection is not None,
     )  # fmt: skip
-    return Parts(ledger, allocator, observer, limits, detection, frontier, intake)
+    return Parts(ledger, allocator, observer, limits, detection, frontier, intake, [notice] if notice else [])
 
 
 def _reached(settings: Settings, seeds: Seeds) -> Reached:

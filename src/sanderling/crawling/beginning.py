@@ -15,6 +15,9 @@ from sanderling.repository.store import FrontierStore, IntakeStore
 from sanderling.server.allocator import Allocator
 from sanderling.urls import identity
 
+# When a round of visits to all pages began; empty when it is complete.
+ROUND = "round"
+
 
 def retry_failed(store: IntakeStore, ledger: Ledger) -> None:
     """Queues every page that failed."""
@@ -39,17 +42,32 @@ def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_
         allocator.add_depths(store.depths())
 
 
-def visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes, sitemaps: bool) -> None:
-    """Makes every visited page due now, and the sitemaps if they are read."""
+def visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes, sitemaps: bool) -> str:
+    """Makes every visited page due now, and the sitemaps if they are read, unless a round was interrupted.
+
+    Returns a notice for the user when it goes on with such a round.
+    """
     now = clock.now()
-    store.revisit_all(now, sitemaps)
-    backlog.add_all(due_times.visits_due(now))
+    interrupted = store.noted(ROUND)
+    if not interrupted:
+        store.revisit_all(now, sitemaps)
+        store.note(ROUND, str(now))
+    due = due_times.visits_due(now)
+    backlog.add_all(due)
+    left = sum(count for _, count in due)
+    return f"goes on with a round of visits that was interrupted: {left:,} are left" if interrupted else ""
+
+
+def end_round(store: FrontierStore) -> None:
+    """Every page was visited again: the next round begins with all of them."""
+    store.note(ROUND, "")
 
 
 def begin_refresh(store: FrontierStore, backlog: Backlog, due_times: DueTimes, refresher: Refresher) -> None:
     """Leaves visits to the plan, and has sitemaps read first."""
     now = clock.now()
     store.forget_due()
+    store.note(ROUND, "")
     due_times.ignore_visits_until(now)
     backlog.add_all(Counter(refresher.read_first(store.sitemaps(), now)).items())
 

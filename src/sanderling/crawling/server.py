@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from sanderling import clock
-from sanderling.crawling import extractors
+from sanderling.crawling import beginning, extractors
 from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
@@ -53,6 +53,7 @@ class CrawlServer:
         """`again` visits every known page once more, `terms` those that deserve it; both ask only for what has changed.
         `retry` tries what failed once more."""
         self._folder = folder
+        self._again = again
         self._stopping = False
         self._sound = True  # until a write fails: then the totals in memory are not those in the store
         self._asked_to_stop: Callable[[], bool] = lambda: False
@@ -72,7 +73,7 @@ class CrawlServer:
             )
             self._frontier, self._intake = parts.frontier, parts.intake
             self._limits, self._detection, self._ledger = parts.limits, parts.detection, parts.ledger
-            self.repaired = [*opened.notices, *parts.detection.apply_rules()]
+            self.repaired = [*opened.notices, *parts.notices, *parts.detection.apply_rules()]
             self._control = Control(settings, folder.settings, parts.frontier)
             self._throughput = Throughput()
             self._clients = Clients(
@@ -136,6 +137,8 @@ class CrawlServer:
             self._loop(on_progress)
             if not self.stopped:
                 self._final_ranking.begin(self._ledger.counts)
+                if self._again and self._control.time_left != 0 and self._limits.bytes_left != 0:
+                    beginning.end_round(self._store)
         except Exception:
             self._sound = False
             raise
