@@ -340,11 +340,11 @@ def test_a_page_named_without_its_scheme(crawled: Path, capsys: pytest.CaptureFi
 def test_a_host_named_by_an_address(crawled: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (url,) = load(crawled / "sanderling.toml")[1]
     for host in (url, url.removeprefix("http://"), "127.0.0.1"):
-        assert main(["changes", str(crawled), "--host", host]) == 0
+        assert main(["changes", str(crawled), "--baseline", "--host", host]) == 0
         assert url in capsys.readouterr().out
         assert main(["search", str(crawled), "*", "--host", host]) == 0
         assert url in capsys.readouterr().out
-    assert main(["changes", str(crawled), "--host", "127.0.0.1:9"]) == 0
+    assert main(["changes", str(crawled), "--baseline", "--host", "127.0.0.1:9"]) == 0
     assert capsys.readouterr().out == ""
 
 

@@ -66,6 +66,7 @@ class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: tuple[ChangeName, ...] = ()
     min_significance: float = 0.0
     hosts: tuple[str, ...] = ()
+    baseline: bool = False  # also the pages of the first crawl
     allow_private: bool = False
 
     def __post_init__(self) -> None:

@@ -19,7 +19,7 @@ def webhook(folder: Path, endpoint: Endpoint | str, more: str = "") -> None:
     """Adds a webhook to a crawl."""
     url = endpoint if isinstance(endpoint, str) else endpoint.url
     with (folder / "sanderling.toml").open("a") as file:
-        file.write(f'[[webhook]]\nurl = "{url}"\nallow_private = true\n{more}\n')
+        file.write(f'[[webhook]]\nurl = "{url}"\nallow_private = true\nbaseline = true\n{more}\n')
 
 
 def empty_crawl(run: Run, site: ServedWeb, folder: Path, *more: object) -> None:
@@ -30,7 +30,7 @@ def empty_crawl(run: Run, site: ServedWeb, folder: Path, *more: object) -> None:
 
 
 def told(run: Run, folder: Path, *filters: str) -> list[str]:
-    return [row["id"] for row in run("changes", folder, "--json", *filters).lines[::-1]]
+    return [row["id"] for row in run("changes", folder, "--json", "--baseline", *filters).lines[::-1]]
 
 
 def test_every_change_is_delivered_once_in_order_and_signed(
@@ -49,7 +49,7 @@ def test_every_change_is_delivered_once_in_order_and_signed(
         assert endpoint.taken == told(sanderling, folder)
         assert other.taken == told(sanderling, folder, "--kind", "text", "--kind", "gone", "--min-significance", "0.1")
         assert other.taken
-        rows = sanderling("changes", folder, "--json").lines
+        rows = sanderling("changes", folder, "--json", "--baseline").lines
         assert [change for post in endpoint.posted for change in post.changes][-1].keys() == rows[0].keys()
         for post in endpoint.posted:
             signed = f"{post.headers['webhook-id']}.{post.headers['webhook-timestamp']}.".encode() + post.body

@@ -27,7 +27,7 @@ class Follower:
     """`sanderling changes --follow`, read through a pipe."""
 
     def __init__(self, *arguments: object) -> None:
-        wanted = command("changes", *arguments, "--follow", "--json")
+        wanted = command("changes", *arguments, "--follow", "--json", "--baseline")
         self._process = subprocess.Popen(wanted, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self._lines: queue.Queue[str] = queue.Queue()
         self._thread = threading.Thread(target=self._read)
@@ -69,12 +69,12 @@ def test_changes_are_told_as_they_are_committed(sanderling: Run, tmp_path: Path,
         with Follower(folder) as follower:
             heard = follower.first(lambda n: sanderling("crawl", "-d", folder, *FAST, "--max-pages", n))
             sanderling("crawl", "-d", folder, *FAST, "--max-pages", 1000)
-            told = sanderling("changes", folder, "--json").lines[::-1]
+            told = sanderling("changes", folder, "--json", "--baseline").lines[::-1]
             assert {row["url"] for row in told} == site.direct.reachable(0)
             missed = [row["id"] for row in told].index(heard["id"])
             site.clock.advance(3 * DAY)
             sanderling("crawl", "-d", folder, "--again", "--max-pages", 1000)
-            before, told = len(told), sanderling("changes", folder, "--json").lines[::-1]
+            before, told = len(told), sanderling("changes", folder, "--json", "--baseline").lines[::-1]
             assert len(told) > before
             heard_since = [row["id"] for row in follower.take(len(told) - missed - 1)]
             assert [heard["id"], *heard_since] == [row["id"] for row in told[missed:]]
@@ -93,7 +93,7 @@ def test_a_database_that_goes_away_is_waited_for(sanderling: Run, tmp_path: Path
             server.start()
             assert "the database is back" in follower.line()
             sanderling("crawl", "-d", folder, *FAST, "--max-pages", 1000)
-            told = sanderling("changes", folder, "--json").lines[::-1]
+            told = sanderling("changes", folder, "--json", "--baseline").lines[::-1]
             assert [row["id"] for row in before + follower.take(len(told) - 5)] == [row["id"] for row in told]
 
 
@@ -101,8 +101,11 @@ def test_following_can_begin_in_the_past(sanderling: Run, tmp_path: Path) -> Non
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=20, seed=8).serve() as site:
         sanderling("crawl", site.url, "-d", folder, *FAST)
-    told = sanderling("changes", folder, "--json").lines[::-1]
-    assert sanderling("changes", folder, "--json", "--follow", "--since", "1h", "--limit", len(told)).lines == told
+    told = sanderling("changes", folder, "--json", "--baseline").lines[::-1]
+    assert (
+        sanderling("changes", folder, "--json", "--baseline", "--follow", "--since", "1h", "--limit", len(told)).lines
+        == told
+    )
 
 
 def test_feed_and_digest_of_a_crawl(sanderling: Run, tmp_path: Path) -> None:
@@ -120,9 +123,9 @@ def test_feed_and_digest_of_a_crawl(sanderling: Run, tmp_path: Path) -> None:
     assert sanderling("feed", folder, "--limit", 3).out.count("<entry>") == 3
     assert "<entry>" not in sanderling("feed", folder, "--host", "elsewhere.org").out
 
-    (summed,) = [sanderling("digest", folder, "--json").json]
+    (summed,) = [sanderling("digest", folder, "--json", "--baseline").json]
     pages = [page for site in summed["sites"] for group in ("new", "changed", "gone") for page in site[group]]
-    everything = sanderling("changes", folder, "--json").lines
+    everything = sanderling("changes", folder, "--json", "--baseline").lines
     assert sorted(page["url"] for page in pages) == sorted({row["url"] for row in everything})
     changes = [row for row in everything if row["kinds"] != ["new"]]
     assert sum(page["times"] for page in pages if page["kinds"] != ["new"]) == len(changes)

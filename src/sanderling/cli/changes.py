@@ -5,19 +5,25 @@ import json
 import sys
 from collections.abc import Iterator
 from itertools import islice
+from typing import Protocol
+
+import msgspec
 
 from sanderling.cli.folders import add_folder, waiting
 from sanderling.cli.selecting import add_filters, wanted
 from sanderling.model import VersionRow
 from sanderling.presenting.arguments import count
-from sanderling.presenting.screen import harmless
+from sanderling.presenting.screen import harmless, many, say
 from sanderling.presenting.versions import kinds_in_words, when
 from sanderling.repository.opening import reading
-from sanderling.repository.store import ChangeStore
+from sanderling.repository.store import ChangeStore, Notes, Totals
+from sanderling.telling.baseline import baseline
 from sanderling.telling.selection import ChangeFilter, as_table
 from sanderling.telling.stored import following
 
 _ABOUT = """Lists pages that are new, changed or gone, newest first.
+
+The pages that the first crawl found are the baseline. They are not listed; --baseline lists them too.
 
 Three kinds of changes are left out: parts that change on most visits (a counter, an advertisement), pages that switch
 back and forth between versions, and changes that no reader sees. --all shows them too.
@@ -28,6 +34,10 @@ committed, oldest first. --since also prints earlier changes. If the database is
 
 # So many lines are aligned before the first of them is shown.
 _ALIGNED = 1000
+
+
+class BaselineStore(ChangeStore, Notes, Totals, Protocol):
+    """Changes, and which of them are the baseline."""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -45,8 +55,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen = wanted(options)
     with reading(options.dir, waiting() if options.follow else None) as (_, store):
+        chosen = wanted(options, store)
+        if chosen.after and not options.json:
+            _say_baseline(store)
         found = _as_they_come(store, chosen) if options.follow else chosen.of(store.changes())
         found = islice(found, options.limit)
         for line in map(_in_json, found) if options.json else _in_columns(found, 1 if options.follow else _ALIGNED):
@@ -56,12 +68,25 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _as_they_come(store: ChangeStore, chosen: ChangeFilter) -> Iterator[VersionRow]:
+def _say_baseline(store: BaselineStore) -> None:
+    found = baseline(store)
+    pages = store.counts().pages if found.open else found.pages
+    if pages:
+        say(
+            f"{many(pages, 'page')} of the first crawl {'are' if pages != 1 else 'is'} the baseline; --baseline lists them"
+        )
+
+
+def _as_they_come(store: BaselineStore, chosen: ChangeFilter) -> Iterator[VersionRow]:
     """What is wanted of the past, the oldest first, and then what is new."""
     newest = store.newest_version()
     if chosen.since:
         yield from reversed(list(chosen.of(store.changes(newest + 1))))
-    yield from filter(chosen.takes, following(store, newest))
+    for version in following(store, newest):
+        if version.number <= chosen.after:  # the first crawl may have ended since
+            chosen = msgspec.structs.replace(chosen, after=baseline(store).number)
+        if chosen.takes(version):
+            yield version
 
 
 def _in_json(version: VersionRow) -> str:

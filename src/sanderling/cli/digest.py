@@ -34,8 +34,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    chosen = wanted(options)
     with reading(options.dir) as (_, store):
+        chosen = wanted(options, store)
         sites = digest(chosen.of(store.changes()))
     if options.json:
         sys.stdout.write(json.dumps({"since": chosen.since, "sites": as_tables(sites)}, ensure_ascii=False) + "\n")

@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     if options.address is not None and not as_written(options.address):
         raise UsageError(f"--address {options.address!r} is not an http:// or https:// address")
     with reading(options.dir) as (folder, store):
-        made = feed(store, wanted(options), options.limit, options.address)
+        made = feed(store, wanted(options, store), options.limit, options.address)
     with written(options.output, folder) as file:
         file.write(made)
     return 0

@@ -6,6 +6,8 @@ from sanderling import clock
 from sanderling.model import ChangeKind
 from sanderling.presenting.arguments import host, share
 from sanderling.presenting.versions import moment
+from sanderling.repository.store import Notes
+from sanderling.telling.baseline import baseline
 from sanderling.telling.selection import ChangeFilter, kinds_named
 
 KINDS = [each.name.lower() for each in ChangeKind if each.name]
@@ -35,14 +37,18 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
         metavar="NAME",
         help="only this host and its subdomains (repeatable)",
     )
-    parser.add_argument("--all", action="store_true", help="also list changes that are not news")
+    parser.add_argument("--baseline", action="store_true", help="also list the pages that the first crawl found")
+    parser.add_argument(
+        "--all", action="store_true", help="also list changes that are not news, and the pages of the first crawl"
+    )
 
 
-def wanted(options: argparse.Namespace) -> ChangeFilter:
+def wanted(options: argparse.Namespace, store: Notes) -> ChangeFilter:
     return ChangeFilter(
         since=moment(options.since, clock.now()) if options.since is not None else 0.0,
         kinds=kinds_named(options.kind or ()),
         significance=options.min_significance,
         hosts=tuple(options.host),
         everything=options.all,
+        after=0 if options.all or options.baseline else baseline(store).number,
     )

@@ -29,6 +29,7 @@ from sanderling.server.client_time import in_server_time
 from sanderling.server.switchboard import ClientLine
 from sanderling.server.throughput import Throughput
 from sanderling.settings import Settings
+from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
 
 _log = logging.getLogger("sanderling")
@@ -88,7 +89,9 @@ class CrawlServer:
             self._final_ranking = FinalRanking(opened.store, folder.path, opened.run_folder / "weights")
             undo.callback(self._final_ranking.close)
             self._indexer = Companion(entry_points.command("index", folder.path), wanted=settings.index)
-            self._messenger = Messenger(folder, settings, opened.store.newest_version())
+            newest = opened.store.newest_version()
+            baseline.begin(opened.store, newest, parts.ledger.counts.pages, again or terms is not None)
+            self._messenger = Messenger(folder, settings, newest)
             undo.callback(self._messenger.close)
             self._undo = undo.pop_all()
 
@@ -147,6 +150,8 @@ class CrawlServer:
         self._final_ranking.finish(asked_to_stop)
         progress = self.progress()
         with contextlib.suppress(StoreAway):
+            if not progress.counts.queued:
+                baseline.close(self._store, self._store.newest_version(), progress.counts.pages)
             self._refresh_log.see(progress.refresh, clock.now(), ends=True)
         return progress
 

@@ -37,6 +37,11 @@ def size(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
+def many(count: int, noun: str, plural: str = "") -> str:
+    """A number and its noun: `1 page`, `2,000 pages`."""
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
 def rate_of(a_second: float) -> str:
     return f"{a_second:,.0f}/s" if a_second >= 10 else f"{a_second:.1f}/s"
 

@@ -161,11 +161,14 @@ def newest_versions(store: ViewStore, after: int, most: int) -> list[VersionRow]
 def changes(
     store: ViewStore, most: int, before: int | None = None, kinds: ChangeKind | None = None, since: float = 0.0,
     significance: float = 0.0, host: int | None = None, everything: bool = False,
+    newer_than: int = 0,
 ) -> ListPart:  # fmt: skip
-    """Versions of all pages, the newest first; without `everything` only those that are news."""
+    """Versions of all pages behind a number, the newest first; without `everything` only those that are news."""
     if before is None:
         before = (store.select("SELECT max(number) FROM versions")[0][0] or 0) + 1
-    end = before - (STRETCH if host is None else max(1, STRETCH // 4))  # whose host it is takes two more looks for each
+    end = max(
+        newer_than + 1, before - (STRETCH if host is None else max(1, STRETCH // 4))
+    )  # whose host it is takes two more looks for each
     wanted: list[tuple[str, list[object]]] = [("v.number < ? AND v.number >= ?", [before, end])]
     if kinds:
         wanted.append(("v.kinds & ? <> 0", [int(kinds)]))
@@ -187,7 +190,7 @@ def changes(
         return ListPart(found, found[-1].number)
     # Versions come in the order of time, give or take the length of a report.
     last = store.select("SELECT at FROM versions WHERE number >= ? ORDER BY number LIMIT 1", end) if since else []
-    over = end <= 1 or bool(last and last[0][0] < since - 600)
+    over = end <= newer_than + 1 or bool(last and last[0][0] < since - 600)
     return ListPart(found, None if over else end)
 
 

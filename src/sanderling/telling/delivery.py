@@ -11,15 +11,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from typing import Protocol
 
 from sanderling.errors import FolderInUse, StoreAway
 from sanderling.model import VersionRow
 from sanderling.network import agent
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.repository.store import ChangeStore
+from sanderling.repository.store import ChangeStore, Notes
 from sanderling.settings import Settings, Webhook
 from sanderling.telling import record as records
+from sanderling.telling.baseline import baseline
 from sanderling.telling.post import post
 from sanderling.telling.record import DeliveryRecord
 from sanderling.telling.secret import secret_of
@@ -81,15 +83,20 @@ def _deliver(
                 return
 
 
+class ReportStore(ChangeStore, Notes, Protocol):
+    """Changes, and which of them are the baseline."""
+
+
 class _Deliveries:
     """Deliveries to one webhook, one after the other."""
 
-    def __init__(self, store: ChangeStore, folder: Folder, settings: Settings, webhook: Webhook, say: Say) -> None:
+    def __init__(self, store: ReportStore, folder: Folder, settings: Settings, webhook: Webhook, say: Say) -> None:
         self._store, self._folder, self._settings, self._webhook, self._say = store, folder, settings, webhook, say
         self._name = f"the webhook at {hostname(webhook.url)}"
         self._wanted = ChangeFilter(
-            kinds=kinds_named(webhook.kinds), significance=webhook.min_significance, hosts=webhook.hosts
-        )
+            kinds=kinds_named(webhook.kinds), significance=webhook.min_significance, hosts=webhook.hosts,
+            after=0 if webhook.baseline else baseline(store).number,
+        )  # fmt: skip
         kept = records.read(folder.webhooks, webhook.url)
         self._record = kept or DeliveryRecord(delivered=store.newest_version())
 

@@ -21,10 +21,12 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     significance: float = 0.0
     hosts: tuple[str, ...] = ()  # and their subdomains; an empty tuple means all hosts
     everything: bool = False  # also changes that are not news or not visible
+    after: int = 0  # only versions with a higher number, such as those after the baseline
 
     def takes(self, version: VersionRow) -> bool:
         return (
             version.at >= self.since
+            and version.number > self.after
             and version.significance >= self.significance
             and (not self.kinds or bool(version.kinds & self.kinds))
             and (self.everything or (version.news and bool(version.kinds)))
@@ -34,7 +36,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     def of(self, newest_first: Iterable[VersionRow]) -> Iterator[VersionRow]:
         """Yields the wanted versions. It stops reading at versions that are too old."""
         for version in newest_first:
-            if version.at < self.since - SLACK:
+            if version.at < self.since - SLACK or version.number <= self.after:
                 return
             if self.takes(version):
                 yield version

@@ -10,6 +10,7 @@ from sanderling.model import ChangeKind
 from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
+from sanderling.telling.baseline import baseline
 from sanderling.telling.selection import kinds_named
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import After, Limit, ShelfDep, host_named
@@ -36,14 +37,16 @@ def list_changes(
     request: Request, crawl: str, shelf: ShelfDep, limit: Limit = 100, after: After = None, since: Since = "",
     kind: Kinds = [],  # noqa: B006  (FastAPI copies it)
     min_significance: Annotated[float, Query(ge=0, le=1)] = 0.0, host: str = "",
-    everything: Annotated[bool, Query(alias="all", description="also changes that are not news")] = False,
+    everything: Annotated[bool, Query(alias="all", description="also changes that are not news, and the first crawl")] = False,
+    first: Annotated[bool, Query(alias="baseline", description="also the pages that the first crawl found")] = False,
 ) -> Response:  # fmt: skip
     """What changed, the newest first."""
     start = moment(since, time.time()) if since else 0.0
     with shelf.reading(crawl) as (_, store):
         part = views.changes(
-            store, limit, after, kinds_named(kind), start, min_significance, host_named(store, host), everything
-        )
+            store, limit, after, kinds_named(kind), start, min_significance, host_named(store, host), everything,
+            0 if everything or first else baseline(store).number,
+        )  # fmt: skip
     return json_answer(ChangeList([version_of(request, crawl, row) for row in part.rows], part.next))
 
 
@@ -51,7 +54,10 @@ def list_changes(
 def feed(request: Request, crawl: str, shelf: ShelfDep, host: str = "", kind: Kinds = []) -> Response:  # noqa: B006
     """The newest changes as an Atom feed."""
     with shelf.reading(crawl) as (_, store):
-        found = views.changes(store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(store, host)).rows
+        found = views.changes(
+            store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(store, host),
+            newer_than=baseline(store).number,
+        ).rows  # fmt: skip
     title = f"Changes in {crawl}" + (f" on {host}" if host else "")
     about = f"sanderling:feed {crawl} {host} {','.join(sorted(kind))}"
     return Response(atom.feed(found, title, about, str(request.url)), media_type=atom.MEDIA_TYPE)

@@ -1,10 +1,10 @@
 """Changes, the newest first, as a page and as a feed."""
 
 import time
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from fastapi.responses import HTMLResponse
 
 from sanderling.errors import UsageError
@@ -12,6 +12,7 @@ from sanderling.model import ChangeKind
 from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
+from sanderling.telling.baseline import baseline
 from sanderling.urls import identity
 from sanderling.web.api.inputs import ShelfDep, host_named
 from sanderling.web.pages.addresses import MOST, first_part, next_part, offered_hosts
@@ -29,6 +30,7 @@ class ChangesQuery(NamedTuple):
     significance: str
     host: str
     all: bool
+    baseline: bool
 
     @property
     def any(self) -> bool:
@@ -42,9 +44,12 @@ def kinds_of(name: str) -> ChangeKind | None:
 @router.get("/crawls/{crawl}/changes")
 def changes(
     request: Request, crawl: str, shelf: ShelfDep, kind: str = "", since: str = "", significance: str = "",
-    host: str = "", all: bool = False, before: int | None = None,
+    host: str = "", all: bool = False, first: Annotated[bool, Query(alias="baseline")] = False,
+    before: int | None = None,
 ) -> HTMLResponse:  # fmt: skip
-    asked = ChangesQuery(kind, since.strip(), significance if significance in dict(STEPS) else "", host.strip(), all)
+    asked = ChangesQuery(
+        kind, since.strip(), significance if significance in dict(STEPS) else "", host.strip(), all, first
+    )
     wrong: dict[str, str] = {}
     after, chosen = 0.0, None
     try:
@@ -57,17 +62,19 @@ def changes(
             chosen = host_named(store, asked.host)
         except UsageError as error:
             wrong["host"] = str(error)
+        began = baseline(store)
         if not wrong:
             part = views.changes(
-                store, MOST, before, kinds_of(kind), after, float(asked.significance or 0), chosen, all
-            )
+                store, MOST, before, kinds_of(kind), after, float(asked.significance or 0), chosen, all,
+                0 if all or first else began.number,
+            )  # fmt: skip
         hosts = offered_hosts(store)
     filters = {
         name: value for name, value in asked._asdict().items() if value and name in ("kind", "significance", "host")
     }
     return show(
         request, "changes.html", crawl=crawl, tab="Changes", asked=asked, wrong=wrong, hosts=hosts, kind_names=KINDS,
-        steps=STEPS, rows=[(identity(each.url), each) for each in part.rows], first=first_part(request, "before"),
+        steps=STEPS, baseline=began.pages, rows=[(identity(each.url), each) for each in part.rows], first=first_part(request, "before"),
         next=next_part(request, "before", part.next), feed=f"/crawls/{crawl}/changes.atom" + ("?" + urlencode(filters) if filters else ""),
     )  # fmt: skip
 
@@ -78,7 +85,10 @@ def feed(
 ) -> Response:
     least = float(significance) if significance in dict(STEPS) and significance else 0.0
     with shelf.reading(crawl) as (_, store):
-        found = views.changes(store, atom.MOST_ENTRIES, None, kinds_of(kind), 0.0, least, host_named(store, host)).rows
+        found = views.changes(
+            store, atom.MOST_ENTRIES, None, kinds_of(kind), 0.0, least, host_named(store, host),
+            newer_than=baseline(store).number,
+        ).rows  # fmt: skip
     title = f"Changes in {crawl}" + (f": {kind}" if kind in KINDS else "") + (f" on {host}" if host else "")
     about = f"sanderling:dashboard {crawl} {kind} {least} {host}"
     return Response(atom.feed(found, title, about, str(request.url)), media_type=atom.MEDIA_TYPE)

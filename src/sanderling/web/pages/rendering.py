@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from sanderling import __version__
 from sanderling.clock import DAY
-from sanderling.presenting.screen import duration, harmless, size
+from sanderling.presenting.screen import duration, harmless, many, size
 from sanderling.web.api.inputs import named
 from sanderling.web.pages import plots
 from sanderling.web.security import Security, form_token
@@ -53,10 +53,6 @@ def about(seconds: float) -> str:
             break
         below = end
     return many(max(1, round(seconds / size_of)), unit)
-
-
-def many(count: int, noun: str, plural: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def number(count: float) -> str:

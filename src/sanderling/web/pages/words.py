@@ -9,9 +9,9 @@ from typing import Any
 from sanderling.change.judging import known_fingerprint, known_noise
 from sanderling.clock import DAY
 from sanderling.model import Kind
-from sanderling.presenting.screen import size
+from sanderling.presenting.screen import many, size
 from sanderling.repository.views import Shown
-from sanderling.web.pages.rendering import about, ago, many, percent, when
+from sanderling.web.pages.rendering import about, ago, percent, when
 
 
 def facts(page: Shown) -> list[tuple[str, str]]:
