@@ -16,13 +16,13 @@ from typing import Any
 
 import msgspec
 
-from sanderling.cli.progress import Display
+from sanderling.cli.progress import Display, RevisitDisplay
 from sanderling.crawling.server import CrawlServer
 from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname
-from sanderling.presenting.screen import duration, rate_of, say, size
+from sanderling.presenting.screen import duration, many, rate_of, say, size
 from sanderling.refreshing.terms import Terms
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import settings_for
@@ -118,7 +118,7 @@ def run(options: argparse.Namespace) -> int:
         for line in server.repaired:
             say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
-        progress, interrupted = watch(server, Display())
+        progress, interrupted = watch(server, RevisitDisplay(started_with) if options.again else Display())
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
         else:
@@ -152,8 +152,13 @@ def what_was_found(before: Counts, progress: CrawlProgress, folder: Path) -> str
     found = {name: getattr(progress.counts, name) - getattr(before, name) for name in (*_ALWAYS_TOLD, *_TOLD, "visits")}
     told = ", ".join(f"{found[name]:,} {words}" for name, words in _ALWAYS_TOLD.items())
     told += "".join(f", {found[name]:,} {words}" for name, words in _TOLD.items() if found[name])
+    # A page out of reach may have given no answer, and only answers count as visits.
+    named = sum(number for name, number in found.items() if name != "visits")
+    visits = max(found["visits"], named)
+    if others := visits - named:
+        told += f", {others:,} other (redirects, errors, pages still gone)"
     return (
-        f"{found['visits']:,} visits in {folder}, {duration(progress.seconds)}: {told}\n"
+        f"{many(visits, 'visit')} in {folder}, {duration(progress.seconds)}: {told}\n"
         f"next: `sanderling changes {where}`, `sanderling diff {where} URL`\n"
     )
 
@@ -205,8 +210,9 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
         return
     new = counts.pages - before.pages
     rate = f", {rate_of(new / progress.seconds)}" if new and progress.seconds else ""
-    pages = f"{counts.pages:,} page{'s' * (counts.pages != 1)}"
-    lines = [f"{pages} ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"]
+    lines = [
+        f"{many(counts.pages, 'page')} ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"
+    ]
     if not counts.pages:
         lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
     elif counts.failed or counts.gone:

@@ -8,7 +8,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 from sanderling.crawling.status import CrawlProgress
-from sanderling.presenting.screen import duration, rate_of, size
+from sanderling.model import Counts
+from sanderling.presenting.screen import duration, many, rate_of, size
 
 PLAIN_EVERY = 5.0
 
@@ -36,7 +37,7 @@ class Display:
             self._live.update(self._panel(progress))
         elif now - self._shown >= self._plain_every:
             self._shown = now
-            self._stream.write(f"{self.line(progress)}{self._left(progress)}\n")
+            self._stream.write(f"{self.line(progress)}{self._time_left(progress)}\n")
             self._stream.flush()
 
     def say(self, line: str) -> None:
@@ -59,19 +60,24 @@ class Display:
     def line(self, progress: CrawlProgress) -> str:
         counts = progress.counts
         parts = [
-            f"{counts.pages:,} page{'s' * (counts.pages != 1)}",
+            many(counts.pages, "page"),
             rate_of(self.rate()),
             size(counts.bytes),
             f"{counts.queued:,} queued",
-            f"{progress.hosts:,} host{'s' * (progress.hosts != 1)}",
+            many(progress.hosts, "host"),
             f"{counts.failed + counts.gone:,} failed or gone",
         ]
         if progress.away:
             parts.append("the network is away")
         return " · ".join(parts)
 
-    def _left(self, progress: CrawlProgress) -> str:
-        """How long it takes until the first limit is met, going on at this rate."""
+    def _time_left(self, progress: CrawlProgress) -> str:
+        """The time until the run ends, if that can be told."""
+        waits = self._waits(progress)
+        return f" · {duration(min(waits))} left" if waits else ""
+
+    def _waits(self, progress: CrawlProgress) -> list[float]:
+        """How long it takes until each limit is met, going on at this rate."""
         waits = [] if progress.time_left is None else [progress.time_left]
         if rate := self.rate():
             counts = progress.counts
@@ -79,18 +85,52 @@ class Display:
                 waits.append(progress.left / rate)
             if progress.bytes_left is not None and counts.bytes:
                 waits.append(progress.bytes_left / (rate * counts.bytes / counts.pages))
-        return f" · {duration(min(waits))} left" if waits else ""
+        return waits
 
     def _panel(self, progress: CrawlProgress) -> "Table":
         from rich.spinner import Spinner
         from rich.table import Table
         from rich.text import Text
 
-        clients = f"{progress.clients} client{'s' * (progress.clients != 1)}, {progress.leased:,} leased"
+        clients = f"{many(progress.clients, 'client')}, {progress.leased:,} leased"
         text = Text(
-            f"{self.line(progress)}\n{duration(progress.seconds)}{self._left(progress)} · {clients} · "
+            f"{self.line(progress)}\n{duration(progress.seconds)}{self._time_left(progress)} · {clients} · "
             "Ctrl-C stops; a second run resumes"
         )
         beside = Table.grid(padding=(0, 1))
         beside.add_row(Spinner("dots"), text)
         return beside
+
+
+class RevisitDisplay(Display):
+    """Shows how a run goes that visits every known page again. The number of pages says nothing about that."""
+
+    def __init__(self, before: Counts, plain_every: float = PLAIN_EVERY) -> None:
+        super().__init__(plain_every)
+        self._before = before
+
+    def line(self, progress: CrawlProgress) -> str:
+        now, before = progress.counts, self._before
+        done = self._done(progress)
+        parts = [
+            f"{done:,} of {many(done + _to_visit(progress), 'visit')}",
+            f"{now.changed - before.changed:,} changed",
+            f"{now.pages - before.pages:,} new",
+            f"{now.left - before.left:,} gone",
+            f"{size(now.bytes - before.bytes)} fetched",
+            many(progress.hosts, "host"),
+        ]
+        return " · ".join([*parts, "the network is away"] if progress.away else parts)
+
+    def _done(self, progress: CrawlProgress) -> int:
+        return progress.counts.visits - self._before.visits
+
+    def _waits(self, progress: CrawlProgress) -> list[float]:
+        """Also how long the remaining visits take, at the mean rate of the run: a slow site has pauses of minutes."""
+        done = self._done(progress)
+        visits = [_to_visit(progress) * progress.seconds / done] if done and progress.refresh is None else []
+        return super()._waits(progress) + visits
+
+
+def _to_visit(progress: CrawlProgress) -> int:
+    return progress.waiting + progress.leased

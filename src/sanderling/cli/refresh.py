@@ -10,11 +10,11 @@ import msgspec
 
 from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
 from sanderling.cli.folders import add_folder
-from sanderling.cli.progress import PLAIN_EVERY, Display
+from sanderling.cli.progress import PLAIN_EVERY, RevisitDisplay
 from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import UsageError
 from sanderling.model import Counts
-from sanderling.presenting.screen import say, size
+from sanderling.presenting.screen import many, say, size
 from sanderling.refreshing.terms import OBJECTIVES, POLICIES, Budget, Terms, read_budget
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store, settings_for
@@ -84,12 +84,8 @@ def run(options: argparse.Namespace) -> int:
     return 0 if options.forever and interrupted == 128 + signal.SIGTERM else interrupted
 
 
-class _Display(Display):
+class _Display(RevisitDisplay):
     """Shows how a refresh goes."""
-
-    def __init__(self, before: Counts, plain_every: float) -> None:
-        super().__init__(plain_every)
-        self._before = before
 
     def line(self, progress: CrawlProgress) -> str:
         after, before, refresh = progress.counts, self._before, progress.refresh
@@ -99,7 +95,7 @@ class _Display(Display):
             return "planning what to visit"
         parts = [
             f"freshness {refresh.freshness:.3f} (estimated)",
-            f"{after.visits - before.visits:,} visits",
+            many(after.visits - before.visits, "visit"),
             f"{after.changed - before.changed:,} changed",
             f"{after.pages - before.pages:,} new",
             f"{size(after.bytes - before.bytes)} fetched, {size(refresh.spared)} saved",

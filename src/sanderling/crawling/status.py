@@ -40,6 +40,7 @@ class CrawlProgress(msgspec.Struct, frozen=True):
     bytes_left: int | None = None
     away: bool = False  # the network
     refresh: Refreshing | None = None
+    waiting: int = 0  # URLs that wait for a visit, the first or another
 
 
 OnProgress = Callable[[CrawlProgress], None]
@@ -70,6 +71,7 @@ class CrawlStatus:
             self._clients.replaced, self._control.seconds, self._limits.pages_left, self._control.time_left,
             self._limits.bytes_left, self._frontier.away,
             self._refresher.progress(self._observer.spared) if self._refresher is not None else None,
+            self._frontier.waiting,
         )  # fmt: skip
 
     def forget(self) -> None:
