@@ -263,6 +263,21 @@ def test_the_same_with_the_state_in_postgresql(sanderling: Run, tmp_path: Path, 
             assert ran.code == 0 and 12 <= ran.json["visits"] <= 15 and ran.json["changed"] > 0, ran.err
         told = sanderling("freshness", folder, "--json", env=later(4)).json
         assert told["visited_again"] > 10 and told["rates"]["any"] > 0
+        assert told["watched_days"] > 1
+        assert 0 < told["changes_low"] < told["changes_a_day"] < told["changes_high"]
+        said = sanderling("freshness", folder, env=later(4)).out
+        assert f"probably {told['changes_low']:,.1f} to" in said
+
+
+def test_minutes_say_nothing_about_a_day(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with PageServer({"/": lambda n: page(f"visit {n}")}) as server:
+        sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
+        for minutes in (5, 10, 15):
+            sanderling("crawl", "-d", folder, "--again", env=later(minutes / 1440))
+        told = sanderling("freshness", folder, env=later(16 / 1440))
+    assert "too early to tell how often they change: those visited again were watched for 15 min" in told.out
+    assert "changes a day are expected" not in told.out
 
 
 def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Run, tmp_path: Path) -> None:
@@ -270,7 +285,8 @@ def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Run, tmp_path: Pa
     with PageServer({"/": page("alone")}) as server:
         sanderling("crawl", server.origin + "/", "-d", folder, *FAST)
     told = sanderling("freshness", folder)
-    assert told.code == 0 and "1 pages, 0 of them visited again" in told.out and "visits a day" in told.out
+    assert told.code == 0 and "1 page, 0 of them visited again" in told.out and "visits a day" in told.out
+    assert "too early to tell how often they change: no page was visited again" in told.out
     drawn = tmp_path / "curve.svg"
     assert sanderling("freshness", folder, "--plot", drawn).code == 0
     assert fromstring(drawn.read_text()).tag.endswith("svg")

@@ -94,6 +94,17 @@ def test_dates_that_lie(date: str) -> None:
     assert host.dates_are_true == (date == "true")
 
 
+@pytest.mark.parametrize("changed", [True, False])
+def test_a_date_close_to_the_last_visit_proves_nothing(changed: bool) -> None:
+    """A page that changes minutes after each visit has true dates that a wrong clock could also explain."""
+    host = signals.Validators()
+    for k in range(20):
+        last = 10.0 * k
+        host = signals.check_date(host, last + 120 / 86400, last + 10, last, changed)
+        host = signals.check_date(host, last - 120 / 86400, last + 10, last, changed)
+    assert host == signals.Validators()
+
+
 def test_a_season_raises_and_lowers_the_exposure_of_neighbours() -> None:
     tide = Season(2, start=0.0, width=1.0)
     since = np.array([0.0, 0.0])

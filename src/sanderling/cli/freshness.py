@@ -4,16 +4,28 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from sanderling import clock
 from sanderling.cli.folders import add_folder
 from sanderling.clock import DAY
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
-from sanderling.freshness.outlook import BudgetValue, SignalDoubt, budget_values, doubts, fading, paces, rates_by_kind
+from sanderling.freshness.outlook import (
+    SHORTEST_WATCH,
+    BudgetValue,
+    SignalDoubt,
+    budget_values,
+    changes_a_day,
+    doubts,
+    fading,
+    paces,
+    rates_by_kind,
+    watched_days,
+)
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.plot import plot, save_png, save_svg, table
-from sanderling.presenting.screen import harmless
+from sanderling.presenting.screen import duration, harmless, many
 from sanderling.refreshing.logbook import past
 from sanderling.refreshing.planner import Collection, read
 from sanderling.repository.opening import reading
@@ -66,16 +78,20 @@ def _origins(store: HostStore, collection: Collection) -> dict[int, str]:
     return {host.id: host.origin for host in store.hosts()} if collection.hosts else {}
 
 
-def _facts(collection: Collection, known: Believed) -> dict[str, object]:
+def _facts(collection: Collection, known: Believed) -> dict[str, Any]:
     weight = max(float(known.weight.sum()), 1e-12)
     pages = collection.pages
+    changes = changes_a_day(known, pages)
     return {
         "pages": len(pages),
         "visited_again": int(numbers_of(pages)[:, 0].any(axis=1).sum()),
         "freshness": float(known.fresh.mean()) if len(pages) else 0.0,
         "weighted_freshness": float(known.weight @ known.fresh) / weight,
         "age_days": float(known.age.mean()) if len(pages) else 0.0,
-        "changes_a_day": float(known.rate.sum()),
+        "changes_a_day": changes.expected,
+        "changes_low": changes.low,
+        "changes_high": changes.high,
+        "watched_days": watched_days(pages),
     }
 
 
@@ -93,17 +109,32 @@ def _series(curve: list[BudgetValue]) -> dict[str, list[tuple[float, float]]]:
     }
 
 
+def _changes(facts: dict[str, Any]) -> str:
+    watched = facts["watched_days"]
+    if not facts["visited_again"]:
+        return "too early to tell how often they change: no page was visited again; the figures below are guesses"
+    if watched < SHORTEST_WATCH:
+        return (
+            f"too early to tell how often they change: those visited again were watched for {duration(watched * DAY)} "
+            "on average; the figures below are guesses until they were watched for a day"
+        )
+    return (
+        f"about {facts['changes_a_day']:,.1f} changes a day are expected, "
+        f"probably {facts['changes_low']:,.1f} to {facts['changes_high']:,.1f}"
+    )
+
+
 def _told(
-    folder: Path, collection: Collection, known: Believed, facts: dict[str, object], curve: list[BudgetValue],
+    folder: Path, collection: Collection, known: Believed, facts: dict[str, Any], curve: list[BudgetValue],
     doubted: list[SignalDoubt], origins: dict[int, str],
 ) -> str:  # fmt: skip
     if not facts["pages"]:
         return f"no pages in {folder} yet: `sanderling crawl -d {folder}` fetches some\n"
     lines = [
-        f"{facts['pages']:,} pages, {facts['visited_again']:,} of them visited again: believed to be "
+        f"{many(facts['pages'], 'page')}, {facts['visited_again']:,} of them visited again: believed to be "
         f"{facts['freshness']:.3f} fresh, {facts['weighted_freshness']:.3f} by importance; "
         f"what they miss is {facts['age_days']:.1f} days old",
-        f"about {facts['changes_a_day']:,.1f} changes a day are expected",
+        _changes(facts),
         "",
         table([[name, count] for name, count in paces(known)], ["change", "pages"]),
     ]

@@ -27,6 +27,10 @@ PACES = (
 SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 # Days from now for which freshness without visits is predicted.
 DAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 18.0, 22.0, 28.0)
+# Pages that were watched for fewer days say little about a day.
+SHORTEST_WATCH = 1.0
+_FOUR_OF_FIVE = 1.28  # standard deviations of a normal distribution
+_WIDEST = 9.0  # a greater variance of the logarithm of a rate says no more
 _SAMPLE = 50_000
 # Gauss-Hermite quadrature: the mean over a normal distribution.
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)
@@ -47,6 +51,36 @@ class SignalDoubt(NamedTuple):
     host: int
     about: str
     why: str
+
+
+class Interval(NamedTuple):
+    """A number that lies between `low` and `high` in four of five cases."""
+
+    low: float
+    expected: float
+    high: float
+
+
+def changes_a_day(known: Believed, pages: NDArray[np.void]) -> Interval:
+    """The changes of all pages in a day.
+
+    Each page has its own uncertainty. All share that of the usual rate, which is learned from few changes.
+    """
+    total = float(known.rate.sum())
+    numbers = numbers_of(pages)[:, 0].astype(np.float64)
+    own = float(np.sqrt((known.rate**2 * np.expm1(np.minimum(known.spread**2, _WIDEST))).sum())) / max(total, 1e-12)
+    shared = 1 / np.sqrt(1 + numbers[:, 1].sum() + numbers[:, 3].sum())
+    factor = float(np.exp(_FOUR_OF_FIVE * np.hypot(own, shared)))
+    return Interval(total / factor, total, total * factor)
+
+
+def watched_days(pages: NDArray[np.void]) -> float:
+    """For how long the pages that were visited again have been watched, on average."""
+    numbers = numbers_of(pages)[:, 0].astype(np.float64)
+    quiet, changes, logs, _ = numbers[numbers.any(axis=1)].T
+    if not len(quiet):
+        return 0.0
+    return float((quiet + changes * np.exp(logs / np.maximum(changes, 1e-9))).mean())
 
 
 def paces(known: Believed) -> list[tuple[str, int]]:

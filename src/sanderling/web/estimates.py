@@ -40,6 +40,9 @@ class Estimate(Struct, frozen=True, kw_only=True):
     weighted_freshness: float
     age_days: float
     changes_a_day: float
+    changes_low: float = 0.0  # in four of five cases the changes a day are between these two
+    changes_high: float = 0.0
+    watched_days: float = 0.0  # mean time from the first to the last visit of pages that were visited again
     rates: dict[str, float] = {}
     paces: dict[str, int] = {}
     doubts: list[DoubtAnswer] = []
