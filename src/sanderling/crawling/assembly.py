@@ -4,30 +4,30 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sanderling.crawling import beginning
-from sanderling.crawling.admission import Admission
-from sanderling.crawling.backlog import Backlog
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.host_outage import HostOutages
-from sanderling.crawling.hosts import Hosts
 from sanderling.crawling.intake import Intake
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.limits import Limits
 from sanderling.crawling.next_tasks import NextTasks
-from sanderling.crawling.ordering import Ordering
 from sanderling.crawling.outage import Network, Reached
 from sanderling.crawling.queued_urls import QueuedUrls
 from sanderling.crawling.rescope import Rescoping
-from sanderling.crawling.seeds import Seeds
 from sanderling.processes import entry_points
 from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
+from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
+from sanderling.server.backlog import Backlog
 from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.server.hosts import Hosts
+from sanderling.server.ordering import Ordering
+from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 
 

@@ -3,16 +3,16 @@
 from collections import Counter
 
 from sanderling import clock
-from sanderling.crawling.admission import Admission
-from sanderling.crawling.backlog import Backlog
 from sanderling.crawling.due_times import DueTimes
-from sanderling.crawling.hosts import Hosts
 from sanderling.crawling.ledger import Ledger
-from sanderling.crawling.seeds import Seeds, pages_among
 from sanderling.model import Reworked, State
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.store import FrontierStore, IntakeStore
+from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
+from sanderling.server.backlog import Backlog
+from sanderling.server.hosts import Hosts
+from sanderling.server.seeds import Seeds, pages_among
 from sanderling.urls import identity
 
 # When a round of visits to all pages began; empty when it is complete.

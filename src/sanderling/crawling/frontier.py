@@ -10,25 +10,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sanderling import clock
-from sanderling.crawling.backlog import Backlog
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.host_outage import HostOutages
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.limits import Limits
 from sanderling.crawling.next_tasks import NextTasks
-from sanderling.crawling.ordering import Ordering
 from sanderling.crawling.outage import Network
 from sanderling.crawling.queued_urls import QueuedUrls
 from sanderling.crawling.rescope import Rescoping
-from sanderling.crawling.seeds import Seeds
 from sanderling.crawling.swapping import apply_swaps
 from sanderling.model import HostLease, Report, Reworked, Settled, State, Visit
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.store import FrontierStore
 from sanderling.server.allocator import Allocator
+from sanderling.server.backlog import Backlog
 from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.holding import Released
+from sanderling.server.ordering import Ordering
+from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.

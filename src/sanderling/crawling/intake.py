@@ -3,20 +3,20 @@
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from sanderling.crawling.admission import Admission
-from sanderling.crawling.backlog import Backlog
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.frontier import Frontier
-from sanderling.crawling.hosts import Hosts
 from sanderling.crawling.ledger import Ledger
-from sanderling.crawling.seeds import Seeds
 from sanderling.model import Before, Commit, Found, Kind, NewUrl, Outcome, Report, Settled, State, Task, Visit
 from sanderling.refreshing.observer import Observer
 from sanderling.repository.store import IntakeStore
 from sanderling.server import settling
+from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
+from sanderling.server.backlog import Backlog
 from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.holding import Lessons
+from sanderling.server.hosts import Hosts
+from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 
 Seen = Mapping[int, tuple[Found, Visit]]  # every URL that a report mentions, with the visit that did so first

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Collection
 
-from sanderling.crawling.backlog import Backlog
-from sanderling.crawling.hosts import Hosts
 from sanderling.crawling.ledger import Ledger
-from sanderling.crawling.ordering import Ordering
 from sanderling.crawling.rescope import Rescoping
 from sanderling.model import NewUrl, Reworked, State, Task
 from sanderling.repository.store import FrontierStore
 from sanderling.server.allocator import Allocator
+from sanderling.server.backlog import Backlog
 from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.server.hosts import Hosts
+from sanderling.server.ordering import Ordering
 
 
 class QueuedUrls:

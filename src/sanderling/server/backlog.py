@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from sanderling.crawling.hosts import Hosts
-from sanderling.crawling.seeds import Seeds
 from sanderling.model import Host, NewUrl, State
 from sanderling.server.allocator import Allocator
 from sanderling.server.gate.holding import Released
+from sanderling.server.hosts import Hosts
+from sanderling.server.seeds import Seeds
 
 _NO_HOSTS: Mapping[int, Host] = {}
 

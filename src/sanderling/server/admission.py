@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from sanderling.crawling.hosts import Hosts
-from sanderling.crawling.ordering import Ordering
-from sanderling.crawling.seeds import Seeds
 from sanderling.model import Found, Kind, NewUrl, Outcome, Task, Visit
 from sanderling.repository.store import FrontierStore
 from sanderling.server.dispatcher import admit
 from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.holding import Lessons
+from sanderling.server.hosts import Hosts
+from sanderling.server.ordering import Ordering
+from sanderling.server.seeds import Seeds
 from sanderling.server.sources import Sources
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
