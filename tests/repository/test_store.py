@@ -9,6 +9,7 @@ import pytest
 
 from sanderling.errors import BadFolder, Damaged
 from sanderling.model import (
+    DUE_AT_ONCE,
     Change,
     ChangeKind,
     Commit,
@@ -349,3 +350,14 @@ def test_what_a_client_says_of_relevance_is_kept_and_shown_where_it_was_said(sto
     assert dict(store.relevances()) == {said.id: 1.0, url("page").id: 0.25}
     store.commit(commit(3, [visit("page", status=304, outcome=Outcome.UNCHANGED)]))
     assert dict(store.relevances())[url("page").id] == 0.25
+
+
+def test_what_somebody_asked_for_is_due_before_all_others_and_not_forgotten(store: Store) -> None:
+    store.seed([], [url("a"), url("b"), url("queued")], [HOST], Counts())
+    store.commit(commit(1, [visit("a"), visit("b", 1)]))
+    store.revisit_all(5.0, sitemaps=False)
+    store.make_due([url("b").id, url("queued").id])
+    assert [task.url for task in store.take_due(7, 5, set(), 9.0)] == ["http://e.org/b", "http://e.org/a"]
+    store.forget_due()
+    assert store.due(0.0, DUE_AT_ONCE) == [(7, 1)]
+    assert [task.url for task in store.take(7, 5, set())] == ["http://e.org/queued"]

@@ -1,11 +1,12 @@
 """Takes in what clients report: one report, one commit. `Intake.take_in` is the whole of it, step by step."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.notices import heed, said_in
 from sanderling.model import Before, Commit, Found, Kind, NewUrl, Outcome, Report, Settled, State, Task, Visit
 from sanderling.refreshing.observer import Observer
 from sanderling.repository.store import IntakeStore
@@ -63,12 +64,15 @@ class Intake:
         # What it leads to.
         seen = settling.first_seen(visits)
         homes, back_in_scope = self.seeds.follow(redirected_seeds(visits, tasks), seen)
-        new = self.store.unknown({id: found.url for id, (found, _) in seen.items()})
-        urls = self._admit(lessons, [seen[id] for id in new], tasks)
+        unknown = self.store.unknown({id: found.url for id, (found, _) in seen.items()})
+        new = set(unknown)
+        heeded = heed(said_in(seen, new), new, lambda notice: self.admission.found([seen[notice.id]], tasks))
+        links = [seen[id] for id in unknown if not seen[id][0].modified]
+        urls = unique([*self.admission.sitemaps(lessons), *self.admission.found(links, tasks), *heeded.urls])
         requeued = not_among(back_in_scope, lessons)
         first = self.hosts.first_used([*urls, *requeued])
         blamed = [visit for visit in visits if visit.id not in excused]
-        beliefs, trust = self.observer.observe(blamed, tasks, before, changes, set(new))
+        beliefs, trust = self.observer.observe(blamed, tasks, before, changes, new)
 
         # Leases end, and all of it is counted, committed and announced.
         self.frontier.settle(settled)
@@ -82,7 +86,7 @@ class Intake:
             Commit(
                 report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,
                 [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes, noise,
-                aliases=aliases(lessons), dated=dated(seen, set(new)), beliefs=beliefs, trust=trust,
+                aliases=aliases(lessons), dated=heeded.dated, beliefs=beliefs, trust=trust,
             )
         )  # fmt: skip
         self.backlog.add_urls([*urls, *requeued], first)
@@ -94,11 +98,6 @@ class Intake:
         held = ((visit.id, self.allocator.held(report.client, visit.id)) for visit in report.visits)
         return {id: task for id, task in held if task is not None}
 
-    def _admit(self, lessons: Lessons, mentioned: list[tuple[Found, Visit]], tasks: Mapping[int, Task]) -> list[NewUrl]:
-        """Rows for all URLs that are new, each once."""
-        rows = [*self.admission.sitemaps(lessons), *self.admission.found(mentioned, tasks)]
-        return list({row.id: row for row in rows}.values())
-
 
 def visited_before(known: Mapping[int, Before]) -> dict[int, Before]:
     """The pages that were visited again. What is queued is visited as if it were new."""
@@ -108,6 +107,11 @@ def visited_before(known: Mapping[int, Before]) -> dict[int, Before]:
 def with_reasons(settled: list[Settled], reasons: Mapping[int, str]) -> list[Settled]:
     """Settlements with what the gate says of some of them."""
     return [each._replace(reason=reasons[each.id]) if each.id in reasons else each for each in settled]
+
+
+def unique(rows: Iterable[NewUrl]) -> list[NewUrl]:
+    """Rows, each URL once."""
+    return list({row.id: row for row in rows}.values())
 
 
 def redirected_seeds(visits: Iterable[Visit], tasks: Mapping[int, Task]) -> list[Visit]:
@@ -133,8 +137,3 @@ def of_pages(settled: Iterable[Settled], tasks: Mapping[int, Task]) -> list[Sett
 def aliases(lessons: Lessons) -> list[tuple[int, int]]:
     """URLs that are only other names of pages; 0 for those that turned out to be none."""
     return lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
-
-
-def dated(seen: Seen, new: Collection[int]) -> list[tuple[int, float]]:
-    """What sitemaps say about URLs that are known without them."""
-    return [(id, found.modified) for id, (found, _) in seen.items() if found.modified and id not in new]

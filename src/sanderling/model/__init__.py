@@ -4,9 +4,10 @@ A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Re
 one `Commit`, and the store writes it in one transaction.
 """
 
-from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, Mishap
+from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, Mishap, VisitReply
 from sanderling.model.messages import (
     PROTOCOL,
+    Action,
     Ask,
     Command,
     Exchange,
@@ -26,6 +27,7 @@ from sanderling.model.messages import (
     Visit,
     Welcome,
 )
+from sanderling.model.notices import DUE_AT_ONCE, Notice
 from sanderling.model.records import (
     Before,
     Change,
@@ -44,10 +46,12 @@ from sanderling.model.revisits import PLANNED_VISIT, Belief, PlannedVisit, Revis
 from sanderling.model.states import NEAR_BITS, SETTLED, ChangeKind, Kind, Outcome, State
 
 __all__ = [
+    "DUE_AT_ONCE",
     "NEAR_BITS",
     "PLANNED_VISIT",
     "PROTOCOL",
     "SETTLED",
+    "Action",
     "Ask",
     "Before",
     "Belief",
@@ -71,6 +75,7 @@ __all__ = [
     "LiveAnswer",
     "Mishap",
     "NewUrl",
+    "Notice",
     "Outcome",
     "PageFacts",
     "PageRow",
@@ -91,5 +96,6 @@ __all__ = [
     "ToServer",
     "VersionRow",
     "Visit",
+    "VisitReply",
     "Welcome",
 ]

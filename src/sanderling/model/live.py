@@ -98,8 +98,17 @@ class Live(Struct, frozen=True, kw_only=True):
     rejudging: bool = False  # a changed scope is being applied to known URLs
 
 
+class VisitReply(Struct, frozen=True):
+    """What becomes of a URL that somebody wants visited now."""
+
+    url: str
+    accepted: bool
+    said: str  # what will be done, or why nothing is
+
+
 class LiveAnswer(Struct, frozen=True, tag=True):
     """The answer to `Ask` or `Command`. `problem` says why a command was not followed."""
 
     live: Live
     problem: str = ""
+    replies: list[VisitReply] = []

@@ -180,11 +180,18 @@ class Ask(Struct, frozen=True, tag=True):
     """Anyone who may open the folder's socket asks for the state of the crawl. The answer is a `LiveAnswer`."""
 
 
-class Command(Struct, frozen=True, tag=True):
-    """Anyone who may open the folder's socket commands the server. `changes` are settings by name; None means the default."""
+Action = Literal["pause", "resume", "stop", "change", "visit"]
 
-    action: Literal["pause", "resume", "stop", "change"]
+
+class Command(Struct, frozen=True, tag=True):
+    """Anyone who may open the folder's socket commands the server. `changes` are settings by name; None means the default.
+
+    `urls` are to be visited now.
+    """
+
+    action: Action
     changes: dict[str, Any] = {}
+    urls: list[str] = []
 
 
 ToServer = Hello | Report | Ask | Command

@@ -5,7 +5,7 @@ A page that was visited once has no row: what is known of it is in `pages`, so a
 
 from typing import Any
 
-from sanderling.model import RevisitFacts
+from sanderling.model import DUE_AT_ONCE, RevisitFacts
 
 _COLUMNS = ("at", "since", "kinds", "evidence", "interval", "tried", "failures")
 _UPDATE = ", ".join(f"{name} = excluded.{name}" for name in _COLUMNS)
@@ -26,7 +26,7 @@ POSTGRES_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT u.number, {", "
 POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea[])
     ON CONFLICT (host) DO UPDATE SET learned = excluded.learned"""
 
-FORGET_DUE = "UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND due > 0"
+FORGET_DUE = f"UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND due > {DUE_AT_ONCE}"
 
 # Pages that are no other name of one, and the sitemaps that were read: as `Subject` names them.
 SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, coalesce(p.status, 200),

@@ -18,6 +18,9 @@ from sanderling.settings import ORDERS
 
 _RECORD = struct.Struct("<qd")
 
+# Ranks from here on are no scores: what has them comes before all that is scored, and keeps them.
+FRONT = 1e6
+
 # So many are written at a time: ranks take 10 to 20 ms in which the server does nothing else, importances less.
 BATCH = 1000
 # The queue is scored again when the crawl has grown by this share since, but the process may take no more than one

@@ -18,7 +18,7 @@ from sanderling.repository.store import RankingStore
 from sanderling.server.orders import SCORING, Column
 from sanderling.server.orders.pvalue import shape
 from sanderling.server.ranking import Ids, Snapshot
-from sanderling.server.reranker import RankResult, write
+from sanderling.server.reranker import FRONT, RankResult, write
 from sanderling.urls import identity
 
 _FACTS = np.dtype(
@@ -64,7 +64,7 @@ def rerank(source: RankingStore, order: str | None, result: Path) -> None:
     scoring = SCORING[order] if order is not None else None
     snapshot, before = read(source, scoring.reads if scoring else ())
     score = scoring.score(snapshot) if scoring else before
-    moved = snapshot.queued & _differ(score, before)
+    moved = snapshot.queued & (before < FRONT) & _differ(score, before)
     ranks = np.empty(int(moved.sum()), _RECORD)
     ranks["id"], ranks["value"] = snapshot.graph.ids[moved], score[moved]
     # The server writes in this order: what matters most first.

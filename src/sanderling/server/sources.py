@@ -4,13 +4,14 @@ from itertools import islice
 
 from sanderling.documents import robots
 from sanderling.model import Found, Host, Kind, NewUrl, State, Task, reasons
+from sanderling.server.reranker import FRONT
 from sanderling.urls import WEB, canonical, identity, origin
 
 # sitemaps.org knows one level of indexes; a site that needs more has lost its way, or wants us to.
 MOST_NESTED = 3
 MOST_A_HOST = 500
 # They come before any page: what they list is worth knowing early.
-RANK = 1e6
+RANK = FRONT
 # Addresses that nobody named: where a sitemap would be, and one that no host has.
 GUESS = "/sitemap.xml"
 NONSENSE = "-does-not-exist"

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sanderling.model import Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
+from sanderling.model import DUE_AT_ONCE, Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
 from sanderling.repository import beliefs, rows
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
@@ -184,6 +184,10 @@ class PostgresWriting(PostgresDatabase):
 
     def forget_due(self) -> None:
         self._session.write(lambda db: db.execute(beliefs.FORGET_DUE))
+
+    def make_due(self, ids: list[int]) -> None:
+        query = "UPDATE urls SET due = %s, attempts = 0 WHERE id = ANY(%s::int8[]) AND state IN (3, 5)"
+        self._session.write(lambda db: db.execute(query, (DUE_AT_ONCE, ids)))
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         query = """UPDATE urls SET rank = v.rank FROM unnest(%b::int8[], %b::float8[]) AS v (id, rank)

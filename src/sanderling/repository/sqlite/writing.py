@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from sanderling.model import Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
+from sanderling.model import DUE_AT_ONCE, Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
 from sanderling.repository import beliefs, rows
 from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
@@ -155,6 +155,14 @@ class SqliteWriting(SqliteDatabase):
     def forget_due(self) -> None:
         with self._transaction():
             self._db.execute(beliefs.FORGET_DUE)
+
+    def make_due(self, ids: list[int]) -> None:
+        with self._transaction():
+            numbers = sorted(self._identities.numbers(ids).values())
+            self._db.executemany(
+                "UPDATE urls SET due = ?, attempts = 0 WHERE number = ? AND state IN (3, 5)",
+                [(DUE_AT_ONCE, number) for number in numbers],
+            )
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         chosen = dict(ranks)

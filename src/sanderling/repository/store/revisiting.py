@@ -13,7 +13,10 @@ class RevisitStore(Protocol):
         """Makes every visited page due, and the sitemaps that were read if they are wanted."""
 
     def forget_due(self) -> None:
-        """Makes no visited URL due."""
+        """Makes no visited URL due, but for those that are due at once because somebody asked for them."""
+
+    def make_due(self, ids: list[int]) -> None:
+        """Makes those of some URLs due at once that were visited before."""
 
     def due(self, after: float, until: float) -> list[tuple[int, int]]:
         """(host, how many) of the visited URLs that are to be visited again, by when they are due."""

@@ -1,0 +1,55 @@
+"""The one way in for what others say of URLs (`model.Notice`): into the frontier, and into what is believed of a page.
+
+A URL that is not known yet is admitted. Of a known URL, a notice that is not sure is evidence: its date is kept, and
+the update module believes it as far as the host deserves (`freshness/trust.py`). A sure one makes the URL due at once.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from sanderling.model import Found, NewUrl, Notice, Outcome, Visit
+
+# How sure a sitemap or a feed is of a date, before anything is known of its host.
+DATED = 0.5
+# Who asks for a visit gets one.
+SURE = 1.0
+
+Admit = Callable[[Notice], list[NewUrl]]
+
+
+class Heeded(NamedTuple):
+    """What notices lead to."""
+
+    urls: list[NewUrl]  # rows for URLs that were not known
+    dated: list[tuple[int, float]]  # known URLs, and when they changed as the source says
+    due: list[int]  # known URLs that are to be visited at once
+
+
+def heed(notices: Iterable[Notice], unknown: Collection[int], admit: Admit) -> Heeded:
+    """Decides about notices; `unknown` are the URLs among them that are not known yet."""
+    heeded = Heeded([], [], [])
+    for notice in notices:
+        if notice.id in unknown:
+            if notice.what != "gone":
+                heeded.urls.extend(admit(notice))
+        elif notice.sure >= SURE:
+            heeded.due.append(notice.id)
+        elif notice.at:
+            heeded.dated.append((notice.id, notice.at))
+    return heeded
+
+
+def said_in(seen: Mapping[int, tuple[Found, Visit]], unknown: Collection[int]) -> list[Notice]:
+    """What the sitemaps and feeds of a report say, by the URLs it mentions; a link without a date says nothing."""
+    return [
+        Notice(
+            id,
+            found.url,
+            "new" if id in unknown else "changed",
+            found.modified,
+            "sitemap" if visit.outcome is Outcome.SOURCE else "feed",
+            DATED,
+        )
+        for id, (found, visit) in seen.items()
+        if found.modified
+    ]
