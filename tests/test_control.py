@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import random
 import subprocess
 import time
 import tomllib
@@ -19,7 +20,7 @@ from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
 from tests.conftest import FAST, PATIENT, Run, started
-from tests.servers import PageServer, links
+from tests.servers import WORDS, PageServer, links
 from tests.waiting import PATIENCE, until
 from tests.web.served import running
 
@@ -227,3 +228,61 @@ def test_a_seed_that_is_added_brings_what_was_known_of_its_host(
         {f"{other.origin}/new"} if not depth else set()
     )
     assert fetched == expected
+
+
+def test_visit_puts_known_and_new_pages_in_front_of_a_running_crawl(tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "c"
+    dice = random.Random(1)
+    words = [f"{first}-{second}" for first in WORDS[:8] for second in WORDS[:10]]
+    pages = {f"/{word}": " ".join([word, *dice.choices(WORDS, k=40)]).encode() for word in words}
+    with PageServer({"/": links(*pages), **pages, "/hidden": b"<p>nobody links here</p>"}) as site:
+        here = site.origin
+        with started("crawl", here, "-d", folder, "--delay", "100ms", "--clients", 1, "--no-sitemaps", "--json") as run:
+            until(lambda: len(site.asked) > 5)
+            ran = sanderling("control", folder, "visit", here + "/", here + "/hidden", "http://other.org/", "nonsense")
+            assert ran.code == 1
+            assert ran.out.splitlines() == [
+                f"{here}/: visited again next",
+                f"{here}/hidden: new, visited next",
+                "http://other.org/: scope: another host",
+                "nonsense: not a URL that begins with http:// or https:// and a host",
+            ]
+            answered = len(site.asked)
+            until(lambda: site.requests["/hidden"] and site.requests["/"] > 1)
+            asked = [each.url for each in site.asked]
+            # What was on its way comes first, and nothing else of what was queued before.
+            assert max(asked.index("/", asked.index("/") + 1), asked.index("/hidden")) <= answered + 10
+            run.wait(PATIENCE)
+        found = {row["url"]: row["visits"] for row in sanderling("pages", folder, "--json").lines}
+        assert len(found) == 82 and found[here + "/"] == 2 and found[here + "/hidden"] == 1
+
+
+def test_visit_says_what_it_lacks(tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "c"
+    folder.mkdir()
+    (folder / "sanderling.toml").write_text("seeds = []\n")
+    ran = sanderling("control", folder, "visit", "http://e.org/")
+    assert ran.code == 2 and "no crawl is running" in ran.err and f"sanderling refresh {folder}" in ran.err
+    ran = sanderling("control", folder, "visit")
+    assert ran.code == 2 and "visit takes URLs, such as https://example.org/news" in ran.err
+    ran = sanderling("control", folder, "pause", "http://e.org/")
+    assert ran.code == 2 and "pause takes no URLs" in ran.err
+
+
+def test_a_visit_asked_for_while_paused_is_made_by_the_next_run(
+    tmp_path: Path, sanderling: Run, kept_in: list[object]
+) -> None:
+    folder = tmp_path / "c"
+    pages = {f"/{n}": b"<p>page %d</p>" % n for n in range(9)}
+    with PageServer({"/": links(*pages), **pages}) as site:
+        with started("crawl", site.origin, "-d", folder, "--delay", "300ms", "--clients", 1, *kept_in) as run:
+            until(lambda: len(site.asked) > 3)
+            sanderling("control", folder, "pause")
+            wait_for(folder, lambda live: live.leased == 0)
+            ran = sanderling("control", folder, "visit", site.origin + "/", site.origin + "/new")
+            assert ran.code == 0 and "The crawl is paused" in ran.out
+            run.kill()
+            run.wait(PATIENCE)
+        assert site.requests["/"] == 1
+        assert sanderling("crawl", "-d", folder, *FAST).code == 0
+        assert (site.requests["/"], site.requests["/new"]) == (2, 1)

@@ -292,3 +292,37 @@ def test_freshness_of_nothing_and_of_a_first_crawl(sanderling: Run, tmp_path: Pa
     assert fromstring(drawn.read_text()).tag.endswith("svg")
     failed = sanderling("freshness", folder, "--plot", tmp_path / "none" / "curve.svg")
     assert failed.code == 1 and "No such file or directory" in failed.err
+
+
+def test_a_page_that_a_person_asks_for_waits_for_no_budget(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=40, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--no-sitemaps")
+        known = sanderling("pages", folder, "--json").lines[7]["url"]
+        site.requests.clear()
+        with service(folder, "--budget", "1/d", "--no-sitemaps", *FAST) as run:
+            until(lambda: (folder / "sanderling.socket").exists())
+            ran = until(lambda: found if (found := sanderling("control", folder, "visit", known)).code == 0 else None)
+            assert ran.out == f"{known}: visited again next\n"
+            until(lambda: site.requests[known])
+            run.kill()
+            run.wait(PATIENCE)
+        rows = {row["url"]: row for row in sanderling("pages", folder, "--json").lines}
+        assert sum(site.requests.values()) <= 3 and rows[known]["visits"] <= 2
+
+
+def test_a_killed_refresh_keeps_what_a_person_asked_for(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(pages=40, seed=2).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST, "--no-sitemaps")
+        known = sanderling("pages", folder, "--json").lines[7]["url"]
+        site.requests.clear()
+        site.hold()
+        with service(folder, "--budget", "1/d", "--no-sitemaps", *FAST) as run:
+            until(lambda: sanderling("control", folder, "visit", known).code == 0)
+            run.kill()
+            run.wait(PATIENCE)
+        site.release()
+        site.requests.clear()
+        with service(folder, "--budget", "1/d", "--no-sitemaps", *FAST):
+            until(lambda: site.requests[known])

@@ -77,6 +77,8 @@ def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
     assert server.http.get("/api/v1/crawls/s/clients").json()["items"]
     assert server.http.post("/api/v1/crawls/s/pause").json()["paused"]
     wait_until(server, "/api/v1/crawls/s", lambda crawl: crawl["paused"])  # unless the crawl is too busy to answer
+    asked = server.http.post("/api/v1/crawls/s/visit", json={"urls": [web.url, "http://other.org/"]}).json()["items"]
+    assert [(each["accepted"], each["url"]) for each in asked] == [(True, web.url), (False, "http://other.org/")]
     assert not server.http.post("/api/v1/crawls/s/resume").json()["paused"]
     changed = server.http.patch("/api/v1/crawls/s/limits", json={"max_pages": 100, "max_bytes": "1GiB"}).json()
     values = {each["name"]: each["value"] for each in changed["items"]}
@@ -84,6 +86,7 @@ def test_pause_resume_limits_stop(server: Served, web: ServedWeb) -> None:
     assert server.http.post("/api/v1/crawls/s/stop").json()["stopping"]
     wait_until(server, "/api/v1/crawls/s", lambda crawl: not crawl["running"])
     assert server.http.post("/api/v1/crawls/s/pause").status_code == 409
+    assert server.http.post("/api/v1/crawls/s/visit", json={"urls": [web.url]}).status_code == 409
     assert server.http.get("/api/v1/crawls/s/live").status_code == 409
     assert server.http.patch("/api/v1/crawls/s/scope", json={"exclude": ["/tag/"], "scope": "any"}).is_success
     assert server.http.patch("/api/v1/crawls/s/scope", json={"exclude": ["("]}).status_code == 400

@@ -1,8 +1,8 @@
-"""`sanderling control`: pause, resume or stop a crawl that is running, or look at it."""
+"""`sanderling control`: look at a crawl that is running, pause, stop or change it, or have it visit some URLs now."""
 
 import argparse
 import sys
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
@@ -11,29 +11,34 @@ from sanderling.cli.folders import add_folder
 from sanderling.crawling import remote
 from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
-from sanderling.model import ClientState, Command, Live
-from sanderling.presenting.screen import duration, size
+from sanderling.model import Action, ClientState, Command, Live
+from sanderling.presenting.screen import duration, harmless, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
+
+ACTIONS = get_args(Action)
 
 _ABOUT = """Watches and controls a running crawl from another terminal or program.
 
 pause hands out no more pages; pages in flight are finished. A pause ends with `resume` or when the crawl ends. change
-takes settings. They take effect at once and are kept in the folder's sanderling.toml.
+takes settings. They take effect at once and are kept in the folder's sanderling.toml. visit takes URLs in the scope of
+the crawl, new or known. They are visited first, and do not wait for the budget of a refresh.
 
 Examples:
   sanderling control example                        show its state
   sanderling control example pause
   sanderling control example change --max-pages 5000 --exclude '/tag/'
+  sanderling control example visit https://example.org/news
 """
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "control", help="pause, resume, stop or change a running crawl", description=_ABOUT,
+        "control", help="pause, resume, stop or change a running crawl, or have it visit URLs now", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    parser.add_argument("action", nargs="?", choices=["look", "pause", "resume", "stop", "change"], default="look")
+    parser.add_argument("action", nargs="?", choices=["look", *ACTIONS], default="look")
+    parser.add_argument("url", nargs="*", help="what to visit now, with the action visit")
     for each in DECLARED:
         if each.name in LIMITS + SCOPE:
             action = "append" if each.unit == "list" else "store"
@@ -60,12 +65,35 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"{options.action} takes no settings" if changes else "change takes settings, such as --max-pages 5000"
         )
+    if (options.action == "visit") != bool(options.url):
+        raise UsageError(
+            f"{options.action} takes no URLs" if options.url else "visit takes URLs, such as https://example.org/news"
+        )
+    if options.action == "visit":
+        return _visit(folder, options.url, options.json)
     if options.action == "look":
         live = remote.look(folder.path)
     else:
         live = remote.command(folder.path, Command(options.action, changes))
     sys.stdout.write(msgspec.json.encode(live).decode() + "\n" if options.json else _said(live))
     return 0
+
+
+def _visit(folder: Folder, urls: list[str], as_json: bool) -> int:
+    """Fails when a URL is refused."""
+    try:
+        answer = remote.visit(folder.path, urls)
+    except remote.NotRunning as error:
+        raise remote.NotRunning(
+            f"{error}: start one, for example with `sanderling refresh {folder.path} --forever --budget 100/h`, and ask again"
+        ) from None
+    if as_json:
+        sys.stdout.write(msgspec.json.encode(answer.replies).decode() + "\n")
+    else:
+        sys.stdout.write("".join(f"{harmless(each.url)}: {harmless(each.said)}\n" for each in answer.replies))
+        if answer.live.paused:
+            sys.stdout.write(f"The crawl is paused; `sanderling control {folder.path} resume` lets it go on.\n")
+    return 0 if all(each.accepted for each in answer.replies) else 1
 
 
 def _client(state: ClientState) -> str:

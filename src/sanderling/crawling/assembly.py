@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sanderling.crawling import beginning
+from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
@@ -16,6 +17,7 @@ from sanderling.crawling.next_tasks import NextTasks
 from sanderling.crawling.outage import Network, Reached
 from sanderling.crawling.queued_urls import QueuedUrls
 from sanderling.crawling.rescope import Rescoping
+from sanderling.crawling.visit_requests import VisitRequests
 from sanderling.processes import entry_points
 from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
@@ -49,6 +51,7 @@ class Parts(NamedTuple):
     detection: ChangeDetection
     frontier: Frontier
     intake: Intake
+    visit_requests: VisitRequests
     notices: list[str]
 
 
@@ -74,17 +77,17 @@ def assemble(
     ordering = Ordering(store, settings, folder.path, run_folder)
     admission = Admission(store, settings, seeds, gate, hosts, ordering)
     collection = _collection(settings, folder.path, run_folder)
-    limits = Limits(settings, ledger, allocator, collection, refresher, again)
     observer = Observer(store)
+    asked = AskedPages(store, observer)
+    limits = Limits(settings, ledger, allocator, collection, refresher, asked, again)
     due_times = DueTimes(store)
     rescoping = Rescoping(store, allocator.is_leased)
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
-    next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, again)
+    next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, again)
     frontier = Frontier(
         store=store, ledger=ledger, seeds=seeds, allocator=allocator, gate=gate, network=network, outages=outages,
-        ordering=ordering,
-        backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times, rescoping=rescoping,
-        collection=collection, refresher=refresher, again=again,
+        ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,
+        asked=asked, rescoping=rescoping, collection=collection, refresher=refresher, again=again,
     )  # fmt: skip
     if retry:
         beginning.retry_failed(store, ledger)
@@ -95,6 +98,7 @@ def assemble(
         notice = beginning.visit_all_again(store, backlog, due_times, admission.reads_sitemaps)
     elif refresher is not None:
         beginning.begin_refresh(store, backlog, due_times, refresher)
+    beginning.take_up_asked(backlog, asked)
     beginning.plant_seeds(store, ledger, seeds, admission, hosts, backlog)
     rescoping.begin(seeds.scope, seeds.centres, settings, ordering.by_depth)
     detection = ChangeDetection(store, settings, folder.warcs)
@@ -104,7 +108,13 @@ def assemble(
         # A page that left the collection, or failed, may be in the queue again with versions of its own.
         returns=retry or collection is not None,
     )  # fmt: skip
-    return Parts(ledger, allocator, observer, limits, detection, frontier, intake, [notice] if notice else [])
+    visit_requests = VisitRequests(
+        store=store, settings=settings, seeds=seeds, gate=gate, hosts=hosts, ledger=ledger, allocator=allocator,
+        backlog=backlog, asked=asked,
+    )  # fmt: skip
+    return Parts(
+        ledger, allocator, observer, limits, detection, frontier, intake, visit_requests, [notice] if notice else []
+    )
 
 
 def _reached(settings: Settings, seeds: Seeds) -> Reached:

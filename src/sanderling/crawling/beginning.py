@@ -3,6 +3,7 @@
 from collections import Counter
 
 from sanderling import clock
+from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.ledger import Ledger
 from sanderling.model import Reworked, State
@@ -70,6 +71,11 @@ def begin_refresh(store: FrontierStore, backlog: Backlog, due_times: DueTimes, r
     store.note(ROUND, "")
     due_times.ignore_visits_until(now)
     backlog.add_all(Counter(refresher.read_first(store.sitemaps(), now)).items())
+
+
+def take_up_asked(backlog: Backlog, asked: AskedPages) -> None:
+    """Announces the pages that a person asked for and the last run did not get to."""
+    backlog.add_all(asked.load())
 
 
 def plant_seeds(

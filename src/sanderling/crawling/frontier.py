@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from sanderling import clock
+from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.host_outage import HostOutages
@@ -52,6 +53,7 @@ class Frontier:
     next_tasks: NextTasks
     limits: Limits
     due_times: DueTimes
+    asked: AskedPages
     rescoping: Rescoping
     collection: PageCollection | None
     refresher: Refresher | None
@@ -120,17 +122,22 @@ class Frontier:
             self.refresher.settle(visit, host.id, visit.id in excused)
         return dict.fromkeys(excused, retry_wait)
 
-    def settle(self, settled: list[Settled]) -> None:
-        """Ends the leases of what was visited, and remembers when to try again what has to be."""
+    def settle(self, settled: list[Settled]) -> list[Settled]:
+        """Ends the leases of what was visited, and remembers when to try again what has to be.
+
+        Returns what the store shall know.
+        """
         if self.collection is not None:
             for each in settled:
                 self.collection.settle(self.allocator.host_of(each.id).id, each.id)
         self.due_times.settled(settled)
         self.allocator.settle((each.id, each.state is State.QUEUED) for each in settled)
+        return self.asked.settled(settled)
 
     def tick(self, now: float) -> None:
         """To be called now and then: brings up what is due, and does a little of what takes long."""
         self.backlog.add_all(self.due_times.step(now))
+        self.backlog.add_all(self.asked.step(now))
         self.network.step()
         if self.refresher is not None:
             self.backlog.add_all(Counter(self.refresher.step(now, self.network.away)).items())
@@ -147,6 +154,8 @@ class Frontier:
             return False
         if self.limits.bytes_left == 0:
             return True
+        if any(map(self.allocator.may_lease, self.asked.revisits())):
+            return False
         now = clock.now()
         waits = self.due_times.any_before(now + LONGEST_PATIENCE) or self.network.away
         idle = self.allocator.nothing_left() and not waits

@@ -75,7 +75,7 @@ class Intake:
         beliefs, trust = self.observer.observe(blamed, tasks, before, changes, new)
 
         # Leases end, and all of it is counted, committed and announced.
-        self.frontier.settle(settled)
+        settled = self.frontier.settle(settled)
         pages = [visit for visit in visits if tasks[visit.id].kind == Kind.PAGE]
         self.ledger.admitted(urls)
         self.ledger.visited(pages, of_pages(settled, tasks), known, changes, self.allocator.leased)

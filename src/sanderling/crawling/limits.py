@@ -1,5 +1,6 @@
 """How much a crawl may still do: the limits of pages and bytes, the collection's size and the budget of a refresh."""
 
+from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.ledger import Ledger
 from sanderling.refreshing.refresher import Refresher
@@ -14,13 +15,14 @@ class Limits:
 
     def __init__(
         self, settings: Settings, ledger: Ledger, allocator: Allocator, collection: PageCollection | None,
-        refresher: Refresher | None, again: bool,
+        refresher: Refresher | None, asked: AskedPages, again: bool,
     ) -> None:  # fmt: skip
         self._settings = settings
         self._ledger = ledger
         self._allocator = allocator
         self._collection = collection
         self._refresher = refresher
+        self._asked = asked
         self._again = again
 
     def change(self, settings: Settings) -> None:
@@ -43,8 +45,8 @@ class Limits:
         if self.bytes_left == 0:
             return 0
         if self._refresher is not None:
-            return self._refresher.room(self._allocator.leased)
-        return UNLIMITED if self._again else self.new_leases_left()
+            return self._refresher.room(self._allocator.leased) + len(self._asked.revisits())
+        return UNLIMITED if self._again else max(0, self.new_leases_left()) + len(self._asked.revisits())
 
     def new_leases_left(self) -> int:
         """How many of them may be for pages that were never visited; negative when there are too many already."""

@@ -1,8 +1,9 @@
-"""What a host is visited for next: URLs that are new, those that are due again, and the planned visits of a refresh."""
+"""What a host is visited for next: what a person asked for, URLs that are new, those due again, and planned visits."""
 
 from collections.abc import Collection
 
 from sanderling import clock
+from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.limits import Limits
 from sanderling.crawling.queued_urls import QueuedUrls
@@ -17,7 +18,7 @@ class NextTasks:
 
     def __init__(
         self, store: FrontierStore, queued: QueuedUrls, limits: Limits, collection: PageCollection | None,
-        refresher: Refresher | None, observer: Observer, again: bool,
+        refresher: Refresher | None, observer: Observer, asked: AskedPages, again: bool,
     ) -> None:  # fmt: skip
         self._store = store
         self._queued = queued
@@ -25,16 +26,26 @@ class NextTasks:
         self._collection = collection
         self._refresher = refresher
         self._observer = observer
+        self._asked = asked
         self._again = again
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """Up to `count` tasks of a host, without those that are leased."""
+        asked = self._asked.take(host, count, self._limits.new_leases_left(), leased)
+        if len(asked) == count:
+            return asked
+        if asked or self._asked.later:
+            leased = {*leased, *(task.id for task in asked), *self._asked.later}
+        return asked + self._others(host, count - len(asked), len(asked), leased)
+
+    def _others(self, host: int, count: int, taken: int, leased: Collection[int]) -> list[Task]:
+        """What nobody asked for; so many leases are `taken` already and not counted yet."""
+        room = min(count, self._limits.new_leases_left() - taken)
         if self._refresher is not None:
-            return self._planned(self._refresher, host, count, leased)
-        if not self._again:
-            return self._new(host, count, leased)
-        room = min(count, self._limits.new_leases_left())
+            return self._planned(self._refresher, host, count, room, leased)
         tasks = self._new(host, room, leased) if room > 0 else []
+        if not self._again:
+            return tasks
         return tasks + self._store.take_due(host, count - len(tasks), leased, clock.now())
 
     def _new(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
@@ -46,9 +57,9 @@ class NextTasks:
         room = min(count - len(tasks), self._limits.new_leases_left() - self._collection.expected)
         return tasks + (self._queued.take(host, room, {*leased, *ids}) if room > 0 else [])
 
-    def _planned(self, refresher: Refresher, host: int, count: int, leased: Collection[int]) -> list[Task]:
+    def _planned(self, refresher: Refresher, host: int, count: int, room: int, leased: Collection[int]) -> list[Task]:
         """For a refresh: some that are new, then second tries, then the visits that are planned."""
-        room = min(count, refresher.room_for_new(), self._limits.new_leases_left())
+        room = min(room, refresher.room_for_new())
         tasks = self._new(host, room, leased) if room > 0 else []
         refresher.began(task.id for task in tasks)
         tasks += self._store.take_due(host, count - len(tasks), leased, clock.now())

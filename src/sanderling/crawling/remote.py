@@ -30,6 +30,11 @@ def command(folder: Path, command: Command, patience: float = PATIENCE) -> Live:
     return answer.live
 
 
+def visit(folder: Path, urls: list[str], patience: float = PATIENCE) -> LiveAnswer:
+    """Has the crawl in a folder visit URLs now; the answer says what becomes of each."""
+    return _exchange(folder, Command("visit", urls=urls), patience)
+
+
 def _exchange(folder: Path, message: Ask | Command, patience: float) -> LiveAnswer:
     try:
         # The link may have a longer path than the system allows for a socket; what it leads to has not.

@@ -16,7 +16,7 @@ from sanderling.crawling.opening import open_crawl
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
-from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, Visit
+from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, Visit, VisitReply
 from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.descriptors import make_room_for_clients
@@ -72,7 +72,7 @@ class CrawlServer:
             parts = assemble(
                 opened.store, settings, seeds, folder, opened.run_folder, crew_size, Purpose(again, refresher, retry)
             )
-            self._frontier, self._intake = parts.frontier, parts.intake
+            self._frontier, self._intake, self._visit_requests = parts.frontier, parts.intake, parts.visit_requests
             self._limits, self._detection, self._ledger = parts.limits, parts.detection, parts.ledger
             self.repaired = [*opened.notices, *parts.notices, *parts.detection.apply_rules()]
             self._control = Control(settings, folder.settings, parts.frontier)
@@ -202,13 +202,16 @@ class CrawlServer:
 
     def _answer(self, line: ClientLine, message: Ask | Command) -> None:
         """Answers somebody who asks from outside, after doing what is wanted."""
-        problem = ""
+        problem, replies = "", list[VisitReply]()
         if isinstance(message, Command):
-            problem = self._control.follow(message)
+            if message.action == "visit":
+                replies = self._visit_requests.follow(message.urls)
+            else:
+                problem = self._control.follow(message)
             self._status.forget()
-            if not problem and message.action in ("pause", "change"):
+            if not problem and message.action in ("pause", "change", "visit"):
                 self._clients.recall()
-        self._switchboard.send(line, LiveAnswer(self._status.live(self._stopping), problem))
+        self._switchboard.send(line, LiveAnswer(self._status.live(self._stopping), problem, replies))
 
     def _tick(self) -> None:
         """What is done now and then."""

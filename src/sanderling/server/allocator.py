@@ -152,6 +152,11 @@ class Allocator:
             else:
                 self.settle([(doomed, False)])
 
+    def may_lease(self, host: int) -> bool:
+        """Whether URLs of a host are queued that this run may still lease."""
+        site = self._sites.get(host)
+        return site is not None and site.queued > 0 and site.suspended is not None
+
     def suspend(self, host: int, until: float | None) -> None:
         """Leases nothing of a host until a moment (`time.monotonic`), and then one URL at a time; None: never again."""
         site = self._sites[host]

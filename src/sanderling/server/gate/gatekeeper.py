@@ -5,7 +5,7 @@ a host that has taught nothing special both cost a look into a table. `identity`
 learned and how, `host_memory` keeps it host by host, and `holding` what is held back.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 
@@ -250,6 +250,11 @@ class Gatekeeper:
         if watched is None or not (watched.parameters.undecided or watched.budget.dull):
             return MOST_AT_ONCE
         return max(FEWEST_AT_ONCE, watched.budget.new // 4)
+
+    def let_pass(self, ids: Iterable[int]) -> None:
+        """Somebody wants these visited: they are held back no longer."""
+        for id in ids:
+            self._holding.held.pop(id, None)
 
     def recheck(
         self, task: Task, host: int, unknown: Callable[[dict[int, str]], list[int]]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from pydantic import BaseModel, Field
 
 from sanderling.crawling import remote
-from sanderling.model import Command, Live
+from sanderling.model import Command, Live, VisitReply
 from sanderling.repository import address
 from sanderling.settings import DECLARED, Settings, load
 from sanderling.web import running
@@ -61,6 +61,16 @@ class SettingList(Struct, frozen=True):
     items: list[Setting]
 
 
+class VisitNow(BaseModel, extra="forbid"):
+    urls: list[str] = Field(min_length=1, max_length=1000, description="within the scope of the crawl, new or known")
+
+
+class VisitReplies(Struct, frozen=True):
+    """What becomes of each URL, in the order they were asked for."""
+
+    items: list[VisitReply]
+
+
 @router.post("/crawls/{crawl}/start", **gives(CrawlAnswer))
 def start(crawl: str, asked: Start, shelf: ShelfDep, runner: RunnerDep) -> Response:
     """Start or resume a crawl. `retry` also visits failed URLs, `again` visits every known page once more, and `refresh`
@@ -85,6 +95,12 @@ def resume(crawl: str, shelf: ShelfDep) -> Response:
 def stop(crawl: str, shelf: ShelfDep) -> Response:
     """End the process of the crawl. Nothing is lost, and `start` resumes it."""
     return json_answer(remote.command(shelf.folder(crawl).path, Command("stop")))
+
+
+@router.post("/crawls/{crawl}/visit", **gives(VisitReplies))
+def visit(crawl: str, asked: VisitNow, shelf: ShelfDep) -> Response:
+    """Have a running crawl or refresh visit URLs first. The answer says for each URL what will happen, or why it is refused."""
+    return json_answer(VisitReplies(remote.visit(shelf.folder(crawl).path, asked.urls).replies))
 
 
 @router.patch("/crawls/{crawl}/limits", **gives(SettingList))

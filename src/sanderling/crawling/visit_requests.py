@@ -1,0 +1,148 @@
+"""What a person wants visited now: each URL is refused with a reason, or put in front of everything else."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sanderling import clock
+from sanderling.crawling.asked_pages import AskedPages
+from sanderling.crawling.ledger import Ledger
+from sanderling.crawling.notices import SURE, heed
+from sanderling.model import Found, Kind, NewUrl, Notice, Reworked, State, VisitReply
+from sanderling.model.reasons import OUT_OF_SCOPE, code_of, sentence
+from sanderling.network import names_private
+from sanderling.repository import views
+from sanderling.repository.store import Store
+from sanderling.repository.views import Shown
+from sanderling.server.allocator import Allocator
+from sanderling.server.backlog import Backlog
+from sanderling.server.dispatcher import admit
+from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.server.gate.holding import Released
+from sanderling.server.hosts import Hosts
+from sanderling.server.reranker import FRONT
+from sanderling.server.seeds import Seeds
+from sanderling.settings import Settings
+from sanderling.urls import SEEDABLE, canonical, hostname, identity, origin
+
+# In front of sitemaps, which are in front of all pages.
+RANK = 2 * FRONT
+# How far from a seed such a URL is taken to be, when nobody knows: its redirect does not extend the scope.
+DEPTH = 1
+# Reasons for which a URL was not followed that do not count when a person asks for it.
+NOT_IN_THE_WAY = (*OUT_OF_SCOPE, "too-deep", "too-many-redirects")
+
+
+VISITED = (State.FETCHED, State.GONE)
+
+
+class Refused(Exception):
+    """Says why a URL is not visited."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class VisitRequests:
+    """Where such requests arrive. What is accepted is in the store before it is answered."""
+
+    store: Store
+    settings: Settings
+    seeds: Seeds
+    gate: Gatekeeper
+    hosts: Hosts
+    ledger: Ledger
+    allocator: Allocator
+    backlog: Backlog
+    asked: AskedPages
+
+    def follow(self, texts: Iterable[str]) -> list[VisitReply]:
+        """Does about each URL what can be done, and says what."""
+        replies: list[VisitReply] = []
+        notices: dict[int, Notice] = {}
+        known: dict[int, Shown] = {}
+        for text in dict.fromkeys(texts):
+            try:
+                notice = _notice(text)
+                page = views.url(self.store, notice.id)
+                promise = self._promise(notice.url, page)
+            except Refused as why:
+                replies.append(VisitReply(text, False, str(why)))
+                continue
+            replies.append(VisitReply(text, True, promise))
+            if not self.allocator.is_leased(notice.id):
+                notices[notice.id] = notice
+                if page is not None:
+                    known[notice.id] = page
+        heeded = heed(notices.values(), notices.keys() - known.keys(), self._admit)
+        self._visit_again([known[id] for id in heeded.due if _state(known[id]) in VISITED])
+        self._visit_first(heeded.urls, [known[id] for id in heeded.due if _state(known[id]) not in VISITED])
+        return replies
+
+    def _promise(self, url: str, page: Shown | None) -> str:
+        """What will become of a URL; `page` is what is known of it."""
+        if page is None:
+            self._require_in_scope(url)
+            return "new, visited next"
+        if self.allocator.is_leased(page.id):
+            return "being visited now"
+        if page.same_as:
+            raise Refused(f"another name of {page.same_as}: ask for that one")
+        state = _state(page)
+        if state in VISITED:
+            return "visited again next"
+        if state is State.QUEUED:
+            return "already queued, visited next"
+        stands = state is State.EXCLUDED and code_of(page.reason) not in NOT_IN_THE_WAY
+        if stands or page.kind != Kind.PAGE or code_of(page.reason) == "set-aside":
+            raise Refused(sentence(page.reason))
+        self._require_in_scope(url)
+        return "known and never visited, visited next"
+
+    def _require_in_scope(self, url: str) -> None:
+        home = origin(url)
+        if reason := self.seeds.objection(url, home):
+            raise Refused(sentence(reason))
+        private = names_private(hostname(home)) and not self.settings.allow_private
+        if private and not self.seeds.is_trusted(home):
+            raise Refused(f"{hostname(home)} is a private address, and no seed: see allow_private")
+
+    def _admit(self, notice: Notice) -> list[NewUrl]:
+        found = Found(notice.id, notice.url, "")
+        return admit([found], 0, DEPTH, 0, self.seeds.scope, None, lambda _: RANK)
+
+    def _visit_again(self, pages: list[Shown]) -> None:
+        self.store.make_due([page.id for page in pages])
+        for page in pages:
+            self.asked.add(page.host, page.id, new=False)
+        self.backlog.add_all(Counter(page.host for page in pages).items())
+
+    def _visit_first(self, rows: list[NewUrl], known: list[Shown]) -> None:
+        """Puts URLs that were never visited in front of the queue: rows that are new, and those that are known."""
+        hosts = self.hosts.first_used(rows)
+        queued = [page for page in known if _state(page) is State.QUEUED]
+        released = [
+            Released(page.id, page.host, page.depth, _state(page)) for page in known if _state(page) is not State.QUEUED
+        ]
+        self.gate.let_pass(each.id for each in released)
+        self.ledger.admitted(rows)
+        self.ledger.moved((each.was, State.QUEUED) for each in released)
+        self.store.rework(
+            [Reworked(page.id, State.QUEUED, "") for page in known], rows, list(hosts.values()), self.ledger.counts
+        )
+        self.store.rerank((page.id, RANK) for page in known)
+        for host, id in [*((row.host, row.id) for row in rows), *((page.host, page.id) for page in known)]:
+            self.asked.add(host, id, new=True)
+        self.backlog.add_urls(rows, hosts)
+        self.backlog.add_released(released)
+        # Those that waited for another try do so no longer.
+        self.backlog.add_all(Counter(page.host for page in queued if page.due).items())
+
+
+def _notice(text: str) -> Notice:
+    url = canonical(text.strip(), SEEDABLE)
+    if url is None:
+        raise Refused("not a URL that begins with http:// or https:// and a host")
+    return Notice(identity(url), url, "changed", clock.now(), "person", SURE)
+
+
+def _state(page: Shown) -> State:
+    return State[page.state.upper()]
