@@ -54,4 +54,4 @@ def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> N
         crew.fill()
         members = list(crew._members.values())
         crew.disband(patience=3600.0, at_work=set())
-    assert [member.returncode for member in members] == [-9, -9]
+    assert [member.code for member in members] == [-9, -9]

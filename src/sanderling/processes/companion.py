@@ -1,7 +1,8 @@
 """Keeps a process alive beside the crawl that the crawl does not depend on."""
 
-import subprocess
 import time
+
+from sanderling.processes.child import Child
 
 # A short crawl ends without it, and a process that fails is not started again at once.
 FIRST_AFTER = 30.0
@@ -14,33 +15,28 @@ class Companion:
     def __init__(self, command: list[str], wanted: bool) -> None:
         self._command = command
         self._not_before = time.monotonic() + FIRST_AFTER if wanted else float("inf")
-        self._process: subprocess.Popen[bytes] | None = None
+        self._child: Child | None = None
 
     def step(self) -> str:
         """To be called now and then: starts it when it is time; returns why it ended, when it did."""
-        if self._process is None:
+        if self._child is None:
             if time.monotonic() >= self._not_before:
-                self._process = subprocess.Popen(
-                    self._command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-                )
+                self._child = Child(self._command, lifeline=True)
             return ""
-        if self._process.poll() is None:
+        if (code := self._child.code) is None:
             return ""
-        _, errors = self._process.communicate()
-        code, self._process = self._process.returncode, None
+        said = self._child.complaint() or f"it ended with code {code}"
+        self.close()
         self._not_before = time.monotonic() + AGAIN_AFTER
-        return errors.decode(errors="replace").strip().rpartition("\n")[2] or f"it ended with code {code}"
+        return said
 
     def dismiss(self) -> None:
         """Tells it to finish what it is at; `close` does not wait for that."""
         self._not_before = float("inf")
-        if self._process is not None and self._process.stdin is not None:
-            self._process.stdin.close()
+        if self._child is not None:
+            self._child.let_go()
 
     def close(self) -> None:
-        if self._process is not None:
-            self.dismiss()
-            self._process.kill()
-            self._process.stdin = None  # closed already: communicate would flush it
-            self._process.communicate()
-            self._process = None
+        if self._child is not None:
+            self._child.close()
+            self._child = None

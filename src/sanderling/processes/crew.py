@@ -1,11 +1,11 @@
 """Keeps the wanted number of client processes alive. The crew gives each of them its name."""
 
 import os
-import subprocess
 import time
 from collections.abc import Callable, Set
 
 from sanderling.errors import DiskFull, RunFailed
+from sanderling.processes.child import Child
 
 # That many deaths in a row without a single report between them are no accident, when each came before a member had
 # lived for so many seconds: those that hang, or were stopped with the terminal, did not end at once.
@@ -28,7 +28,7 @@ class Crew:
     def __init__(self, size: int, command: Callable[[str], list[str]]) -> None:
         """`command` is how a client of a given name is started."""
         self._command = command
-        self._members: dict[str, subprocess.Popen[bytes]] = {}
+        self._members: dict[str, Child] = {}
         self._started: dict[str, float] = {}
         self._size = size
         self._deaths_in_a_row = 0
@@ -38,9 +38,7 @@ class Crew:
         """Starts what is missing."""
         while len(self._members) < self._size:
             name = new_name()
-            self._members[name] = subprocess.Popen(
-                [*_DEAF, *self._command(name)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
-            )
+            self._members[name] = Child([*_DEAF, *self._command(name)], complains=False)
             self._started[name] = time.monotonic()
 
     def pid(self, name: str) -> int:
@@ -52,24 +50,21 @@ class Crew:
 
     def died_silently(self) -> list[str]:
         """Members that ended, whether or not they ever said hello."""
-        return [name for name, member in self._members.items() if member.poll() is not None]
+        return [name for name, member in self._members.items() if member.code is not None]
 
     def bury(self, name: str) -> None:
         """Makes sure that a member is dead, so that nobody else writes to its files, and forgets it."""
         member = self._members.pop(name, None)
         if member is None:
             return
-        member.kill()
-        member.wait()
-        if member.returncode == NO_ROOM:
+        member.close()
+        if member.code == NO_ROOM:
             raise DiskFull("no room left for the archive: nothing committed is lost; free some space and run it again")
         self.replaced += 1
         lived = time.monotonic() - self._started.pop(name)
         self._deaths_in_a_row = self._deaths_in_a_row + 1 if lived < AT_ONCE else 0
         if self._deaths_in_a_row >= HOPELESS:
-            raise RunFailed(
-                f"{HOPELESS} client processes in a row ended at once (the last with code {member.returncode})"
-            )
+            raise RunFailed(f"{HOPELESS} client processes in a row ended at once (the last with code {member.code})")
 
     def disband(self, patience: float, at_work: Set[str]) -> None:
         """Waits for members at work to leave by themselves, then ends those that do not. Others have nothing to finish."""
@@ -77,9 +72,5 @@ class Crew:
         for name in self._members.keys() - at_work:
             self._members[name].kill()
         for member in self._members.values():
-            try:
-                member.wait(max(0.0, deadline - time.monotonic()))
-            except subprocess.TimeoutExpired:
-                member.kill()
-                member.wait()
+            member.end(max(0.0, deadline - time.monotonic()))
         self._members.clear()
