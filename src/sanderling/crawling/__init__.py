@@ -4,5 +4,7 @@ seeds ─► dispatcher ─► gate ─► ranking ─► store ─► distribut
              ▲                              ▲                                               │
              └───────── new URLs ─────── intake ◄══════════════════report═══════════════════┘
 
-`frontier` knows what is to be visited, `intake` commits what was, and `server` runs both with the client processes.
+`server` has the loop. `opening` opens the folder and `assembly` puts the parts together: `frontier` knows what is to be
+visited, `intake` commits what was, `ledger` keeps the totals, `clients` leases to the client processes and replaces them,
+`status` says how the crawl is doing.
 """
