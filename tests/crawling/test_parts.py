@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from sanderling.crawling.due_times import DueTimes
-from sanderling.crawling.hosts import Hosts
 from sanderling.crawling.limits import UNLIMITED
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import StoreAway
 from sanderling.model import Host, NewUrl, Settled, State
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.server.hosts import Hosts
 from sanderling.urls import identity
 from tests.crawling.crawl_of_one import CrawlOfOne, page
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from sanderling.crawling.seeds import Seeds
 from sanderling.model import State
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 from tests.crawling.crawl_of_one import CrawlOfOne, page, redirect
 

@@ -245,21 +245,23 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PageCollection, "step", lambda *_: [])
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def new_store(request: pytest.FixtureRequest) -> Callable[[Path], Open]:
-    """Makes an empty store in a folder. Returns a function that opens it."""
-    if request.param == "sqlite":
-        return lambda folder: partial(SqliteStore, folder / "sanderling.db")
-    server: PostgresServer = request.getfixturevalue("postgres")
-    return lambda folder: partial(PostgresStore, located(server.dsn, folder) or "")
-
-
-@hypothesis.settings(max_examples=60, suppress_health_check=list(hypothesis.HealthCheck))
-@hypothesis.given(data=st.data())
-def test_totals_are_what_a_full_count_says(quiet: None, new_store: Callable[[Path], Open], data: st.DataObject) -> None:
+def replay(data: st.DataObject, new_store: Callable[[Path], Open]) -> None:
+    """Two or three runs of one crawl; `new_store` says how to open a store for a folder."""
     with tempfile.TemporaryDirectory() as place:
         folder = Folder(Path(place))
         history = History(data, folder, new_store(folder.path))
         history.run(Purpose())
         for again in data.draw(st.lists(st.booleans(), min_size=1, max_size=2), "runs"):
             history.run(Purpose(again=again, retry=True))
+
+
+@hypothesis.settings(max_examples=60, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(data=st.data())
+def test_totals_are_what_a_full_count_says(quiet: None, data: st.DataObject) -> None:
+    replay(data, lambda folder: partial(SqliteStore, folder / "sanderling.db"))
+
+
+@hypothesis.settings(max_examples=10, suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.given(data=st.data())
+def test_totals_are_the_same_in_a_database(quiet: None, postgres: PostgresServer, data: st.DataObject) -> None:
+    replay(data, lambda folder: partial(PostgresStore, located(postgres.dsn, folder) or ""))

@@ -92,6 +92,7 @@ class PageCollection:
         return [id for id, _ in zip(coming, range(count), strict=False)]
 
     def settle(self, host: int, id: int) -> None:
+        """Expects a newcomer no longer: it was visited, or may not be."""
         if id in self._coming.get(host, ()):
             del self._coming[host][id]
             if not self._coming[host]:

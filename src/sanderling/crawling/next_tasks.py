@@ -7,7 +7,7 @@ from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.limits import Limits
 from sanderling.crawling.queued_urls import QueuedUrls
-from sanderling.model import Task
+from sanderling.model import State, Task
 from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.store import FrontierStore
@@ -52,10 +52,20 @@ class NextTasks:
         """What was never visited: newcomers to a full collection first."""
         if self._collection is None:
             return self._queued.take(host, count, leased)
-        ids = self._collection.ids(host, count, leased)
-        tasks = [Task(*task[:6]) for task in (self._store.tasks(ids) if ids else [])]
+        tasks = self._newcomers(self._collection, host, count, leased)
         room = min(count - len(tasks), self._limits.new_leases_left() - self._collection.expected)
-        return tasks + (self._queued.take(host, room, {*leased, *ids}) if room > 0 else [])
+        return tasks + (self._queued.take(host, room, {*leased, *(task.id for task in tasks)}) if room > 0 else [])
+
+    def _newcomers(self, collection: PageCollection, host: int, count: int, leased: Collection[int]) -> list[Task]:
+        """Pages that take the place of others, without those that were excluded or held back meanwhile."""
+        ids = collection.ids(host, count, leased)
+        if not ids:
+            return []
+        known = self._store.known(ids)
+        queued = [id for id in ids if known[id][1] == State.QUEUED]
+        for id in {*ids}.difference(queued):
+            collection.settle(host, id)
+        return [Task(*task[:6]) for task in self._store.tasks(queued)]
 
     def _planned(self, refresher: Refresher, host: int, count: int, room: int, leased: Collection[int]) -> list[Task]:
         """For a refresh: some that are new, then second tries, then the visits that are planned."""
