@@ -124,7 +124,7 @@ def make(folder: Folder, pages: int, words: Words) -> None:
 
 
 def visit_to(url: str, archive: WarcWriter, words: Words, at: float) -> Visit:
-    from sanderling.documents.sketch import sketch
+    from sanderling.client.sketch import sketch
     from sanderling.model import Exchange, Outcome, Visit
     from sanderling.urls import identity
 

@@ -3,7 +3,7 @@
 import secrets
 from pathlib import Path
 
-from sanderling.documents.sketch import sketch
+from sanderling.client.sketch import sketch
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder

@@ -1,5 +1,6 @@
 """Runs every command and every Python example of the documentation, on a synthetic web."""
 
+import ast
 import os
 import re
 import shlex
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -73,6 +75,20 @@ def test_links_between_pages_lead_somewhere() -> None:
     for path in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
+
+
+def test_the_journey_of_a_page_is_as_it_is_told() -> None:
+    """Every hop exists, and the journey stays short."""
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    hops = re.findall(r"^\| (\d+) \| `([\w/]+\.py)` \| `(\w+)` \|", text, re.MULTILINE)
+    assert [int(number) for number, _, _ in hops] == list(range(1, len(hops) + 1))
+    for _, file, name in hops:
+        code = ast.parse((Path(sanderling.__file__).parent / file).read_text())
+        defined = {n.name for n in ast.walk(code) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+        assert name in defined, f"{file} has no {name}"
+    rooms = [file.partition("/")[0] for _, file, _ in hops]
+    assert len(hops) <= 55
+    assert sum(a != b for a, b in pairwise(rooms)) <= 25
 
 
 def test_files_named_in_the_architecture_exist() -> None:

@@ -13,13 +13,13 @@ from sanderling.client.archive import Archive
 from sanderling.client.exchange import common_headers, exchange_of
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.fetcher import Response
+from sanderling.client.sketch import Sketch, sketch
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage, directives
 from sanderling.documents.links import LinkTable, pack
 from sanderling.documents.reading import READERS, as_document, dated, hrefs_of, media_type
-from sanderling.documents.sketch import Sketch, sketch
 from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Task, Visit
 from sanderling.model.reasons import reason

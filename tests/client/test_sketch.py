@@ -3,7 +3,7 @@
 from itertools import pairwise
 from random import Random
 
-from sanderling.documents.sketch import sketch
+from sanderling.client.sketch import sketch
 from sanderling.testing.prose import sentences
 
 MASK = (1 << 64) - 1
