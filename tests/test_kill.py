@@ -21,7 +21,7 @@ from sanderling.processes import entry_points
 from sanderling.processes.crew import new_name
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.testing import ServedWeb, SyntheticWeb
-from tests.conftest import FAST, started, stored_urls
+from tests.conftest import FAST, Run, started, stored_urls
 from tests.servers import PageServer, links
 from tests.waiting import PATIENCE, until
 
@@ -162,3 +162,58 @@ def test_a_client_that_comes_too_late_leaves_without_a_word(tmp_path: Path, left
     client = entry_points.command("client", new_name(), place, tmp_path, tmp_path / "marker")
     ran = subprocess.run(client, capture_output=True, text=True)
     assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_a_first_start_that_is_killed_early_can_be_finished(tmp_path: Path, sanderling: Run) -> None:
+    """At whichever call it ends: every step of opening a folder is killed once."""
+    steps = ("mkdir", "flock", "rename", "connect")
+    with PageServer({"/": links("/a"), "/a": b"a page"}) as server:
+        for step in steps:
+            folder = tmp_path / step
+            (tmp_path / "sitecustomize.py").write_text(KILLED_AT.format(step=step))
+            ran = sanderling(
+                "crawl",
+                server.origin,
+                "-d",
+                folder,
+                "--exclude",
+                "zip",
+                *FAST,
+                env={"PYTHONPATH": f"{tmp_path}:{SOURCE}"},
+            )
+            assert ran.code == -signal.SIGKILL, step
+            assert sanderling("crawl", server.origin, "-d", folder, "--exclude", "zip", *FAST).code == 0, step
+            assert 'exclude = ["zip"]' in (folder / "sanderling.toml").read_text()
+            assert len(stored_urls(folder)) == 2
+
+
+def test_what_a_full_disk_left_of_a_first_start_can_be_finished(tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "crawl"
+    (folder / "warc").mkdir(parents=True)
+    for name in ("sanderling.toml", "sanderling.lock", "sanderling.toml.part"):
+        (folder / name).touch()
+    with PageServer({"/": b"a page"}) as server:
+        assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
+        assert len(stored_urls(folder)) == 1
+
+
+# Ends the process in the middle of its first moments.
+KILLED_AT = """
+import fcntl, os, pathlib, sqlite3
+
+def deadly(call):
+    def die(*given, **more):
+        call(*given, **more)
+        os.kill(os.getpid(), 9)
+    return die
+
+if "{step}" == "mkdir":
+    pathlib.Path.mkdir = deadly(pathlib.Path.mkdir)
+if "{step}" == "flock":
+    fcntl.flock = deadly(fcntl.flock)
+if "{step}" == "rename":
+    pathlib.Path.replace = deadly(pathlib.Path.replace)
+if "{step}" == "connect":
+    sqlite3.connect = deadly(sqlite3.connect)
+"""
+SOURCE = Path(__file__).parents[1] / "src"

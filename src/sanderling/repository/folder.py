@@ -33,7 +33,8 @@ class Folder:
         self.index = path / INDEX
 
     def exists(self) -> bool:
-        return self.database.exists() or self.settings.exists()
+        """Whether a crawl was made here. Settings without a byte are what a full disk left of a first run."""
+        return self.database.exists() or (self.settings.exists() and self.settings.stat().st_size > 0)
 
     def require(self) -> None:
         """Refuses a folder that no crawl has made."""
@@ -46,10 +47,16 @@ class Folder:
         """Refuses a place where a crawl can neither be made nor resumed."""
         if self.path.exists() and not self.path.is_dir():
             raise BadFolder(f"{self.path} is not a folder")
-        if self.path.is_dir() and not self.exists() and any(self.path.iterdir()):
+        if self.path.is_dir() and not self.exists() and not self._half_made():
             raise BadFolder(f"{self.path} is not a crawl folder and not empty; choose another one")
         if not self.path.parent.is_dir():
             raise BadFolder(f"{self.path.parent} does not exist")
+
+    def _half_made(self) -> bool:
+        """Whether there is nothing but what a first run leaves that ended in its first moments."""
+        parts = {self.warcs, self.lock, self.settings, self.settings.with_name(SETTINGS + ".part")}
+        archived = self.warcs.is_dir() and any(self.warcs.iterdir())
+        return not archived and parts.issuperset(self.path.iterdir())
 
     def owns(self, path: Path) -> bool:
         """Whether a place is the crawl's own: nothing else may be written there."""
