@@ -139,17 +139,19 @@ def served(crawled: Path) -> Iterator[Served]:
 
 
 def stored_urls(folder: Path) -> list[str]:
-    """The URL of every response in the WARC files of a crawl, as an independent reader sees them."""
+    """The URL of every page in the WARC files of a crawl, as an independent reader sees them."""
     from warcio.archiveiterator import ArchiveIterator
 
-    urls = []
+    urls: dict[str, str] = {}
     for path in sorted((folder / "warc").glob("*.warc.gz")):
         with path.open("rb") as file:
             for record in ArchiveIterator(file, check_digests="raise"):
-                record.content_stream().read()
-                if record.rec_type == "response":
-                    urls.append(record.rec_headers.get_header("WARC-Target-URI"))
-    return urls
+                content, fields = record.content_stream().read(), record.rec_headers
+                if record.rec_type == "response" and int(record.http_headers.get_statuscode()) < 500:
+                    urls[fields.get_header("WARC-Record-ID")] = fields.get_header("WARC-Target-URI")
+                elif record.rec_type == "metadata" and b"purpose:" in content:
+                    urls.pop(fields.get_header("WARC-Concurrent-To"), None)
+    return list(urls.values())
 
 
 def listed(sanderling: Run, folder: Path, *more: str) -> dict[str, dict[str, Any]]:

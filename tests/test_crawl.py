@@ -209,17 +209,18 @@ def test_exports(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: i
     expected = web.direct.reachable(0)
     for kind in ("warc", "jsonl", "links", "cdxj"):
         assert sanderling("export", folder, "--format", kind, "-o", tmp_path / kind).code == 0
+    beside = {web.url + name for name in ("robots.txt", "sitemap.xml")}
     with (tmp_path / "warc").open("rb") as file:
         assert {
             r.rec_headers.get_header("WARC-Target-URI") for r in ArchiveIterator(file) if r.rec_type == "response"
-        } == expected
+        } == expected | beside
     rows = [json.loads(line) for line in (tmp_path / "jsonl").read_text().splitlines()]
     assert {row["url"] for row in rows} == expected
     assert all(row["text"] and row["title"] for row in rows)
     edges = {tuple(line.split("\t")) for line in (tmp_path / "links").read_text().splitlines()}
     assert {target for source, target in edges if source == web.url} == set(web.direct.links_at(web.url, 0))
     lines = (tmp_path / "cdxj").read_text().splitlines()
-    assert len(lines) == len(expected)
+    assert {json.loads(line.split(" ", 2)[2])["url"] for line in lines} == expected | beside
     assert lines == sorted(lines)
     refused = sanderling("export", folder, "--format", "jsonl", "-o", tmp_path / "jsonl")
     assert refused.code == 2

@@ -278,7 +278,9 @@ def test_http2_over_tls(sanderling, authority: trustme.CA, tmp_path: Path) -> No
     assert {"/", "/a", "/b", "/robots.txt"} <= {path for _, path in asked}
     assert {row["status"] for row in listed(sanderling, tmp_path / "c").values()} == {200}
     archives = b"".join(gzip.decompress(path.read_bytes()) for path in (tmp_path / "c" / "warc").iterdir())
-    assert archives.count(b"WARC-Protocol: h2\r\n") == 3
+    responses = archives.count(b"WARC-Type: response\r\n")
+    assert archives.count(b"WARC-Protocol: h2\r\n") == 2 * responses  # in the requests as well
+    assert archives.count(b"GET /a HTTP/1.1\r\n") == 1
     assert len(stored_urls(tmp_path / "c")) == 3
 
 

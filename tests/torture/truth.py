@@ -1,10 +1,10 @@
 """Compares everything that is stored with what the synthetic web served."""
 
-import contextlib
 from collections import Counter
 
 from sanderling.model import ChangeKind, PageRow, Stored
 from sanderling.repository import archives, checking, warc
+from sanderling.repository.exchanges import exchanges
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
@@ -59,13 +59,11 @@ def _body(folder: Folder, row: PageRow) -> bytes:
 
 
 def _responses(folder: Folder, store: Store) -> list[str]:
-    """The URLs of all responses in the archives that count."""
+    """The URLs of all pages in the archives that count."""
     found = []
     for name, size in store.warcs().items():
         path = folder.warcs / name
-        for member in archives.members(path, size) if path.exists() else ():
-            assert member.content is not None, f"{name} is damaged at {member.offset}"
-            if b"\r\nWARC-Type: response\r\n" in member.content[:300]:
-                with contextlib.suppress(ValueError):
-                    found.append(warc.parse(member.content).url)
+        for each in exchanges(path, size) if path.exists() else ():
+            if not each.is_revisit and not each.purpose and warc.parse(each.content).status < 300:
+                found.append(each.fields["warc-target-uri"])
     return found

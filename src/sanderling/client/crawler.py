@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from sanderling.client import robots
 from sanderling.client.archive import Archive
+from sanderling.client.exchange import ROBOTS
 from sanderling.client.fetch import PAGE, Fetch, Requests
 from sanderling.client.fetcher import Fetcher, Response, refused
 from sanderling.client.line import ServerLine
@@ -244,6 +245,7 @@ class Crawler:
 
     def _read_robots(self, fetch: Fetch) -> None:
         host, response = fetch.host, fetch.response
+        self._reader.keep(fetch, ROBOTS)
         if response.status in REDIRECTS and fetch.robots_hops < robots.MAX_REDIRECTS:
             target = join(fetch.request.url, response.location())
             if target is not None:

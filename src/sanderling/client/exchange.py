@@ -2,35 +2,27 @@
 
 from sanderling.client.fetch import Fetch
 from sanderling.model import Exchange
-from sanderling.network import agent
-from sanderling.settings import Settings
-from sanderling.urls import origin
+
+# Why something that is no page was asked for, as the archive says it.
+ROBOTS, SITEMAP = "robots", "sitemap"
 
 # These describe the bytes on the wire, not the decompressed body that is stored.
 _OF_THE_WIRE = (b"content-encoding", b"transfer-encoding", b"content-length")
 
 
-def common_headers(settings: Settings) -> bytes:
-    """The end of every request: the headers that all requests have."""
-    return f"User-Agent: {agent(settings)}\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\n\r\n".encode()
-
-
 def exchange_of(
-    fetch: Fetch, common: bytes, headers: list[tuple[bytes, bytes]], body: bytes, mime: str, revisit: str = ""
+    fetch: Fetch, headers: list[tuple[bytes, bytes]], body: bytes, mime: str, revisit: str = "", purpose: str = ""
 ) -> Exchange:
-    request, response, url = fetch.request, fetch.response, fetch.request.url
-    sent = head = b""
+    """`purpose` says what a request was for that is not for a page."""
+    response, head = fetch.response, b""
     if response.lines:
-        home = origin(url)
-        path = url[len(home) :].encode() or b"/"
-        host = home.partition("://")[2].encode()
-        own = "".join(f"{name}: {value}\r\n" for name, value in request.headers).encode()
-        method = request.method.encode()
-        sent = b"%b %b HTTP/1.1\r\nHost: %b\r\n%b%b%b" % (method, path, host, own, common, request.body)
         head = _archived_head(response.status, response.lines[0], headers, len(body))
+    notes = b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (response.seconds * 1000, fetch.task.depth)
+    if purpose:
+        notes += b"purpose: %b\r\n" % purpose.encode()
     return Exchange(
-        url, response.started, sent, head, body, mime, response.address, response.truncated, response.protocol,
-        b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (response.seconds * 1000, fetch.task.depth), revisit,
+        fetch.request.url, response.started, response.sent, head, body, mime, response.address, response.truncated,
+        response.protocol, notes, revisit, fetch.task.stored if revisit else None,
     )  # fmt: skip
 
 

@@ -37,8 +37,8 @@ class Response:
     """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
 
     __slots__ = (
-        "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "protocol", "seconds", "since", "size",
-        "started", "status", "truncated",
+        "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "protocol", "seconds", "sent", "since",
+        "size", "started", "status", "truncated",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -53,6 +53,7 @@ class Response:
         self.seconds = 0.0
         self.address = ""
         self.protocol = ""  # "" for HTTP/1.x
+        self.sent = b""  # the request as it was sent, in the form of HTTP/1.1; empty for ftp and gopher
         self.started = time.time()  # for the archive
         self.since = time.monotonic()
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
-from sanderling.client.exchange import common_headers, exchange_of
+from sanderling.client.exchange import SITEMAP, exchange_of
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.fetcher import Response
 from sanderling.client.sketch import Sketch, sketch
@@ -107,7 +107,6 @@ class Reader:
         self._links = LinkTable()
         self._names = names(settings)
         self._skip = skipped_types(settings) or ("\0",)
-        self._request = common_headers(settings)
 
     def read(self, fetches: Sequence[Fetch]) -> list[Visit]:
         """Makes the visits of some fetches.
@@ -131,6 +130,13 @@ class Reader:
         self._mark(0)
         return [*map(_complete, opened, sketches, condensed, places)]
 
+    def keep(self, fetch: Fetch, purpose: str = "") -> None:
+        """Archives a response that is no version of a page."""
+        response = fetch.response
+        if not response.error:
+            mime, _ = media_type(response.value_of(b"content-type"))
+            self._archive.add(exchange_of(fetch, response.headers(), response.body, mime, purpose=purpose))
+
     def _open(self, fetch: Fetch) -> ParsedVisit:
         task, response = fetch.task, fetch.response
         status = response.status
@@ -145,10 +151,12 @@ class Reader:
                 id=task.id, outcome=Outcome.RETRY, status=status, at=time.monotonic(),
                 reason=reason("status", status), retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
+            self.keep(fetch, SITEMAP if task.kind == Kind.SOURCE else "")
             return ParsedVisit(visit, task.url)
         body = response.body
         mime, charset = media_type(known.get(b"content-type", ""))
         if task.kind == Kind.SOURCE:
+            self.keep(fetch, SITEMAP)
             return self._source(task, response, body, charset)
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
@@ -157,7 +165,7 @@ class Reader:
                 size=response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
             revisit = "304" if status == 304 else "same"
-            return ParsedVisit(visit, task.url, None, exchange_of(fetch, self._request, headers, body, mime, revisit))
+            return ParsedVisit(visit, task.url, None, exchange_of(fetch, headers, body, mime, revisit))
         if 200 <= status < 300:
             if mime.startswith(self._skip):
                 visit = Visit(
@@ -203,9 +211,7 @@ class Reader:
             extracted=extracted,
             failed_extractors=failed,
         )
-        return ParsedVisit(
-            visit, task.url, read.words, exchange_of(fetch, self._request, headers, body, mime), read.condense
-        )
+        return ParsedVisit(visit, task.url, read.words, exchange_of(fetch, headers, body, mime), read.condense)
 
     def _content(
         self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool
@@ -273,7 +279,7 @@ class Reader:
         return self._detector.fingerprint(document, url)(shown(document), b"")
 
     def _source(self, task: Task, response: Response, body: bytes, charset: str | None) -> ParsedVisit:
-        """Reads a sitemap. It is not a page: it has no status and is neither archived nor counted."""
+        """Reads a sitemap. It is not a page: it has no status and is not counted."""
         found: list[Found] = []
         words, why = None, ""
         if response.status in REDIRECTS:

@@ -12,10 +12,18 @@ from msgspec import Meta, Struct
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 6
+PROTOCOL = 7
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
+
+
+class Stored(NamedTuple):
+    """Where a response is in a WARC file."""
+
+    warc: str
+    offset: int
+    length: int
 
 
 class Task(NamedTuple):
@@ -31,6 +39,7 @@ class Task(NamedTuple):
     etag: str = ""
     modified: str = ""
     digest: bytes = b""
+    stored: Stored | None = None  # where the newest version is
 
 
 class Robots(Struct, frozen=True, array_like=True):
@@ -88,14 +97,6 @@ class Found(NamedTuple):
     relevance: float = 0.0
 
 
-class Stored(NamedTuple):
-    """Where a response is in a WARC file."""
-
-    warc: str
-    offset: int
-    length: int
-
-
 class Exchange(NamedTuple):
     """One request and its response, as they are written to a WARC file."""
 
@@ -110,6 +111,7 @@ class Exchange(NamedTuple):
     protocol: str  # "" for HTTP/1.x
     notes: bytes  # WARC fields that describe the fetch
     revisit: str = ""  # the content is unchanged: "304" if the server says so, "same" if the bytes are equal
+    original: Stored | None = None  # where the unchanged content is
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):

@@ -5,20 +5,20 @@ import json
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from hashlib import sha1
 from importlib import import_module
 from itertools import islice
 from typing import Any, TypeVar
 from xml.sax.saxutils import escape
 
-import can_ada
 import msgspec
 
 from sanderling.errors import Damaged, UsageError
-from sanderling.model import Stored, VersionRow
+from sanderling.model import Stored
 from sanderling.repository import archives, warc
+from sanderling.repository.archive import type_of
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import ArchiveStore, ChangeStore, GraphStore, LinkStore, PageStore
+from sanderling.repository.store import ArchiveStore, GraphStore, LinkStore, PageStore
+from sanderling.repository.surt import surt
 
 TextOf = Callable[[warc.Archived], str]
 Row = TypeVar("Row")
@@ -45,6 +45,11 @@ class LeftOut:
 
 def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[bytes]:
     """All WARC files as one: gzip members can simply follow each other. Damaged records are left out."""
+    yield from (record.packed for _, record, _ in _records(folder, store, left_out))
+
+
+def _records(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[tuple[str, archives.Member, bytes]]:
+    """Every record that can be read: the name of its file, its place in it and its content."""
     for name, size in sorted(store.warcs().items()):
         path, end = folder.warcs / name, 0
         for member in archives.members(path, size) if path.exists() else ():
@@ -52,7 +57,7 @@ def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[by
             if member.content is None:
                 left_out.note(f"{name} is damaged from byte {member.offset:,} to {end:,}")
             else:
-                yield member.packed
+                yield name, member, member.content
         if end < size:
             left_out.note(f"{name} ends at byte {end:,} of {size:,}")
 
@@ -143,15 +148,14 @@ def jsonl(folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf) 
                 yield json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def cdxj(folder: Folder, store: ChangeStore, left_out: LeftOut) -> Iterator[bytes]:
-    """An index of all captures, sorted by reversed host name and path, then by time."""
-    with closing(warc.WarcReader(folder.warcs)) as reader:
-        lines = [
-            _cdxj_line(version, archived)
-            for version in store.changes()
-            if (archived := readable(reader, version.url, version.stored, left_out)) is not None
-        ]
-    yield from (line.encode() + b"\n" for line in sorted(lines))
+def cdxj(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[bytes]:
+    """An index of all responses and revisits in the archives, sorted by reversed host name and path, then by time."""
+    lines = []
+    for name, record, content in _records(folder, store, left_out):
+        fields = warc.fields_of(content)
+        if fields["warc-type"] in ("response", "resource", "revisit"):
+            lines.append(_cdxj_line(Stored(name, record.offset, record.length), fields, content))
+    yield from (line + b"\n" for line in sorted(lines))
 
 
 def readable(reader: warc.WarcReader, url: str, stored: Stored, left_out: LeftOut) -> warc.Archived | None:
@@ -163,24 +167,14 @@ def readable(reader: warc.WarcReader, url: str, stored: Stored, left_out: LeftOu
         return None
 
 
-def _cdxj_line(version: VersionRow, archived: warc.Archived) -> str:
-    stamp = "".join(c for c in archived.at[:19] if c.isdigit())
-    facts = {
-        "url": version.url,
-        "mime": version.mime or "unk",
-        "status": str(archived.status),
-        "digest": "sha1:" + warc.base32(sha1(archived.body).digest()).decode(),
-        "length": str(version.length),
-        "offset": str(version.offset),
-        "filename": version.warc,
-    }
-    return f"{surt(version.url)} {stamp} {json.dumps(facts)}"
-
-
-def surt(url: str) -> str:
-    """A URL with its host name reversed, so that sorting keeps a domain together."""
-    parsed = can_ada.parse(url)
-    host = parsed.hostname.lower().removeprefix("www.")
-    labels = [host] if host[:1] == "[" or host.replace(".", "").isdigit() else host.split(".")[::-1]
-    port = f":{parsed.port}" if parsed.port else ""
-    return f"{','.join(labels)}{port}){parsed.pathname.lower()}{parsed.search.lower()}"
+def _cdxj_line(stored: Stored, fields: dict[str, str], content: bytes) -> bytes:
+    url, facts = fields["warc-target-uri"], {"mime": "warc/revisit"}
+    if fields["warc-type"] != "revisit":
+        archived = warc.parse(content)
+        mime = type_of(archived).partition(";")[0].strip()
+        facts = {"mime": mime or "unk", "status": str(archived.status)}
+    if digest := fields.get("warc-payload-digest"):
+        facts["digest"] = digest
+    facts |= {"length": str(stored.length), "offset": str(stored.offset), "filename": stored.warc}
+    stamp = "".join(c for c in fields["warc-date"][:19] if c.isdigit())
+    return f"{surt(url)} {stamp} {json.dumps({'url': url, **facts})}".encode()

@@ -111,16 +111,25 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
     ]  # fmt: skip
 
 
+# The end of a `Task`: etag, modified, digest and where the newest version is.
+Validators = tuple[str, str, bytes, Stored | None]
 # Of a page that is not there: whatever comes is news. Never empty, which is how tasks of new URLs are told apart.
-NO_VALIDATORS = ("", "", b"none")
+NO_VALIDATORS: Validators = ("", "", b"none", None)
+# What `validators` takes; for both dialects, which differ in the key of a page.
+VALIDATORS = f"""{THERE}, p.etag, p.modified, p.digest, w.name, p."offset", p.length FROM pages p
+    LEFT JOIN warcs w ON w.number = p.warc"""
 
 
-def validators(there: bool, etag: str, modified: str, digest: bytes) -> tuple[str, str, bytes]:
+def validators(
+    there: bool, etag: str, modified: str, digest: bytes, warc: str | None, offset: int, length: int
+) -> Validators:
     """What to ask a server with whether a page is as it was, and to compare its answer with."""
-    return (etag, modified, digest) if there and digest else NO_VALIDATORS
+    if not there or not digest:
+        return NO_VALIDATORS
+    return etag, modified, digest, Stored(warc, offset, length) if warc else None
 
 
-def again(task: Task, kept: Mapping[int, tuple[str, str, bytes]]) -> Task:
+def again(task: Task, kept: Mapping[int, Validators]) -> Task:
     """A task for another visit; a sitemap is always read whole."""
     return task if task.kind == Kind.SOURCE else Task(*task[:6], *kept.get(task.id, NO_VALIDATORS))
 

@@ -8,7 +8,7 @@ a file is set aside when the crawl resumes (`archives`).
 import hashlib
 import os
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -29,7 +29,17 @@ _PROFILES = {
     "304": b"http://netpreserve.org/warc/1.1/revisit/server-not-modified",
     "same": b"http://netpreserve.org/warc/1.1/revisit/identical-payload-digest",
 }
+_DIGEST = "warc-payload-digest"
+# Which fields of an original its revisits name, and how.
+_ORIGINAL = (
+    (b"WARC-Refers-To", "warc-record-id"),
+    (b"WARC-Refers-To-Date", "warc-date"),
+    (b"WARC-Payload-Digest", _DIGEST),
+)
 _SMALL_LEVEL = 0
+_REQUEST, _RESPONSE = b"application/http;msgtype=request", b"application/http;msgtype=response"
+# As much of a record, packed and not, as its own fields ever take.
+_HEAD_PACKED, _HEAD = 4096, 3072
 
 
 class WarcWriter:
@@ -48,41 +58,33 @@ class WarcWriter:
         self._end = 0
         self.name = ""
         self._ends: dict[str, int] = {}
+        self._originals = WarcReader(folder)
 
     def add(self, exchange: Exchange) -> Stored:
-        """Buffers the request, response and metadata records of one fetch. Returns where the response will be."""
+        """Buffers the records of one fetch; returns where the response will be."""
         if self._file is None or self._end >= self._rotate_at:
             self._next_file()
-        at = _date(exchange.at)
-        uri = exchange.url.encode("utf-8", "replace")
-        kind, block_type = (b"response", b"application/http;msgtype=response") if exchange.head else (
-            b"resource", exchange.mime.encode("ascii", "replace") or b"application/octet-stream")  # fmt: skip
-        block: tuple[bytes, ...] = (exchange.head, exchange.body)
-        if exchange.revisit:
-            kind, block = b"revisit", (exchange.head,)
-        response_id = self._record_id()
-        extra = b""
+        at, uri, response_id = _date(exchange.at), exchange.url.encode("utf-8", "replace"), self._record_id()
+        connection = b""
         if exchange.address:
-            extra += b"WARC-IP-Address: %b\r\n" % exchange.address.encode()
-        if exchange.truncated:
-            extra += b"WARC-Truncated: length\r\n"
+            connection += b"WARC-IP-Address: %b\r\n" % exchange.address.encode()
         if exchange.protocol:
-            extra += b"WARC-Protocol: %b\r\n" % exchange.protocol.encode()
-        if exchange.revisit:
-            extra += b"WARC-Profile: %b\r\nWARC-Refers-To-Target-URI: %b\r\n" % (_PROFILES[exchange.revisit], uri)
-        if exchange.revisit != "304":
-            extra += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(exchange.body).digest())
+            connection += b"WARC-Protocol: %b\r\n" % exchange.protocol.encode()
+        kind, block_type, block, about = (
+            _revisit(exchange, self._originals) if exchange.revisit else _response(exchange)
+        )
         response = igzip_lib.compress(
-            record(kind, response_id, at, uri, block_type, block, extra),
+            record(kind, response_id, at, uri, block_type, block, connection + about),
             _BODY_LEVEL, igzip_lib.COMP_GZIP,
         )  # fmt: skip
         stored = Stored(self.name, self._end, len(response))
         self._append(response)
-        beside = b"WARC-Concurrent-To: <%b>\r\n" % response_id
+        beside, notes = b"WARC-Concurrent-To: <%b>\r\n" % response_id, exchange.notes
         if exchange.request:
-            kind = b"application/http;msgtype=request"
-            self._append_small(b"request", at, uri, kind, exchange.request, beside)
-        self._append_small(b"metadata", at, uri, b"application/warc-fields", exchange.notes, beside)
+            self._append_small(b"request", at, uri, _REQUEST, exchange.request, connection + beside)
+        if exchange.revisit == "304":
+            notes += _as_fields(exchange.head)
+        self._append_small(b"metadata", at, uri, b"application/warc-fields", notes, beside)
         self._ends[self.name] = self._end
         return stored
 
@@ -97,6 +99,10 @@ class WarcWriter:
         return ends
 
     def close(self) -> None:
+        self._end_file()
+        self._originals.close()
+
+    def _end_file(self) -> None:
         self.flush()
         if self._file is not None:
             self._file.close()
@@ -104,7 +110,7 @@ class WarcWriter:
 
     def _next_file(self) -> None:
         ends = self.flush()
-        self.close()
+        self._end_file()
         self._ends = ends
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S")
         self.name = f"{self._prefix}-{stamp}-{self._serial:05d}.warc.gz"
@@ -130,6 +136,47 @@ class WarcWriter:
         return b"%b%012x" % (self._id_prefix, self._records)
 
 
+# The type of a record, the type of its block, the block, and the fields that tell more.
+_Parts = tuple[bytes, bytes, tuple[bytes, ...], bytes]
+
+
+def _response(exchange: Exchange) -> _Parts:
+    about = b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(exchange.body).digest())
+    if exchange.truncated:
+        about += b"WARC-Truncated: length\r\n"
+    if exchange.head:
+        return b"response", _RESPONSE, (exchange.head, exchange.body), about
+    return b"resource", exchange.mime.encode("ascii", "replace") or b"application/octet-stream", (exchange.body,), about
+
+
+def _revisit(exchange: Exchange, originals: "WarcReader") -> _Parts:
+    """The record of content that has not changed, and which record has that content.
+
+    The head of a 304 is told beside it: readers would answer with the head that is in the record, and a browser that
+    gets a 304 shows nothing.
+    """
+    about = b"WARC-Profile: %b\r\n" % _PROFILES[exchange.revisit]
+    about += b"WARC-Refers-To-Target-URI: %b\r\n" % exchange.url.encode("utf-8", "replace")
+    fields: dict[str, str] = {}
+    if exchange.original is not None:
+        with suppress(Damaged, OSError):
+            fields = originals.fields(exchange.original)
+    for name, field in _ORIGINAL:
+        if field in fields:
+            about += b"%b: %b\r\n" % (name, fields[field].encode())
+    if exchange.revisit == "304":
+        return b"revisit", _RESPONSE, (b"",), about
+    if _DIGEST not in fields:
+        about += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(exchange.body).digest())
+    return b"revisit", _RESPONSE, (exchange.head,), about
+
+
+def _as_fields(head: bytes) -> bytes:
+    """An HTTP head as WARC fields."""
+    first, *headers = head.rstrip().split(b"\r\n")
+    return b"httpStatusLine: %b\r\n" % first + b"".join(b"httpHeader: %b\r\n" % line for line in headers)
+
+
 def record(
     kind: bytes,
     record_id: bytes,
@@ -141,10 +188,13 @@ def record(
 ) -> bytes:
     """One WARC record, uncompressed."""
     target = b"WARC-Target-URI: %b\r\n" % uri if uri else b""
+    hashed = hashlib.sha1(block[0])
+    for part in block[1:]:
+        hashed.update(part)
     return b"".join(
         (
-            b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: <%b>\r\nWARC-Date: %b\r\n%b%bContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
-            % (kind, record_id, at, target, extra, block_type, sum(map(len, block))),
+            b"WARC/1.1\r\nWARC-Type: %b\r\nWARC-Record-ID: <%b>\r\nWARC-Date: %b\r\n%b%bWARC-Block-Digest: sha1:%b\r\nContent-Type: %b\r\nContent-Length: %d\r\n\r\n"
+            % (kind, record_id, at, target, extra, base32(hashed.digest()), block_type, sum(map(len, block))),
             *block,
             b"\r\n\r\n",
         )
@@ -209,20 +259,36 @@ class WarcReader:
         self._file: IO[bytes] | None = None
 
     def read(self, stored: Stored) -> Archived:
+        packed = self._packed(stored, stored.length)
+        try:
+            content = igzip_lib.decompress(packed, igzip_lib.DECOMP_GZIP)
+        except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
+            raise Damaged(f"{stored.warc} is damaged at byte {stored.offset}") from None
+        return parse(content)
+
+    def fields(self, stored: Stored) -> dict[str, str]:
+        """The WARC fields of a record by their names in lower case, without reading all of it."""
+        packed = self._packed(stored, min(stored.length, _HEAD_PACKED))
+        unpacker = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
+        try:
+            head, end, _ = unpacker.decompress(packed, _HEAD).partition(b"\r\n\r\n")
+        except igzip_lib.IsalError:  # type: ignore[misc]
+            head = end = b""
+        if not end or not head.startswith(b"WARC/"):
+            raise Damaged(f"{stored.warc} is damaged at byte {stored.offset}")
+        return fields_of(head)
+
+    def _packed(self, stored: Stored, length: int) -> bytes:
         if self._file is None or stored.warc != self._name:
             self.close()
             try:
                 self._file, self._name = (self._folder / stored.warc).open("rb", buffering=0), stored.warc
             except FileNotFoundError:
                 raise Damaged(f"{stored.warc} is missing") from None
-        packed = os.pread(self._file.fileno(), stored.length, stored.offset)
-        if len(packed) < stored.length:
+        packed = os.pread(self._file.fileno(), length, stored.offset)
+        if len(packed) < length:
             raise Damaged(f"{stored.warc} ends before byte {stored.offset + stored.length}")
-        try:
-            content = igzip_lib.decompress(packed, igzip_lib.DECOMP_GZIP)
-        except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
-            raise Damaged(f"{stored.warc} is damaged at byte {stored.offset}") from None
-        return parse(content)
+        return packed
 
     def close(self) -> None:
         if self._file is not None:
@@ -230,12 +296,21 @@ class WarcReader:
             self._file = None
 
 
+def fields_of(content: bytes) -> dict[str, str]:
+    """The WARC fields of an uncompressed record by their names in lower case."""
+    return dict(_fields(content.partition(b"\r\n\r\n")[0].split(b"\r\n")[1:]))
+
+
+def notes_of(content: bytes) -> dict[str, str]:
+    """What an uncompressed metadata record says about a fetch."""
+    return dict(_fields(content.partition(b"\r\n\r\n")[2].split(b"\r\n")))
+
+
 def parse(content: bytes) -> Archived:
     """The response in an uncompressed response or resource record."""
-    head, _, block = content.partition(b"\r\n\r\n")
-    lines = head.split(b"\r\n")
-    fields = dict(_fields(lines[1:]))
-    if not lines[0].startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource"):
+    _, _, block = content.partition(b"\r\n\r\n")
+    fields = fields_of(content)
+    if not content.startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource"):
         raise Damaged("a WARC file does not hold a response where the database says it does")
     block = block[: int(fields["content-length"])]
     # A resource is said to be of this type when nobody said what it is.
@@ -262,15 +337,21 @@ def _fields(lines: list[bytes], lower: bool = True) -> list[tuple[str, str]]:
 
 def digest_problem(content: bytes) -> str:
     """What is wrong with a record by its own length and digest; empty when nothing is."""
-    head, _, block = content.partition(b"\r\n\r\n")
-    fields = dict(_fields(head.split(b"\r\n")[1:]))
+    _, _, block = content.partition(b"\r\n\r\n")
+    fields = fields_of(content)
     length = fields.get("content-length", "")
     if not length.isdigit() or len(block) != int(length) + 4 or not block.endswith(b"\r\n\r\n"):
         return "the record is not as long as it says"
-    said = fields.get("warc-payload-digest", "")
-    if not said.startswith("sha1:") or fields.get("warc-type") == "revisit":
-        return ""
     body = block[: int(length)]
+    if not _matches(body, fields.get("warc-block-digest", "")):
+        return "the content does not match its digest"
+    if fields.get("warc-type") == "revisit":  # its payload is elsewhere
+        return ""
     if fields.get("warc-type") == "response":
         body = body.partition(b"\r\n\r\n")[2]
-    return "" if base32(hashlib.sha1(body).digest()).decode() == said[5:] else "the content does not match its digest"
+    return "" if _matches(body, fields.get(_DIGEST, "")) else "the content does not match its digest"
+
+
+def _matches(content: bytes, digest: str) -> bool:
+    """Whether content has the digest that its record says; other digests than SHA-1 are not checked."""
+    return not digest.startswith("sha1:") or base32(hashlib.sha1(content).digest()).decode() == digest[5:]

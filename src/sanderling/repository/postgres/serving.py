@@ -40,7 +40,7 @@ class PostgresServing(PostgresDatabase):
         return self._with_validators([found[id] for id in ids if id in found])
 
     def _with_validators(self, tasks: list[Task]) -> list[Task]:
-        query = f"""SELECT p.id, {rows.THERE.format(key="id")}, p.etag, p.modified, p.digest FROM pages p
+        query = f"""SELECT p.id, {rows.VALIDATORS.format(key="id")}
             JOIN urls u ON u.id = p.id WHERE p.id = ANY(%b::int8[])"""
         kept = {row[0]: rows.validators(*row[1:]) for row in self._session.read(query, [task.id for task in tasks])}
         return [rows.again(task, kept) for task in tasks]

@@ -68,7 +68,7 @@ class SqliteServing(SqliteDatabase):
     def _with_validators(self, found: list[tuple[Any, ...]]) -> list[Task]:
         """Tasks from rows that end in the number of the page."""
         places = {row[-1]: row[0] for row in found}
-        query = f"""SELECT p.number, {rows.THERE.format(key="number")}, p.etag, p.modified, p.digest FROM pages p
+        query = f"""SELECT p.number, {rows.VALIDATORS.format(key="number")}
             JOIN urls u ON u.number = p.url WHERE p.number IN"""
         kept = {places[row[0]]: rows.validators(*row[1:]) for row in self._in(query, [*places])}
         return [rows.again(Task(*row[:-1]), kept) for row in found]
