@@ -4,10 +4,14 @@ import asyncio
 from pathlib import Path
 
 import httpx
+import turbohtml
 
 from sanderling.web.sandbox import create_sandbox
 from sanderling.web.security import Security
 from sanderling.web.shelf import Shelf
+from tests.conftest import FAST, Run
+from tests.servers import PageServer
+from tests.web.test_pages import attribute
 
 SECURITY = Security(port=8080, archive_port=8081)
 
@@ -33,6 +37,27 @@ def test_a_version_is_shown_as_it_was_and_confined(crawled: Path) -> None:
     assert policy.startswith("sandbox;") and "default-src 'none'" in policy and "allow-scripts" not in policy
     assert "frame-ancestors http://localhost:8080" in policy
     assert "set-cookie" not in shown.headers and shown.headers["x-content-type-options"] == "nosniff"
+
+
+def test_links_of_archived_pages_lead_to_archived_pages(sanderling: Run, tmp_path: Path) -> None:
+    home = b"<base href=/in/><h1>Home</h1><a href=a target=_blank>a</a> <a href='#here'>here</a> <a href=none>none</a>"
+    with PageServer({"/": home, "/in/a": lambda n: b"<p>said once" if n == 1 else b"<p>says now"}) as server:
+        sanderling("crawl", server.origin + "/", "-d", tmp_path / "small", *FAST)
+        sanderling("crawl", "-d", tmp_path / "small", "--again")
+    url = server.origin + "/in/a"
+    first = get(tmp_path, SECURITY.archive_link("", "small", 1))
+    assert f"Archived copy of {server.origin}/ from 20" in first.text
+    to_a, here, to_none = (attribute(each, "href") for each in turbohtml.parse(first.text).find_all("a"))
+    assert here == "#here" and "_blank" not in first.text
+    led = get(tmp_path, to_a)
+    assert led.status_code == 302
+    shown = get(tmp_path, led.headers["location"])
+    assert "said once" in shown.text and f"Archived copy of {url}" in shown.text
+    missing = get(tmp_path, to_none, {"accept": "text/html"})
+    assert missing.status_code == 404 and f"there is no copy of {server.origin}/in/none in this crawl" in missing.text
+    assert get(tmp_path, to_a.replace("in%2Fa", "in%2Fb")).status_code == 404  # only links of ours
+    lost = get(tmp_path, "/in/a", {"accept": "text/html"})
+    assert lost.status_code == 404 and "there is no archived page at this address" in lost.text
 
 
 def test_only_with_a_link_of_ours(crawled: Path) -> None:

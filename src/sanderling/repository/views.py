@@ -140,6 +140,16 @@ def version(store: ViewStore, number: int) -> VersionRow | None:
     return rows.version(found[0]) if found else None
 
 
+def version_at(store: ViewStore, page: int, at: float) -> VersionRow | None:
+    """The newest version of a page at a time, else its first one."""
+    number = store.number(page)
+    for condition, order in (("v.at <= ?", "DESC"), ("v.at > ?", "ASC")):
+        query = f"{_VERSIONS} FROM {store.joins.versions} WHERE u.number = ? AND {condition} ORDER BY v.number {order} LIMIT 1"
+        if number is not None and (found := store.select(query, number, at)):
+            return rows.version(found[0])
+    return None
+
+
 def version_count(store: ViewStore, page: int) -> int:
     query = f"SELECT count(*) FROM {store.joins.versions} WHERE u.number = ?"
     return int(store.select(query, store.number(page))[0][0])

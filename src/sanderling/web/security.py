@@ -12,6 +12,7 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
+from urllib.parse import urlencode
 
 import argon2
 from fastapi import HTTPException, Request
@@ -100,13 +101,22 @@ class Security:
 
     # ---- archived pages, on another origin that gets no cookies
 
-    def archive_link(self, origin: str, crawl: str, version: int) -> str:
-        """A URL at which anyone can see a version for an hour."""
-        until = int(time.time() + ARCHIVE_SECONDS)
+    def archive_link(self, origin: str, crawl: str, version: int, until: int = 0) -> str:
+        """A URL at which anyone can see a version until a time, by default for an hour."""
+        until = until or int(time.time() + ARCHIVE_SECONDS)
         return f"{origin}/{crawl}/{version}?until={until}&key={self._sign('archive', f'{crawl}/{version}/{until}')}"
 
     def may_see(self, crawl: str, version: int, until: int, key: str) -> bool:
         wanted = self._sign("archive", f"{crawl}/{version}/{until}")
+        return until > time.time() and hmac.compare_digest(key.encode(), wanted.encode())
+
+    def follow_link(self, crawl: str, version: int, url: str, until: int) -> str:
+        """A path that leads from an archived version to the copy of another page of about the same time."""
+        key = self._sign("follow", f"{crawl}/{version}/{until}/{url}")
+        return f"/{crawl}/{version}/to?{urlencode({'url': url, 'until': until, 'key': key})}"
+
+    def may_follow(self, crawl: str, version: int, url: str, until: int, key: str) -> bool:
+        wanted = self._sign("follow", f"{crawl}/{version}/{until}/{url}")
         return until > time.time() and hmac.compare_digest(key.encode(), wanted.encode())
 
     # ----
