@@ -12,9 +12,11 @@ import socket
 import subprocess
 import threading
 import time
+from collections.abc import Iterable
 from typing import Literal
 
 from sanderling.change.judging import fingerprinter
+from sanderling.clock import DAY
 from sanderling.crawling import remote
 from sanderling.crawling.control import amend_file, checked
 from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
@@ -47,6 +49,14 @@ _CRAWLS_OWN = {
     "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
     "low_speed_time", "retries", "retry_wait", "rules",
 }  # fmt: skip
+# The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or keep it busy with
+# one silent host. Durations are in seconds.
+_MOST = {
+    "clients": 4 * (os.cpu_count() or 1), "connections": 4000, "per_host": 100, "retries": 20, "max_body": 1 << 30,
+    "delay_factor": 1000, "delay": DAY, "max_delay": DAY, "retry_wait": 3600, "connect_timeout": 600,
+    "first_byte_timeout": 600, "fetch_timeout": 3600, "low_speed_time": 3600,
+}  # fmt: skip
+_MOST_ENTRIES = 1000  # of a list: each pattern is tried on every URL, each rule on every page
 # Settings that a server with --allow-private also accepts.
 _FURTHER = {"allow_private", "proxy"}
 
@@ -77,6 +87,7 @@ class Runner:
             if setting not in self.offered:
                 raise BadSetting(f"{setting!r} cannot be set here")
         settings = overlay(Settings(private_seeds=self._allow_private), chosen)
+        _check_moderate(settings, chosen)
         Scope(starts, settings)
         fingerprinter(settings.rules)
         if not self._allow_private:
@@ -140,6 +151,16 @@ class Runner:
         self._processes = {path: each for path, each in self._processes.items() if each.poll() is None}
 
 
+def _check_moderate(settings: Settings, chosen: Iterable[str]) -> None:
+    """Refuses values that are fine for the owner of a machine, but not for everyone who may use the API."""
+    for name in chosen:
+        value = getattr(settings, name)
+        if isinstance(value, tuple) and len(value) > _MOST_ENTRIES:
+            raise BadSetting(f"{name} has {len(value):,} entries; this server allows at most {_MOST_ENTRIES:,}")
+        if name in _MOST and value is not None and value > _MOST[name]:
+            raise BadSetting(f"{name} = {value:,} is too much; this server allows at most {_MOST[name]:,}")
+
+
 def _command(folder: Folder, mode: Mode, budget: str, forever: bool) -> list[str]:
     if mode != "refresh":
         return ["crawl", "-d", str(folder.path), *_FLAGS[mode]]
@@ -150,10 +171,11 @@ def _command(folder: Folder, mode: Mode, budget: str, forever: bool) -> list[str
 
 def change(folder: Folder, changes: dict[str, object]) -> Live | None:
     """Changes limits, scope or order: at once if the crawl runs, else for its next run."""
+    kept = load(folder.settings)[0] if folder.settings.exists() else Settings()
+    _check_moderate(checked(kept, changes), changes)
     if in_use(folder):
         with contextlib.suppress(remote.NotRunning):
             return remote.command(folder.path, Command("change", changes))
-    checked(load(folder.settings)[0] if folder.settings.exists() else Settings(), changes)
     amend_file(folder.settings, changes)
     return None
 
