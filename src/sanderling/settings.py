@@ -198,10 +198,13 @@ def read_value(name: str, value: Any) -> Any:
     if unit in ("count", "size") and found > (most := _MOST.get(name, LARGEST)):
         raise BadSetting(f"{name} = {value!r} is more than {most:,}")
     if name == "proxy" and found and not as_written(found, PROXIES):
-        raise BadSetting(f"{name} = {value!r} is not an http://, https://, socks5:// or socks5h:// address")
+        raise BadSetting(
+            f"{name} = {without_password(found)!r} is not an http://, https://, socks5:// or socks5h:// address"
+        )
     if name == "store" and found and not (_STORE.fullmatch(found) and _NAMES_DATABASE.search(found)):
-        shown = re.sub(r"(?<=://)(.*):.*@", r"\1:...@", found)  # hides the password
-        raise BadSetting(f"{name} = {shown!r} is not an address such as postgresql://user@host/database")
+        raise BadSetting(
+            f"{name} = {without_password(found)!r} is not an address such as postgresql://user@host/database"
+        )
     if name in ("user_agent", "contact") and not found.isascii():
         raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():
@@ -209,6 +212,11 @@ def read_value(name: str, value: Any) -> Any:
     if name == "skip_types" and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
         raise BadSetting(f"{name} = {value!r} is not a list of media types such as video/ or image/png")
     return found
+
+
+def without_password(address: str) -> str:
+    """An address for messages. What is in front of an @ may be a password, whatever the address looks like."""
+    return re.sub(r"^((?:[^:/@]*://)?[^:@/]*):.*@", r"\1:...@", address, flags=re.DOTALL)
 
 
 # More of these would only exhaust the machine. Other whole numbers must fit into a message.
@@ -268,6 +276,7 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
     except (msgspec.ValidationError, ValueError, TypeError, KeyError, OverflowError):
         pass
     expected = "one of " + ", ".join(CHOICES[name]) if unit == "choice" else _EXPECTED[unit]
+    value = without_password(value) if name in ("proxy", "store") and isinstance(value, str) else value
     raise BadSetting(f"{name} = {value!r} is not {expected}")
 
 

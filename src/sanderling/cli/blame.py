@@ -7,6 +7,7 @@ import time
 
 from sanderling.change.comparison import blame
 from sanderling.cli.folders import add_page
+from sanderling.cli.output import write_json
 from sanderling.model import ChangeKind
 from sanderling.presenting.screen import harmless
 from sanderling.presenting.versions import paragraphs_of, versions_of
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         first, edited = versions[origin.first].at, versions[origin.edited].at
         if options.json:
             row = {"first_seen": first, "last_edited": edited, "text": paragraph}
-            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            write_json(json.dumps(row, ensure_ascii=False))
         else:
             sys.stdout.write(f"{_day(first)}  {_day(edited)}  {harmless(paragraph)}\n")
     return 0

@@ -13,7 +13,7 @@ from sanderling.cli.folders import add_folder, waiting
 from sanderling.cli.selecting import add_filters, wanted
 from sanderling.model import VersionRow
 from sanderling.presenting.arguments import count
-from sanderling.presenting.screen import harmless, many, say
+from sanderling.presenting.screen import harmless, harmless_json, many, say
 from sanderling.presenting.versions import kinds_in_words, when
 from sanderling.repository.opening import reading
 from sanderling.repository.store import ChangeStore, Notes, Totals
@@ -90,7 +90,7 @@ def _as_they_come(store: BaselineStore, chosen: ChangeFilter) -> Iterator[Versio
 
 
 def _in_json(version: VersionRow) -> str:
-    return json.dumps(as_table(version), ensure_ascii=False)
+    return harmless_json(json.dumps(as_table(version), ensure_ascii=False))
 
 
 def _in_columns(found: Iterator[VersionRow], at_once: int) -> Iterator[str]:

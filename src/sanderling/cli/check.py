@@ -10,7 +10,7 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.errors import BadIndex
-from sanderling.presenting.screen import harmless, say
+from sanderling.presenting.screen import harmless, harmless_json, say
 from sanderling.repository import checking
 from sanderling.repository.checking import Finding
 from sanderling.repository.folder import Folder, hold
@@ -85,7 +85,7 @@ def _repair(folder: Folder, findings: list[Finding]) -> None:
 
 def _shown(finding: Finding, as_json: bool) -> str:
     if as_json:
-        return json.dumps(msgspec.to_builtins(finding)) + "\n"
+        return harmless_json(json.dumps(msgspec.to_builtins(finding))) + "\n"
     remedy = f" ({finding.remedy})" if finding.remedy else ""
     return f"{finding.what:9} {harmless(finding.detail)}{harmless(remedy)}\n"
 

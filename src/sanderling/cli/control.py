@@ -8,11 +8,12 @@ import msgspec
 
 from sanderling.cli.crawl import metavar
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.crawling import remote
 from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
 from sanderling.model import Action, ClientState, Command, Live
-from sanderling.presenting.screen import duration, harmless, size
+from sanderling.presenting.screen import duration, harmless, harmless_json, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
 
@@ -75,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         live = remote.look(folder.path)
     else:
         live = remote.command(folder.path, Command(options.action, changes))
-    sys.stdout.write(msgspec.json.encode(live).decode() + "\n" if options.json else _said(live))
+    sys.stdout.write(harmless_json(msgspec.json.encode(live).decode()) + "\n" if options.json else _said(live))
     return 0
 
 
@@ -88,7 +89,7 @@ def _visit(folder: Folder, urls: list[str], as_json: bool) -> int:
             f"{error}: start one, for example with `sanderling refresh {folder.path} --forever --budget 100/h`, and ask again"
         ) from None
     if as_json:
-        sys.stdout.write(msgspec.json.encode(answer.replies).decode() + "\n")
+        write_json(msgspec.json.encode(answer.replies))
     else:
         sys.stdout.write("".join(f"{harmless(each.url)}: {harmless(each.said)}\n" for each in answer.replies))
         if answer.live.paused:

@@ -16,6 +16,7 @@ from typing import Any
 
 import msgspec
 
+from sanderling.cli.output import write_json
 from sanderling.cli.progress import Display, RevisitDisplay
 from sanderling.crawling.server import CrawlServer
 from sanderling.crawling.status import CrawlProgress
@@ -206,7 +207,7 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
             "bytes": counts.bytes,
             "visits": counts.visits, "changed": counts.changed, "not_modified": counts.not_modified, "same": counts.same,
         }  # fmt: skip
-        sys.stdout.write(json.dumps(summary) + "\n")
+        write_json(json.dumps(summary))
         return
     new = counts.pages - before.pages
     rate = f", {rate_of(new / progress.seconds)}" if new and progress.seconds else ""

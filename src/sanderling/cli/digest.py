@@ -5,6 +5,7 @@ import json
 import sys
 
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.cli.selecting import add_filters, wanted
 from sanderling.presenting.arguments import count
 from sanderling.presenting.screen import harmless
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         chosen = wanted(options, store)
         sites = digest(chosen.of(store.changes()))
     if options.json:
-        sys.stdout.write(json.dumps({"since": chosen.since, "sites": as_tables(sites)}, ensure_ascii=False) + "\n")
+        write_json(json.dumps({"since": chosen.since, "sites": as_tables(sites)}, ensure_ascii=False))
         return 0
     lines = [f"{'# ' if options.markdown else ''}Changes since {when(chosen.since)}", ""]
     lines += as_markdown(sites, options.most) if options.markdown else as_text(sites, options.most)

@@ -7,6 +7,7 @@ from collections import Counter
 import msgspec
 
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.presenting.screen import harmless
 from sanderling.repository.duplicates import groups, mirrors
 from sanderling.repository.opening import reading
@@ -57,4 +58,4 @@ def _page_urls(store: DuplicateStore) -> list[str]:
 
 
 def _say_json(table: dict[str, object]) -> None:
-    sys.stdout.write(msgspec.json.encode(table).decode() + "\n")
+    write_json(msgspec.json.encode(table))

@@ -8,6 +8,7 @@ from typing import Any
 
 from sanderling import clock
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.clock import DAY
 from sanderling.errors import RunFailed
 from sanderling.freshness.collection import Believed, believe, numbers_of
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
             "fading": fading(known),
             "past": earlier,
         }
-        sys.stdout.write(json.dumps(facts) + "\n")
+        write_json(json.dumps(facts))
     else:
         sys.stdout.write(_told(options.dir, collection, known, facts, curve, doubted, origins))
     return 0

@@ -5,6 +5,7 @@ import json
 import sys
 
 from sanderling.cli.folders import add_page
+from sanderling.cli.output import write_json
 from sanderling.model import VersionRow
 from sanderling.presenting.screen import harmless, size
 from sanderling.presenting.versions import kinds_in_words, versions_of, when
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
                 "news": version.news, "digest": version.digest, "size": version.size, "mime": version.mime,
                 "extracted": version.extracted,
             }  # fmt: skip
-            sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+            write_json(json.dumps(row, ensure_ascii=False))
         else:
             line = f"{number:3}  {when(version.at)}  {version.status}  {size(version.size):>10}  {_told(version)}"
             sys.stdout.write(f"{line}{'' if version.news else '  (no news)'}\n")

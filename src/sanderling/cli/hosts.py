@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from sanderling.cli.output import write_json
 from sanderling.model import Host, State
 from sanderling.model.reasons import reason, sentence
 from sanderling.presenting.screen import harmless
@@ -20,7 +21,7 @@ def show(store: HostStore, as_json: bool) -> None:
     for host in store.hosts():
         facts = _facts(host, states.get(host.id, {}), sitemaps.get(host.id, []))
         if as_json:
-            sys.stdout.write(msgspec.json.encode(facts).decode() + "\n")
+            write_json(msgspec.json.encode(facts))
         else:
             sys.stdout.write("\n".join(_lines(facts)) + "\n")
 

@@ -6,6 +6,7 @@ import sys
 import msgspec
 
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.model import State
 from sanderling.presenting.screen import harmless
 from sanderling.presenting.versions import page_named
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     rows = [(found[each][0], State(found[each][1]).name.lower()) for each in ids if each in found]
     for url, state in sorted(rows) if options.incoming else rows:
         if options.json:
-            sys.stdout.write(msgspec.json.encode({"url": url, "state": state}).decode() + "\n")
+            write_json(msgspec.json.encode({"url": url, "state": state}))
         else:
             sys.stdout.write(f"{state:9} {harmless(url)}\n")
     return 0

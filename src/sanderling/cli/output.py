@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import IO
 
 from sanderling.errors import UsageError
+from sanderling.presenting.screen import harmless_json
 from sanderling.repository.folder import Folder
+
+
+def write_json(encoded: str | bytes) -> None:
+    """Writes a line of JSON to standard output, without characters that could control the terminal."""
+    text = encoded.decode() if isinstance(encoded, bytes) else encoded
+    sys.stdout.write(harmless_json(text) + "\n")
 
 
 @contextmanager

@@ -9,6 +9,7 @@ import msgspec
 
 from sanderling.cli.duplicates import named_groups
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.errors import UsageError
 from sanderling.model import State
 from sanderling.presenting.arguments import count
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
             if options.json:
                 if page.url in near:
                     page = msgspec.structs.replace(page, near=near[page.url])
-                sys.stdout.write(encode(page).decode() + "\n")
+                write_json(encode(page))
             else:
                 when = time.strftime("%Y-%m-%d %H:%M", time.localtime(page.fetched_at)) if page.status else " " * 16
                 note = harmless((page.redirect and f"-> {page.redirect}") or page.title or page.reason)

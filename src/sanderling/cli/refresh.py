@@ -10,6 +10,7 @@ import msgspec
 
 from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, what_was_found
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.cli.progress import PLAIN_EVERY, RevisitDisplay
 from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import UsageError
@@ -77,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
         before = msgspec.structs.replace(server.progress().counts)
         progress, interrupted = watch(server, _Display(before, PLAIN_EVERY if not options.forever else _SELDOM))
     if options.json:
-        sys.stdout.write(json.dumps(_summary(folder.path, terms, before, progress)) + "\n")
+        write_json(json.dumps(_summary(folder.path, terms, before, progress)))
     else:
         sys.stdout.write(_told(folder.path, before, progress))
     # A service is stopped by a signal as a matter of course.

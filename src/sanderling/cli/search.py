@@ -8,6 +8,7 @@ import time
 import msgspec
 
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.cli.reindex import Told
 from sanderling.errors import IndexInUse, UsageError
 from sanderling.model import ChangeKind
@@ -87,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
         say(f"{results.behind:,} {newer} not indexed yet")
     if options.json:
         for hit in results.hits:
-            sys.stdout.write(msgspec.json.encode(hit).decode() + "\n")
+            write_json(msgspec.json.encode(hit))
     else:
         sys.stdout.write(_shown(results, asked, colourful(sys.stdout)))
     return 0

@@ -1,6 +1,7 @@
 """`sanderling serve`: the dashboard and the HTTP API."""
 
 import argparse
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -13,6 +14,9 @@ _ABOUT = """Shows crawls in the browser and answers programs at /api/v1. By defa
 DIR is a crawl folder, or a directory that contains crawl folders. New crawls are created in such a directory. On any
 address other than loopback the server requires a token or a password. Put a reverse proxy with TLS in front of it.
 
+A token on the command line is visible to everyone on the machine. It can also be in a file (--token-file) or in the
+environment variable SANDERLING_TOKEN, and a password in SANDERLING_PASSWORD.
+
 Examples:
   sanderling serve example
   sanderling serve crawls --port 9000
@@ -21,6 +25,8 @@ Examples:
 
 # Guesses at a token are not slowed down, since programs send it with every request.
 SHORTEST_TOKEN = 16
+# Where the secrets may be instead of on the command line.
+TOKEN_VARIABLE, PASSWORD_VARIABLE = "SANDERLING_TOKEN", "SANDERLING_PASSWORD"
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -40,6 +46,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="TOKEN",
         help="require this token; without a value, a random token is created",
     )
+    parser.add_argument("--token-file", type=pathname, metavar="FILE", help="a file with the token in its first line")
     parser.add_argument(
         "--password-file", type=pathname, metavar="FILE", help="a file with the password or its argon2 hash"
     )
@@ -58,14 +65,15 @@ def run(options: argparse.Namespace) -> int:
     from sanderling.web.security import LOOPBACK_NAMES, Security, is_hash, is_loopback
     from sanderling.web.shelf import Shelf
 
-    token = secrets.token_urlsafe(24) if options.token == "" else options.token or ""
+    token = _token(options)
     if token and len(token) < SHORTEST_TOKEN:
         raise UsageError(
             f"a token of {len(token)} characters can be guessed: use --token without a value to create a random one"
         )
-    password = _password_in(options.password_file) if options.password_file else ""
+    password = _first_line(options.password_file) if options.password_file else _taken(PASSWORD_VARIABLE)
     if password.startswith("$argon2") and not is_hash(password):
-        raise UsageError(f"{options.password_file} begins like an argon2 hash but is not valid: nobody could sign in")
+        where = options.password_file or PASSWORD_VARIABLE
+        raise UsageError(f"{where} begins like an argon2 hash but is not valid: nobody could sign in")
     local = is_loopback(options.host)
     if not local and not token and not password:
         raise UsageError(f"everybody who reaches {options.host} could use the server: add --token or --password-file")
@@ -90,7 +98,21 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _password_in(path: Path) -> str:
+def _token(options: argparse.Namespace) -> str:
+    """The token from the command line, a file or the environment. Everyone on the machine sees a command line."""
+    if options.token is not None and options.token_file:
+        raise UsageError("give only one of --token and --token-file")
+    if options.token is not None:
+        return options.token or secrets.token_urlsafe(24)
+    return _first_line(options.token_file) if options.token_file else _taken(TOKEN_VARIABLE)
+
+
+def _taken(variable: str) -> str:
+    """A secret from the environment. It is removed there, so that the crawls that are started do not inherit it."""
+    return os.environ.pop(variable, "").strip()
+
+
+def _first_line(path: Path) -> str:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -98,5 +120,5 @@ def _password_in(path: Path) -> str:
             f"{path} cannot be read: {error.strerror if isinstance(error, OSError) else 'it is not text'}"
         ) from None
     if not lines or not lines[0].strip():
-        raise UsageError(f"{path} has no password in its first line")
+        raise UsageError(f"the first line of {path} is empty")
     return lines[0].strip()

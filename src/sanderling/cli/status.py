@@ -7,6 +7,7 @@ import msgspec
 
 from sanderling.cli import hosts
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.presenting.screen import size
 from sanderling.repository.folder import in_use
 from sanderling.repository.opening import reading
@@ -34,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     counts = counts.with_leases(counts.leased if running else 0)  # leases end with the process that gave them
     if options.json:
         table = {**msgspec.to_builtins(counts), "running": running}
-        sys.stdout.write(msgspec.json.encode(table).decode() + "\n")
+        write_json(msgspec.json.encode(table))
         return 0
     rows = [
         ("running", "yes" if running else "no"),

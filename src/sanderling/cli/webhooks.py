@@ -9,11 +9,12 @@ import uuid
 from typing import Any
 
 from sanderling.cli.folders import add_folder
+from sanderling.cli.output import write_json
 from sanderling.errors import RunFailed
 from sanderling.presenting.versions import when
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
-from sanderling.settings import Settings, Webhook, load
+from sanderling.settings import Settings, Webhook, load, without_password
 from sanderling.telling import record as records
 from sanderling.telling.delivery import deliver_all, send, sole_messenger
 from sanderling.telling.record import DeliveryRecord
@@ -53,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         with sole_messenger(folder):
             deliver_all(folder, settings, ended, lambda _: None, at_once=True)
         kept = [(webhook.url, _record(folder, webhook)) for webhook in settings.webhook]
-        failed = [f"{url}: {record.complaint}" for url, record in kept if record.failures]
+        failed = [f"{without_password(url)}: {record.complaint}" for url, record in kept if record.failures]
     for webhook in settings.webhook:
         _show(folder, webhook, newest, options.json)
     if not settings.webhook and not options.json:
@@ -67,7 +68,7 @@ def _test(folder: Folder, settings: Settings, webhook: Webhook) -> str:
     """Tries one; returns what is wrong with it."""
     answer = send(trial(f"msg_{uuid.uuid4().hex}"), webhook, folder, settings)
     if not answer.taken:
-        return f"{webhook.url}: {answer.complaint}"
+        return f"{without_password(webhook.url)}: {answer.complaint}"
     kept = _record(folder, webhook)
     if kept.failures:
         records.write(folder.webhooks, webhook.url, kept.revived())
@@ -84,14 +85,14 @@ def _show(folder: Folder, webhook: Webhook, newest: int, as_json: bool) -> None:
     kept = _record(folder, webhook)
     state = "disabled" if kept.disabled else "failing" if kept.failures else "fine"
     facts: dict[str, Any] = {
-        "url": webhook.url, "state": state, "changes": kept.changes, "last_at": kept.last_at, "failures": kept.failures,
+        "url": without_password(webhook.url), "state": state, "changes": kept.changes, "last_at": kept.last_at, "failures": kept.failures,
         "complaint": kept.complaint, "not_before": kept.not_before, "behind": max(0, newest - kept.delivered),
     }  # fmt: skip
     if as_json:
-        sys.stdout.write(json.dumps(facts) + "\n")
+        write_json(json.dumps(facts))
         return
     lines = [
-        webhook.url,
+        facts["url"],
         f"  {state}{f', {kept.failures} failures in a row: {kept.complaint}' if kept.failures else ''}",
         f"  {kept.changes:,} changes delivered{f', the last at {when(kept.last_at)}' if kept.last_at else ''}",
         f"  {facts['behind']:,} versions not yet processed",

@@ -1,12 +1,21 @@
 """Formats sizes, durations and text from the web for a terminal."""
 
+import json
 import os
+import re
 import sys
 import unicodedata
 from typing import IO
 
 # Characters that reorder or hide the text beside them. They are replaced like control characters.
 _TREACHEROUS = {*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF}
+
+
+# The same characters and line separators, for JSON.
+_RAW = re.compile(
+    "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff"
+    "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
+)
 
 
 def harmless(text: str) -> str:
@@ -17,6 +26,11 @@ def harmless(text: str) -> str:
         c if unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co") and ord(c) not in _TREACHEROUS else "\ufffd"
         for c in text
     )
+
+
+def harmless_json(encoded: str) -> str:
+    """JSON whose strings hold none of these characters: they are escaped, so that nothing is lost."""
+    return _RAW.sub(lambda found: json.dumps(found[0])[1:-1], encoded)
 
 
 def say(line: str) -> None:
