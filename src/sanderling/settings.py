@@ -160,7 +160,7 @@ DECLARED = [
     Declared("private_seeds", "flag", "Manners", "allow seeds at such addresses; off for crawls that are created through the API"),
     Declared("user_agent", "text", "Manners", "the User-Agent header; robots rules are matched by the product names in it"),
     Declared("contact", "text", "Manners", "URL or mail address of the operator of the crawl, added to the user agent"),
-    Declared("proxy", "text", "Network", "http://, https://, socks5:// or socks5h:// proxy for every request"),
+    Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address"),
     Declared("cookies", "flag", "Network", "keep cookies during a run; links that log out are then not followed"),
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
     Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
@@ -244,6 +244,10 @@ _POSITIVE = {
 
 def _webhooks(value: Any) -> tuple[Webhook, ...]:
     """Reads webhooks. Errors name the field but do not quote the value, because it contains secrets."""
+    for number, table in enumerate(value if isinstance(value, list | tuple) else (), 1):
+        for key in table if isinstance(table, dict) else ():
+            if key not in Webhook.__struct_fields__:
+                raise BadSetting(f"webhook number {number} has no key {key!r}{_misplaced(key)}")
     try:
         found = msgspec.convert(value, tuple[Webhook, ...])
     except msgspec.ValidationError as error:
@@ -251,6 +255,15 @@ def _webhooks(value: Any) -> tuple[Webhook, ...]:
     if len({each.url for each in found}) < len(found):
         raise BadSetting("webhook has the same url twice")
     return found
+
+
+def _misplaced(key: str) -> str:
+    if key in _BY_NAME or key == "seeds":
+        return (
+            "; it is a setting of the crawl, so move it above the first [[webhook]]: below, it belongs to the webhook"
+        )
+    near = difflib.get_close_matches(key, Webhook.__struct_fields__, 1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def _in_unit(name: str, unit: str, value: Any) -> Any:

@@ -133,7 +133,8 @@ def test_one_that_is_gone_is_left_alone_until_it_is_tested(sanderling: Run, tmp_
         sanderling("crawl", "-d", folder, "--again")
         assert len(endpoint.posted) == 1
         assert "disabled" in sanderling("webhooks", folder).out
-        assert sanderling("webhooks", folder, "--test").code == 1
+        tested = sanderling("webhooks", folder, "--test")
+        assert tested.code == 1 and "  fine" not in tested.out
         assert "disabled" in sanderling("webhooks", folder).out
         endpoint.statuses = [204]
         ran = sanderling("webhooks", folder, "--test")

@@ -4,12 +4,13 @@ Exit codes: 0 done, 1 a run that failed, 2 wrong usage, 130 stopped by Ctrl-C, 1
 """
 
 import argparse
+import difflib
 import errno
 import io
 import os
 import sqlite3
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 
 from sanderling import __version__
@@ -60,9 +61,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser().print_help(sys.stderr)
         return 2
     try:
-        options, unknown = parser(given[0]).parse_known_args(given)
+        if not given[0].startswith("-") and given[0] not in COMMANDS:
+            raise UsageError(f"there is no command {given[0]!r}{_meant(given[0], COMMANDS)}; see `sanderling --help`")
+        top = parser(given[0])
+        options, unknown = top.parse_known_args(given)
         if unknown:
-            raise UsageError(f"{given[0]} does not take {unknown[0]!r}; see `sanderling {given[0]} --help`")
+            hint = _meant(unknown[0].partition("=")[0], _flags(top, given[0]))
+            raise UsageError(f"{given[0]} does not take {unknown[0]!r}{hint}; see `sanderling {given[0]} --help`")
         code: int = options.run(options)
         sys.stdout.flush()
         return code
@@ -87,6 +92,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain(f"the database of this crawl is damaged: {error}", 1)
     except KeyboardInterrupt:
         return 130
+
+
+def _meant(typed: str, known: Iterable[str]) -> str:
+    """A suggestion for something mistyped, or nothing."""
+    near = difflib.get_close_matches(typed, list(known), 1, cutoff=0.7)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _flags(top: argparse.ArgumentParser, command: str) -> list[str]:
+    """The options of a command."""
+    (commands,) = (each for each in top._actions if isinstance(each, argparse._SubParsersAction))
+    return list(commands.choices[command]._option_string_actions)
 
 
 def _steady_streams() -> None:

@@ -13,7 +13,7 @@ from sanderling.crawling import remote
 from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
 from sanderling.model import Action, ClientState, Command, Live
-from sanderling.presenting.screen import duration, harmless, harmless_json, size
+from sanderling.presenting.screen import duration, harmless, harmless_json, many, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
 
@@ -109,7 +109,7 @@ def _said(live: Live) -> str:
         ("now", f"{doing} for {duration(live.seconds)}{away}"),
         ("pages", f"{live.counts.pages:,} ({live.pages_per_second:,.1f}/s, {size(live.bytes_per_second)}/s)"),
         ("queued", f"{live.waiting:,}" + (f" in lists of {live.lists}" if live.lists else "")),
-        ("leased", f"{live.leased:,} to {len(live.clients)} clients"),
+        ("leased", f"{live.leased:,} to {many(len(live.clients), 'client')}"),
         ("hosts", f"{live.hosts:,} with work"),
         *(("client", _client(each)) for each in live.clients),
     ]

@@ -105,6 +105,7 @@ def run(options: argparse.Namespace) -> int:
     seeds = [canonical_seed(text) for text in options.url]
     if options.seeds:
         seeds += _seeds_in(options.seeds)
+    _hint_at_http(options.url)
     chosen = chosen_settings(options)
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
@@ -134,6 +135,14 @@ def run(options: argparse.Namespace) -> int:
             "reached; run the same command again to go on"
         )
     return interrupted
+
+
+def _hint_at_http(typed: list[str]) -> None:
+    """Says that an address without a scheme is tried with https, which few servers on a port of their own speak."""
+    for text in typed:
+        if re.match(r"[\w.-]+:(?!443\b)\d+(/|$)", text.strip()):
+            url = canonical_seed(text)
+            say(f"trying {url}; if that server speaks plain HTTP, write {url.replace('https', 'http', 1)}")
 
 
 def chosen_settings(options: argparse.Namespace) -> dict[str, object]:

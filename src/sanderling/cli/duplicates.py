@@ -8,7 +8,7 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
-from sanderling.presenting.screen import harmless
+from sanderling.presenting.screen import harmless, many
 from sanderling.repository.duplicates import groups, mirrors
 from sanderling.repository.opening import reading
 from sanderling.repository.store import DuplicateStore
@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             _say_json({"mirrors": [one, two], "pages": count})
         else:
-            sys.stdout.write(f"{harmless(one)} and {harmless(two)} have {count:,} pages in common\n")
+            sys.stdout.write(f"{harmless(one)} and {harmless(two)} have {many(count, 'page')} in common\n")
     for group in found:
         if options.json:
             _say_json({"near": group})

@@ -9,7 +9,7 @@ from sanderling.cli.output import check_place, written
 from sanderling.errors import UsageError
 from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
-from sanderling.presenting.screen import harmless, say, size
+from sanderling.presenting.screen import harmless, many, say, size
 from sanderling.repository import export
 from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
@@ -95,5 +95,5 @@ def _markdown(options: argparse.Namespace) -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8", "replace")
             count += 1
-    say(f"wrote {count:,} files below {out}")
+    say(f"wrote {many(count, 'file')} below {out}")
     return _incomplete(left_out, options.dir)

@@ -11,7 +11,7 @@ from sanderling.crawling.extractors import ExtractorFailures
 from sanderling.documents.extracting import Extracted, Extractor, extract, load
 from sanderling.errors import Damaged, UsageError
 from sanderling.model import ChangeKind, VersionRow
-from sanderling.presenting.screen import duration, say
+from sanderling.presenting.screen import duration, many, say
 from sanderling.repository import views, warc
 from sanderling.repository.archive import page_in
 from sanderling.repository.folder import Folder, hold
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
             pages, found = _extract_all(folder, store, extractors)
         finally:
             store.note("extracted", str(time.time()))  # the index is made anew when this differs
-    sys.stdout.write(f"data of {found:,} of {pages:,} pages stored, {duration(time.monotonic() - started)}\n")
+    sys.stdout.write(f"data of {found:,} of {many(pages, 'page')} stored, {duration(time.monotonic() - started)}\n")
     return 0
 
 

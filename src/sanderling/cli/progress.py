@@ -128,7 +128,8 @@ class RevisitDisplay(Display):
     def _waits(self, progress: CrawlProgress) -> list[float]:
         """Also how long the remaining visits take, at the mean rate of the run: a slow site has pauses of minutes."""
         done = self._done(progress)
-        visits = [_to_visit(progress) * progress.seconds / done] if done and progress.refresh is None else []
+        left = _to_visit(progress) if progress.refresh is None else 0
+        visits = [left * progress.seconds / done] if done and left else []
         return super()._waits(progress) + visits
 
 

@@ -120,7 +120,7 @@ def _told(folder: Path, before: Counts, progress: CrawlProgress) -> str:
     first, _, rest = told.partition("\n")
     return (
         f"{first}\n"
-        f"estimated freshness of {refresh.pages:,} pages: {refresh.before:.3f} before, {refresh.freshness:.3f} now; "
+        f"estimated freshness of {many(refresh.pages, 'page')}: {refresh.before:.3f} before, {refresh.freshness:.3f} now; "
         f"{size(refresh.spared)} not fetched again\n{rest}"
     )
 

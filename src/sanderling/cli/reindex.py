@@ -5,7 +5,7 @@ import sys
 import time
 
 from sanderling.cli.folders import add_folder
-from sanderling.presenting.screen import duration, say
+from sanderling.presenting.screen import duration, many, say
 from sanderling.repository.opening import reading
 from sanderling.search.indexing import rebuild
 
@@ -25,7 +25,7 @@ def run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     with reading(options.dir) as (folder, store):
         done = rebuild(folder, store, Told())
-    sys.stdout.write(f"{done:,} versions indexed in {folder.index}, {duration(time.monotonic() - started)}\n")
+    sys.stdout.write(f"{many(done, 'version')} indexed in {folder.index}, {duration(time.monotonic() - started)}\n")
     return 0
 
 

@@ -13,7 +13,7 @@ from sanderling.cli.reindex import Told
 from sanderling.errors import IndexInUse, UsageError
 from sanderling.model import ChangeKind
 from sanderling.presenting.arguments import host, positive
-from sanderling.presenting.screen import colourful, harmless, say
+from sanderling.presenting.screen import colourful, harmless, many, say
 from sanderling.presenting.versions import moment, when
 from sanderling.repository.folder import Folder
 from sanderling.search.searching import Hit, Query, Results, Searcher, check, open_search
@@ -81,6 +81,7 @@ def run(options: argparse.Namespace) -> int:
     with open_search(Folder(options.dir)) as search:
         _bring_up(search)
         results = search.find(asked)
+        similar = _similar(search, asked) if not results.total else ""
     for note in results.notes:
         say(harmless(note))
     if results.behind:
@@ -91,7 +92,19 @@ def run(options: argparse.Namespace) -> int:
             write_json(msgspec.json.encode(hit))
     else:
         sys.stdout.write(_shown(results, asked, colourful(sys.stdout)))
+    if similar:
+        say(similar)
     return 0
+
+
+def _similar(search: Searcher, asked: Query) -> str:
+    """Where a query of plain words finds nothing: whether words that differ in a letter would find something."""
+    words = asked.text.split()
+    if not all(word.isalnum() and len(word) > 3 for word in words):
+        return ""
+    fuzzy = " ".join(f"{word}~" for word in words)
+    found = search.find(msgspec.structs.replace(asked, text=fuzzy, page=1)).total
+    return f"did you mean something similar? '{harmless(fuzzy)}' finds {many(found, 'page')}" if found else ""
 
 
 def _bring_up(search: Searcher) -> None:

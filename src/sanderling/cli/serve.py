@@ -8,6 +8,7 @@ from pathlib import Path
 
 from sanderling.errors import UsageError
 from sanderling.presenting.arguments import pathname, port
+from sanderling.presenting.screen import many
 
 _ABOUT = """Shows crawls in the browser and answers programs at /api/v1. By default it listens on this machine only.
 
@@ -89,7 +90,10 @@ def run(options: argparse.Namespace) -> int:
     count = len(shelf.folders())
 
     def say() -> None:
-        sys.stdout.write(f"{count} crawl{'s' * (count != 1)} at http://{shown}:{port}/ (Ctrl-C ends it)\n")
+        sys.stdout.write(f"{many(count, 'crawl')} at http://{shown}:{port}/ (Ctrl-C ends it)\n")
+        for place in options.dir:
+            if not place.exists():
+                sys.stdout.write(f"{place} does not exist yet; the first new crawl creates it\n")
         if options.token == "":
             sys.stdout.write(f"token: {token}\n")
         sys.stdout.flush()

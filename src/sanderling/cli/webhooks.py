@@ -11,6 +11,7 @@ from typing import Any
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
 from sanderling.errors import RunFailed
+from sanderling.presenting.screen import many
 from sanderling.presenting.versions import when
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
@@ -46,8 +47,10 @@ def run(options: argparse.Namespace) -> int:
     for webhook in settings.webhook:
         records.enrol(folder.webhooks, webhook.url, newest)
     failed: list[str] = []
+    complaints: dict[str, str] = {}
     if options.test:
-        failed = [complaint for webhook in settings.webhook if (complaint := _test(folder, settings, webhook))]
+        complaints = {webhook.url: _test(folder, settings, webhook) for webhook in settings.webhook}
+        failed = [f"{without_password(url)}: {complaint}" for url, complaint in complaints.items() if complaint]
     if options.deliver:
         ended = threading.Event()
         ended.set()
@@ -56,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         kept = [(webhook.url, _record(folder, webhook)) for webhook in settings.webhook]
         failed = [f"{without_password(url)}: {record.complaint}" for url, record in kept if record.failures]
     for webhook in settings.webhook:
-        _show(folder, webhook, newest, options.json)
+        _show(folder, webhook, newest, complaints.get(webhook.url, ""), options.json)
     if not settings.webhook and not options.json:
         sys.stdout.write(f"no webhooks in {folder.settings}\n")
     if failed:
@@ -68,7 +71,7 @@ def _test(folder: Folder, settings: Settings, webhook: Webhook) -> str:
     """Tries one; returns what is wrong with it."""
     answer = send(trial(f"msg_{uuid.uuid4().hex}"), webhook, folder, settings)
     if not answer.taken:
-        return f"{without_password(webhook.url)}: {answer.complaint}"
+        return answer.complaint
     kept = _record(folder, webhook)
     if kept.failures:
         records.write(folder.webhooks, webhook.url, kept.revived())
@@ -81,21 +84,24 @@ def _record(folder: Folder, webhook: Webhook) -> DeliveryRecord:
     return kept
 
 
-def _show(folder: Folder, webhook: Webhook, newest: int, as_json: bool) -> None:
+def _show(folder: Folder, webhook: Webhook, newest: int, complaint: str, as_json: bool) -> None:
+    """Shows one webhook. `complaint` is what a test just found."""
     kept = _record(folder, webhook)
-    state = "disabled" if kept.disabled else "failing" if kept.failures else "fine"
+    complaint = complaint or kept.complaint
+    state = "disabled" if kept.disabled else "failing" if complaint else "fine"
     facts: dict[str, Any] = {
         "url": without_password(webhook.url), "state": state, "changes": kept.changes, "last_at": kept.last_at, "failures": kept.failures,
-        "complaint": kept.complaint, "not_before": kept.not_before, "behind": max(0, newest - kept.delivered),
+        "complaint": complaint, "not_before": kept.not_before, "behind": max(0, newest - kept.delivered),
     }  # fmt: skip
     if as_json:
         write_json(json.dumps(facts))
         return
+    failures = f", {many(kept.failures, 'failure')} in a row" if kept.failures else ""
     lines = [
         facts["url"],
-        f"  {state}{f', {kept.failures} failures in a row: {kept.complaint}' if kept.failures else ''}",
-        f"  {kept.changes:,} changes delivered{f', the last at {when(kept.last_at)}' if kept.last_at else ''}",
-        f"  {facts['behind']:,} versions not yet processed",
+        f"  {state}{failures}{f': {complaint}' if complaint else ''}",
+        f"  {many(kept.changes, 'change')} delivered{f', the last at {when(kept.last_at)}' if kept.last_at else ''}",
+        f"  {many(facts['behind'], 'version')} not yet processed",
     ]
     if kept.not_before > time.time():
         lines.append(f"  next retry after {when(kept.not_before)}")

@@ -58,6 +58,7 @@ class Known(Struct, frozen=True):
     seconds: float = 0.0
     estimate: Estimate | None = None
     problem: str = ""
+    renewing: bool = False  # a newer one is being computed
 
 
 class Estimates:
@@ -78,7 +79,7 @@ class Estimates:
             if key not in self._working and time.time() - known.at > max(SHORTEST, TIMES * known.seconds):
                 self._working.add(key)
                 threading.Thread(target=self._work, args=(key,), daemon=True).start()
-            return known
+            return msgspec.structs.replace(known, renewing=key in self._working)
 
     def _work(self, key: str) -> None:
         begin = time.time()

@@ -4,7 +4,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sanderling.repository.opening import settings_for
-from sanderling.settings import DECLARED, Settings
+from sanderling.settings import DECLARED, Rule, Settings
 from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import form
 from sanderling.web.pages.live import state_in, vitals
@@ -35,4 +35,13 @@ def overview(request: Request, crawl: str, shelf: ShelfDep) -> HTMLResponse:
 def _plain(name: str, value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else form.shown(name, value)
+    if isinstance(value, tuple):
+        return "; ".join(map(_rule, value)) if name == "rules" else ", ".join(map(str, value))
+    return form.shown(name, value)
+
+
+def _rule(rule: Rule) -> str:
+    parts = [
+        f"{verb} {', '.join(chosen)}" for verb, chosen in (("ignore", rule.ignore), ("watch", rule.watch)) if chosen
+    ]
+    return " and ".join(parts or ["watch everything"]) + (f" on {rule.urls}" if rule.urls else "")

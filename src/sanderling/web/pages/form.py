@@ -35,6 +35,12 @@ class Field(NamedTuple):
         return label(self.name)
 
     @property
+    def help(self) -> str:
+        """The help of the setting in the words of the form: other settings by their labels, nothing about flags."""
+        text = self.declared.help.replace("; repeatable)", ")").replace(" (repeatable)", "")
+        return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: f"“{label(found[0])}”", text)
+
+    @property
     def default(self) -> str:
         return shown(self.name, getattr(Settings(), self.name)) or _UNSET.get(self.name, "no limit")
 

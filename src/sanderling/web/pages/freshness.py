@@ -34,7 +34,7 @@ def freshness(request: Request, crawl: str, shelf: ShelfDep, budget: str = "") -
     drawn: dict[str, Any] = drawings(estimate, known.at) if estimate and estimate.pages else {}
     return show(
         request, "freshness.html", crawl=crawl, tab="Freshness", estimate=estimate, at=known.at, folder=folder.path,
-        early=estimate is not None and estimate.watched_days < SHORTEST_WATCH, problem=known.problem, at_work=in_use(folder), usual=max(100, round(estimate.pages / 10)) if estimate else 0, budget=budget, wrong=wrong_budget(budget), **drawn,
+        early=estimate is not None and estimate.watched_days < SHORTEST_WATCH, problem=known.problem, renewing=known.renewing, at_work=in_use(folder), usual=max(100, round(estimate.pages / 10)) if estimate else 0, budget=budget, wrong=wrong_budget(budget), **drawn,
     )  # fmt: skip
 
 
