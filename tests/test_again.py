@@ -379,3 +379,19 @@ def test_an_interrupted_round_goes_on_where_it_was(sanderling: Run, tmp_path: Pa
         site.requests.clear()
         sanderling(*command, folder, *FAST)
         assert set(site.requests) == site.direct.reachable(0)
+
+
+def test_an_interrupted_round_goes_on_when_the_clock_was_set_back(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    slow = ("crawl", "-d", folder, "--again", "--delay", 0, "--per-host", 1, "--clients", 1)
+    with SyntheticWeb(pages=40, seed=11).serve() as site:
+        sanderling("crawl", site.url, "-d", folder, *FAST)
+        site.requests.clear()
+        site.hold(after=10)
+        with started(*slow, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+            until(lambda: site.held)
+            process.send_signal(signal.SIGINT)
+            process.wait(PATIENCE)
+        site.release()
+        assert sanderling(*slow, env={"SANDERLING_AHEAD": "-3600"}).code == 0
+        assert set(site.requests) == site.direct.reachable(0)

@@ -13,10 +13,13 @@ from typing import Any
 import brotli
 import hypercorn
 import hypercorn.asyncio
+import pycurl
 import pytest
 import trustme
 
-from tests.conftest import FAST, listed, stored_urls
+from sanderling.client.curl_fetcher import JOINED_AT, Handle
+from sanderling.client.fetcher import Request
+from tests.conftest import FAST, Run, listed, stored_urls
 from tests.papers import pdf, word
 from tests.servers import Answer, PageServer, Socks, ftp, gopher, links, listening, redirect
 
@@ -386,3 +389,34 @@ def test_ftp_and_gopher_seeds(sanderling, tmp_path: Path) -> None:  # type: igno
         row["url"]: row["text"] for row in sanderling("export", tmp_path / "c", "--format", "jsonl", "-o", "-").lines
     }
     assert "About" in texts[seeds[2]], "what was read as text when it came is still text in the archive"
+
+
+def test_an_odd_encoding_concerns_one_page_only(sanderling: Run, tmp_path: Path) -> None:
+    """The other pages of the host are still decompressed."""
+    odd = Answer(b"<title>Odd</title>one page", headers=(("Content-Encoding", "utf-8"),))
+    packed = {
+        f"/{n}": Answer(
+            gzip.compress(b"<title>Page %d</title>" % n + b"words " * n), headers=(("Content-Encoding", "gzip"),)
+        )
+        for n in range(8)
+    }
+    with PageServer({"/": links("/odd", *packed), "/odd": odd, **packed}) as server:
+        ran = sanderling(
+            "crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--clients", 1, "--retry-wait", "100ms"
+        )
+        assert ran.code == 0
+        found = {
+            page["url"].rpartition("/")[2]: page["title"]
+            for page in sanderling("pages", tmp_path / "c", "--json").lines
+        }
+    assert found["odd"] == "Odd"
+    assert {name: title for name, title in found.items() if name.isdigit()} == {f"{n}": f"Page {n}" for n in range(8)}
+
+
+def test_single_bytes_take_no_more_memory_than_the_body() -> None:
+    handle = Handle(pycurl.Curl(), anywhere=True)
+    response = handle.begin(Request("http://e.org/", True, 1 << 20), None)
+    for n in range(200_000):
+        assert handle.write(bytes([n % 251])) is None
+    assert response.body == bytes(n % 251 for n in range(200_000))
+    assert len(response.chunks) < 200_000 // JOINED_AT + JOINED_AT

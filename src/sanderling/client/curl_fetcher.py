@@ -2,6 +2,7 @@
 
 import socket
 import time
+import zlib
 
 import pycurl
 
@@ -32,6 +33,8 @@ _LONGEST = 2**31 - 1  # milliseconds, the most that libcurl takes
 _TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
 
 # After these errors every other request to the host would fail, too.
+# So many chunks of a body are joined to one.
+JOINED_AT = 1024
 _HOST_IS_DEAD = {
     pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR,
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_COULDNT_RESOLVE_PROXY,
@@ -62,6 +65,7 @@ class Handle:
 
     __slots__ = (
         "_anywhere",
+        "_joined",
         "curl",
         "gave_up",
         "lines",
@@ -88,6 +92,7 @@ class Handle:
         self.may_connect = may_connect
         self.gave_up = ""  # why we ended the request ourselves
         self.sent = b""
+        self._joined = 0  # chunks at the front that were joined from small ones
         self.lines.clear()
         self.response = Response()
         self.response.lines = self.lines
@@ -103,7 +108,15 @@ class Handle:
             response.truncated = True
             return -1
         response.chunks.append(data)
+        if len(response.chunks) - self._joined >= JOINED_AT:
+            self._join()
         return None
+
+    def _join(self) -> None:
+        """Joins small chunks: a body of single bytes would take a hundred times its size."""
+        chunks = self.response.chunks
+        chunks[self._joined :] = [b"".join(chunks[self._joined :])]
+        self._joined += 1
 
     def write_if_wanted(self, data: bytes) -> int | None:
         """The same if there are types to skip: their transfer ends with the first bytes of the body."""
@@ -145,7 +158,8 @@ class CurlFetcher:
         if settings.cookies:
             self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
         self._agent = agent(settings)
-        # Hosts that send an unknown Content-Encoding, such as a charset. They are asked for no encoding.
+        # Hosts that sent an unknown Content-Encoding, such as a charset. They are asked for no encoding, and each of
+        # their answers is decompressed here if it says that it is compressed.
         self._plain: set[str] = set()
         self._idle: list[Handle] = []
         self._active: dict[pycurl.Curl, Handle] = {}
@@ -215,6 +229,8 @@ class CurlFetcher:
                 response.sent = self._sent(handle)
             else:
                 response.status = 200  # ftp and gopher have no such status
+            if handle.plain:
+                self._decompress(response, handle.request)
             response.protocol = "h2" if curl.getinfo(pycurl.INFO_HTTP_VERSION) == pycurl.CURL_HTTP_VERSION_2_0 else ""
         else:
             # Nothing was sent: there was no connection, and the next request would get none either.
@@ -253,6 +269,21 @@ class CurlFetcher:
             if not any(name.lower() == "content-type" for name, _ in request.headers):
                 lines.append("Content-Type: application/x-www-form-urlencoded")
         return "\r\n".join(lines).encode() + b"\r\n\r\n" + request.body
+
+    def _decompress(self, response: Response, request: Request) -> None:
+        """Decompresses an answer of a host for which libcurl does not."""
+        encoding = response.value_of(b"content-encoding").strip().lower()
+        if encoding in ("gzip", "x-gzip", "deflate"):
+            unpacker = zlib.decompressobj(zlib.MAX_WBITS | 32)
+            try:
+                response.chunks = [unpacker.decompress(response.body, request.limit)]
+            except zlib.error:
+                response.error = reason("bad-encoding")
+            response.size = len(response.body)
+            response.truncated = response.truncated or bool(unpacker.unconsumed_tail)
+        elif encoding in ("br", "zstd"):  # only libcurl knows these: the retry leaves it to libcurl
+            response.error = reason("bad-encoding")
+            self._plain.discard(origin(request.url))
 
     def _specialize(self, handle: Handle) -> None:
         """Sets the headers and the method of an unusual request, or resets a handle that was used for one."""

@@ -14,6 +14,7 @@ from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.hosts import Hosts
 from sanderling.server.seeds import Seeds, pages_among
+from sanderling.server.settling import LONGEST_WAIT
 from sanderling.urls import identity
 
 # When a round of visits to all pages began; empty when it is complete.
@@ -37,6 +38,9 @@ def retry_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds) -> None:
 
 def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:
     """Announces what earlier runs left queued; `by_level` visits one depth after the other."""
+    now = clock.now()
+    # Nothing waits that long for a retry, unless the clock was set back.
+    store.bring_forward(now, now + LONGEST_WAIT, visited=False)
     for host, queued in store.waiting():
         backlog.add(host, queued)
     if by_level:
@@ -50,7 +54,9 @@ def visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes,
     """
     now = clock.now()
     interrupted = store.noted(ROUND)
-    if not interrupted:
+    if interrupted:
+        store.bring_forward(now, now, visited=True)  # the clock may have been set back since
+    else:
         store.revisit_all(now, sitemaps)
         store.note(ROUND, str(now))
     due = due_times.visits_due(now)

@@ -26,6 +26,10 @@ POSTGRES_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT u.number, {", "
 POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea[])
     ON CONFLICT (host) DO UPDATE SET learned = excluded.learned"""
 
+BRING_FORWARD = {
+    True: "UPDATE urls SET due = {value} WHERE state IN (3, 5) AND due > {value}",
+    False: "UPDATE urls SET due = {value} WHERE state = 1 AND due > {value}",
+}
 FORGET_DUE = f"UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND due > {DUE_AT_ONCE}"
 
 # Pages that are no other name of one, and the sitemaps that were read: as `Subject` names them.

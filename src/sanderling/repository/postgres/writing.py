@@ -182,6 +182,10 @@ class PostgresWriting(PostgresDatabase):
             WHERE versions.number = v.number"""
         self._session.write(lambda db: _apply(db, query, data))
 
+    def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
+        query = beliefs.BRING_FORWARD[visited].format(value="%s")
+        self._session.write(lambda db: db.execute(query, (now, later_than)))
+
     def forget_due(self) -> None:
         self._session.write(lambda db: db.execute(beliefs.FORGET_DUE))
 

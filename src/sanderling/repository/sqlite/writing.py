@@ -152,6 +152,10 @@ class SqliteWriting(SqliteDatabase):
             if sitemaps:
                 self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state = 3 AND kind = 1", (now,))
 
+    def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
+        with self._transaction():
+            self._db.execute(beliefs.BRING_FORWARD[visited].format(value="?"), (now, later_than))
+
     def forget_due(self) -> None:
         with self._transaction():
             self._db.execute(beliefs.FORGET_DUE)

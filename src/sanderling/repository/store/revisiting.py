@@ -12,6 +12,9 @@ class RevisitStore(Protocol):
     def revisit_all(self, now: float, sitemaps: bool) -> None:
         """Makes every visited page due, and the sitemaps that were read if they are wanted."""
 
+    def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
+        """Makes URLs due now that are due later than a moment: those that wait for a retry, or `visited` ones."""
+
     def forget_due(self) -> None:
         """Makes no visited URL due, but for those that are due at once because somebody asked for them."""
 
