@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.conftest import Run
-from tests.servers import PageServer
+from tests.servers import Answer, PageServer
 
 FAST = ["--delay", "0", "--clients", "1"]
 
@@ -64,3 +64,17 @@ def test_learned_noise_is_not_in_the_headline_of_a_diff(sanderling: Run, tmp_pat
         assert told.splitlines()[2].strip().startswith(last["summary"])
         assert "number" not in told
         assert "\n  + A storm is coming\n" in told
+
+
+def test_a_page_that_is_gone_left_with_all_of_its_text(sanderling: Run, tmp_path: Path) -> None:
+    """Also with the text at a place that is known to be noise."""
+    folder = tmp_path / "crawl"
+    with PageServer({"/": lambda n: f"<p>number {3000 + n}</p><p>End</p>".encode()}) as server:
+        url = server.origin + "/"
+        sanderling("crawl", url, "-d", folder, *FAST, "--max-pages", 1)
+        for _ in range(4):
+            sanderling("crawl", "-d", folder, "--again")
+        assert "number" not in sanderling("diff", folder, url).out
+        server.table["/"] = Answer(b"", status=410)
+        sanderling("crawl", "-d", folder, "--again")
+        assert "\n  - number 3005\n  - End\n" in sanderling("diff", folder, url).out

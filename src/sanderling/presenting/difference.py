@@ -39,26 +39,26 @@ def difference(
     consecutive: bool, places: bool = False, noise: bool = False,
 ) -> Difference:  # fmt: skip
     """What differs between two versions. With `noise`, also what is not news: learned noise and parts that rules ignore."""
-    url = both[0].url
     whole = [_document(folder, each) for each in both]
-    rule = chooser(load(folder.settings)[0].rules)(url) if folder.settings.exists() else None
-    focused = [focus(each, rule) if each is not None and rule else each for each in whole]
-    volatile = _volatile(store, url)
-    texts = [paragraphs(each) if each is not None else [] for each in focused]
+    rule = chooser(load(folder.settings)[0].rules)(both[0].url) if folder.settings.exists() else None
+    old, new = (focus(each, rule) if each is not None and rule else each for each in whole)
+    volatile = _volatile(store, both[0].url) if old is not None and new is not None else set()
+    counted = _paragraphs(old), _paragraphs(new)
     if noise and rule:
-        everything = [paragraphs(each) if each is not None else [] for each in whole]
-        found = [_ignored(piece, *map(set, texts)) for piece in pieces(*everything, places=places, volatile=volatile)]
+        left = set(counted[0]), set(counted[1])
+        everything = pieces(*map(_paragraphs, whole), places=places, volatile=volatile)
+        found = [_ignored(piece, *left) for piece in everything]
     else:
-        found = pieces(*texts, places=places, volatile=volatile)
+        found = pieces(*counted, places=places, volatile=volatile)
     shown = found if noise else [piece for piece in found if not piece.noise]
-    verdict, summary = None, file_summary(both, consecutive)
-    if focused[0] is not None and focused[1] is not None:
-        verdict = explain(focused[0], focused[1], volatile)
-        stored = both[1] if consecutive and both[1].kinds else None
-        agree = stored is None or stored.summary == plainly(focused[0], focused[1]).summary
-        # What the crawl stored knows the noise of that time, so it stands. `explain` only adds details to it.
-        summary = verdict.summary if agree or stored is None else stored.summary
-    return Difference(summary, shown, len(found) - len(shown), verdict)
+    hidden = len(found) - len(shown)
+    if old is None or new is None:
+        return Difference(file_summary(both, consecutive), shown, hidden, None)
+    verdict = explain(old, new, volatile)
+    stored = both[1].summary if consecutive and both[1].kinds else ""
+    # What the crawl stored knows the noise of that time, so it stands. `explain` only adds details to it.
+    agree = not stored or stored == plainly(old, new).summary
+    return Difference(verdict.summary if agree else stored, shown, hidden, verdict)
 
 
 def file_summary(both: tuple[VersionRow, VersionRow], consecutive: bool) -> str:
@@ -75,6 +75,10 @@ def file_summary(both: tuple[VersionRow, VersionRow], consecutive: bool) -> str:
 
 def _document(folder: Folder, version: VersionRow) -> Document | None:
     return None if version.kinds & ChangeKind.GONE else document_in(warc.read(folder.warcs, version.stored))
+
+
+def _paragraphs(document: Document | None) -> list[str]:
+    return paragraphs(document) if document is not None else []
 
 
 def _volatile(store: NoiseStore, url: str) -> set[int]:
