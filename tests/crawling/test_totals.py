@@ -117,7 +117,10 @@ class History:
         with contextlib.closing(self.open_store()) as store:
             FickleGate.store = store
             self.store = store
-            self.parts = assemble(store, self.settings, [SEED], self.folder, self.folder.path, 1, purpose)
+            named = [SEED, *self.data.draw(st.lists(st.sampled_from(URLS), max_size=2), "named")]
+            depth = self.data.draw(st.sampled_from([None, 0, 1, 3]), "depth")
+            self.settings = Settings(**{**_fields(self.settings), "max_depth": depth})
+            self.parts = assemble(store, self.settings, named, self.folder, self.folder.path, 1, purpose)
             self.parts.allocator.join(CLIENT)
             self.check()
             steps = [self.lease_and_report] * 5 + [

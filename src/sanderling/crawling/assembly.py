@@ -62,6 +62,9 @@ def assemble(
     again, refresher, retry = purpose
     ledger = Ledger(store.counts())
     seeds = Seeds(store, settings, named)
+    if retry:
+        beginning.retry_failed(store, ledger)
+    beginning.revive_seeds(store, ledger, seeds, settings.max_depth)
     hosts = Hosts(store)
     network = Network(
         _reached(settings, seeds),
@@ -81,7 +84,7 @@ def assemble(
     asked = AskedPages(store, observer)
     limits = Limits(settings, ledger, allocator, collection, refresher, asked, again)
     due_times = DueTimes(store)
-    rescoping = Rescoping(store, allocator.is_leased)
+    rescoping = Rescoping(store, allocator, gate)
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
     next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, again)
     frontier = Frontier(
@@ -89,9 +92,6 @@ def assemble(
         ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,
         asked=asked, rescoping=rescoping, collection=collection, refresher=refresher, again=again,
     )  # fmt: skip
-    if retry:
-        beginning.retry_failed(store, ledger)
-    beginning.retry_seeds(store, ledger, seeds)
     beginning.load_queue(store, allocator, backlog, by_level=settings.max_depth is not None)
     notice = ""
     if again:

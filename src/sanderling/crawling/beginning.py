@@ -1,21 +1,24 @@
-"""How a run begins: failed seeds are tried again, the queue of the last run is taken up, and new seeds are planted."""
+"""How a run begins: known seeds are queued again, the queue of the last run is taken up, and new seeds are planted."""
 
 from collections import Counter
+from collections.abc import Iterable
 
 from sanderling import clock
 from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.ledger import Ledger
-from sanderling.model import Reworked, State
+from sanderling.crawling.rescope import new_hosts
+from sanderling.model import Kind, Reworked, State
+from sanderling.model.reasons import BY_SETTINGS, code_of
 from sanderling.refreshing.refresher import Refresher
-from sanderling.repository.store import FrontierStore, IntakeStore
+from sanderling.repository.store import FrontierStore, IntakeStore, ScopedUrl
 from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.hosts import Hosts
 from sanderling.server.seeds import Seeds, pages_among
 from sanderling.server.settling import LONGEST_WAIT
-from sanderling.urls import identity
+from sanderling.urls import identity, origin
 
 # When a round of visits to all pages began; empty when it is complete.
 ROUND = "round"
@@ -27,13 +30,46 @@ def retry_failed(store: IntakeStore, ledger: Ledger) -> None:
     store.retry_failed(ledger.counts)
 
 
-def retry_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds) -> None:
-    """Queues failed seeds: who begins a crawl anew wants to know whether they can be reached now."""
+def revive_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds, max_depth: int | None) -> None:
+    """Queues seeds that failed, and those that were not visited when they were only links.
+
+    Who begins a crawl anew wants to know whether failed seeds can be reached now. And a URL that was too deep, out of
+    scope or held back counts as a seed when it is named as one.
+    """
     known = store.known([identity(url) for url in seeds.urls])
+    pages = {page.id for page in pages_among(store, list(known))}
     failed = [id for id, (_, state) in known.items() if state == State.FAILED]
-    if failed:
-        ledger.moved((State.FAILED, State.QUEUED) for _ in pages_among(store, failed))
-        store.rework([Reworked(id, State.QUEUED, "") for id in failed], [], [], ledger.counts)
+    unvisited = [id for id, (_, state) in known.items() if state in (State.KNOWN, State.EXCLUDED)]
+    coming = [row for row in _rows(store, unvisited) if _may_come(row, seeds)]
+    if failed or coming:
+        ledger.moved((State.FAILED, State.QUEUED) for id in failed if id in pages)
+        ledger.moved((row.state, State.QUEUED) for row in coming)
+        queued = [*failed, *(row.id for row in coming)]
+        store.rework([Reworked(id, State.QUEUED, "") for id in queued], [], new_hosts(store, coming), ledger.counts)
+    _bring_nearer(store, pages, max_depth)
+
+
+def _rows(store: FrontierStore, ids: list[int]) -> list[ScopedUrl]:
+    numbers = [number for id in ids if (number := store.number(id)) is not None]
+    return [row for number in numbers for row in store.judged(number, number + 1)]
+
+
+def _may_come(row: ScopedUrl, seeds: Seeds) -> bool:
+    """Whether a seed that was not visited may be now: what robots.txt forbids and other names of pages may not."""
+    if row.state == State.KNOWN:
+        return True
+    return code_of(row.reason) in BY_SETTINGS and not seeds.objection(row.url, origin(row.url))
+
+
+def _bring_nearer(store: FrontierStore, seeds: Iterable[int], max_depth: int | None) -> None:
+    """Puts seeds at depth 0. If depth is limited, what is known behind them gets nearer with them."""
+    depth, found = 0, store.tasks(list(seeds))
+    while nearer := [task.id for task in found if task.depth > depth and task.kind == Kind.PAGE]:
+        store.put_depth(nearer, depth)
+        if max_depth is None or depth > max_depth:
+            break
+        depth += 1
+        found = store.tasks(list({link for id in nearer for link in memoryview(store.links_of(id)).cast("q")}))
 
 
 def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:

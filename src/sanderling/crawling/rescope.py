@@ -1,7 +1,8 @@
-"""Brings the queue in line with settings that were changed: seeds, scope, patterns, and visiting in order of depth.
+"""Brings the queue in line with settings that were changed: seeds, scope, patterns, depth, and visiting by depth.
 
 Every known URL is looked at once more, a few thousand at a time between two rounds of the server. What is queued and
-has left the scope is excluded with the reason; what was excluded by the old scope and is in the new one is queued.
+has left the scope, or is too deep now, is excluded with the reason; what the old settings excluded and the new ones
+allow is queued.
 Pages that were visited stay. Until the end is reached, what is leased is asked about, too, so that a change counts
 at once; and a crawl that ends before begins again when it goes on.
 """
@@ -9,13 +10,16 @@ at once; and a crawl that ends before begins again when it goes on.
 import hashlib
 import json
 import time
-from collections.abc import Callable
+from collections import Counter
+from typing import NamedTuple
 
 from sanderling.crawling.ledger import Ledger
 from sanderling.model import Host, Kind, NewUrl, Reworked, State, Task
-from sanderling.model.reasons import OUT_OF_SCOPE, code_of
-from sanderling.repository.store import ScopedUrl, ScopeStore
+from sanderling.model.reasons import BY_SETTINGS, code_of, reason
+from sanderling.repository.store import HostLookup, ScopedUrl, ScopeStore
+from sanderling.server.allocator import Allocator
 from sanderling.server.dispatcher import Scope
+from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 
@@ -27,9 +31,10 @@ IDLE_SECONDS = 0.15
 class Rescoping:
     """Which settings the known URLs were judged by, and the pass over them when those have changed."""
 
-    def __init__(self, store: ScopeStore, leased: Callable[[int], bool]) -> None:
+    def __init__(self, store: ScopeStore, allocator: Allocator, gate: Gatekeeper) -> None:
         self._store = store
-        self._leased = leased
+        self._allocator = allocator
+        self._gate = gate
         self._by = store.noted("scope")
         self._becoming = ""
         self._pass: Pass | None = None
@@ -42,14 +47,17 @@ class Rescoping:
         """Looks at every URL again unless it was judged by the same settings and from the same `homes`, which are the
         seeds and where they moved to; `in_order` visits by depth."""
         near = hashlib.sha256("\n".join(sorted(homes)).encode()).hexdigest()
-        wanted = json.dumps([settings.scope, settings.include, settings.exclude, settings.cookies, in_order, near])
+        wanted = json.dumps(
+            [settings.scope, settings.include, settings.exclude, settings.cookies, settings.max_depth, in_order, near]
+        )
         if not self._by:
             self._remember(wanted)
         elif wanted != self._by:
             self._remember("unfinished")
             self._becoming = wanted
             named = {identity(home) for home in homes}
-            self._pass = Pass(self._store, scope, named, self._leased, settings.max_depth, in_order)
+            reach = Reach(scope, settings.max_depth, named)
+            self._pass = Pass(self._store, reach, self._allocator, self._gate, in_order)
 
     def step(self, ledger: Ledger, idle: bool) -> list[NewUrl]:
         """Goes on, for longer when nothing else is to be done; returns URLs that are queued now and were not."""
@@ -68,7 +76,7 @@ class Rescoping:
         """Why a URL that was queued under other settings is not visited after all."""
         if self._pass is None or task.kind != Kind.PAGE:
             return None
-        why = self._pass.scope.objection(task.url, origin(task.url))
+        why = self._pass.reach.objection(task.id, task.url, task.depth)
         return Reworked(task.id, State.EXCLUDED, why) if why else None
 
     def _remember(self, settings: str) -> None:
@@ -76,18 +84,29 @@ class Rescoping:
         self._store.note("scope", settings)
 
 
+class Reach(NamedTuple):
+    """What the settings allow: the scope, and how deep. No depth is too deep for what was named."""
+
+    scope: Scope
+    max_depth: int | None
+    named: set[int]
+
+    def objection(self, id: int, url: str, depth: int) -> str:
+        """Why a URL is not visited; empty when it is."""
+        if why := self.scope.objection(url, origin(url)):
+            return why
+        too_deep = self.max_depth is not None and depth > self.max_depth and id not in self.named
+        return reason("too-deep") if too_deep else ""
+
+
 class Pass:
     """One pass over the known URLs."""
 
-    def __init__(
-        self, store: ScopeStore, scope: Scope, named: set[int], leased: Callable[[int], bool], max_depth: int | None,
-        in_order: bool,
-    ) -> None:  # fmt: skip
+    def __init__(self, store: ScopeStore, reach: Reach, allocator: Allocator, gate: Gatekeeper, in_order: bool) -> None:
         self._store = store
-        self.scope = scope
-        self._named = named
-        self._leased = leased
-        self._max_depth = max_depth
+        self.reach = reach
+        self._allocator = allocator
+        self._gate = gate
         self._in_order = in_order
         self._next = 0
         self._last = store.last_number()
@@ -98,33 +117,41 @@ class Pass:
 
     def step(self, ledger: Ledger) -> list[ScopedUrl]:
         """Looks at a few URLs and writes what has changed; returns those that are queued now and were not."""
-        rows = [row for row in self._store.judged(self._next, self._next + STEP) if not self._leased(row.id)]
+        found = self._store.judged(self._next, self._next + STEP)
+        rows = [row for row in found if not self._allocator.is_leased(row.id)]
         self._next += STEP
-        leaving = [
-            (row, why)
+        leaving = [(row, why) for row in rows if row.state != State.EXCLUDED and (why := self._objection(row))]
+        coming = [
+            row
             for row in rows
-            if row.state != State.EXCLUDED and (why := self.scope.objection(row.url, origin(row.url)))
+            if row.state == State.EXCLUDED and code_of(row.reason) in BY_SETTINGS and not self._objection(row)
         ]
-        coming = [row for row in rows if row.state == State.EXCLUDED and self._may_come(row)]
         if leaving or coming:
+            self._withdraw([row for row, _ in leaving])
             ledger.moved((row.state, State.EXCLUDED) for row, _ in leaving)
             ledger.moved((row.state, State.QUEUED) for row in coming)
             self._store.rework(
                 [Reworked(row.id, State.EXCLUDED, why) for row, why in leaving]
                 + [Reworked(row.id, State.QUEUED, "") for row in coming],
-                [], self._new_hosts(coming), ledger.counts,
+                [], new_hosts(self._store, coming), ledger.counts,
             )  # fmt: skip
         if self._in_order:
             queued = [row for row in rows if row.state == State.QUEUED]
             self._store.rerank([(row.id, -float(row.depth)) for row in [*queued, *coming]])
         return coming
 
-    def _may_come(self, row: ScopedUrl) -> bool:
-        too_deep = self._max_depth is not None and row.depth > self._max_depth and row.id not in self._named
-        if too_deep or code_of(row.reason) not in OUT_OF_SCOPE:
-            return False
-        return not self.scope.objection(row.url, origin(row.url))
+    def _objection(self, row: ScopedUrl) -> str:
+        return self.reach.objection(row.id, row.url, row.depth)
 
-    def _new_hosts(self, rows: list[ScopedUrl]) -> list[Host]:
-        hosts = {row.host: Host(row.host, origin(row.url)) for row in rows}
-        return [host for id, host in hosts.items() if self._store.host(id) is None]
+    def _withdraw(self, rows: list[ScopedUrl]) -> None:
+        """Nobody waits for these any more: neither the level they are on, nor the gate that held them back."""
+        self._allocator.add_depths(
+            {d: -n for d, n in Counter(r.depth for r in rows if r.state == State.QUEUED).items()}
+        )
+        self._gate.forget(row.id for row in rows if row.state == State.KNOWN)
+
+
+def new_hosts(store: HostLookup, rows: list[ScopedUrl]) -> list[Host]:
+    """The hosts of URLs that none was visited of."""
+    hosts = {row.host: Host(row.host, origin(row.url)) for row in rows}
+    return [host for id, host in hosts.items() if store.host(id) is None]

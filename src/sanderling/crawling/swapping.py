@@ -22,6 +22,7 @@ def apply_swaps(
     ledger.moved([(State.EXCLUDED, State.QUEUED)] * len(returning))
     reworked = [Reworked(id, State.EXCLUDED, LEFT) for id in leavers]
     reworked += [Reworked(id, State.QUEUED, "") for id in returning]
+    allocator.add_depths(Counter(task.depth for task in store.tasks(returning)))
     store.rework(reworked, [], [], ledger.counts)
     return list(Counter(swap.host for swap in swaps if swap.newcomer).items())
 

@@ -9,7 +9,7 @@ from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.notices import SURE, heed
 from sanderling.model import Found, Kind, NewUrl, Notice, Reworked, State, VisitReply
-from sanderling.model.reasons import OUT_OF_SCOPE, code_of, sentence
+from sanderling.model.reasons import BY_SETTINGS, code_of, sentence
 from sanderling.network import names_private
 from sanderling.repository import views
 from sanderling.repository.store import Store
@@ -30,7 +30,7 @@ RANK = 2 * FRONT
 # How far from a seed such a URL is taken to be, when nobody knows: its redirect does not extend the scope.
 DEPTH = 1
 # Reasons for which a URL was not followed that do not count when a person asks for it.
-NOT_IN_THE_WAY = (*OUT_OF_SCOPE, "too-deep", "too-many-redirects")
+NOT_IN_THE_WAY = (*BY_SETTINGS, "too-many-redirects")
 
 
 VISITED = (State.FETCHED, State.GONE)
@@ -122,7 +122,7 @@ class VisitRequests:
         released = [
             Released(page.id, page.host, page.depth, _state(page)) for page in known if _state(page) is not State.QUEUED
         ]
-        self.gate.let_pass(each.id for each in released)
+        self.gate.forget(each.id for each in released)
         self.ledger.admitted(rows)
         self.ledger.moved((each.was, State.QUEUED) for each in released)
         self.store.rework(

@@ -66,6 +66,8 @@ SENTENCES = {
 }
 
 OUT_OF_SCOPE = ("other-host", "other-domain", "outside-prefix", "exclude", "include", "ends-session")
+# Other settings may bring these back.
+BY_SETTINGS = (*OUT_OF_SCOPE, "too-deep")
 
 
 def reason(code: str, *arguments: object) -> str:

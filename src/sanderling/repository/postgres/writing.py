@@ -127,6 +127,10 @@ class PostgresWriting(PostgresDatabase):
         self._session.write(work)
         self._learn(urls)
 
+    def put_depth(self, ids: list[int], depth: int) -> None:
+        query = "UPDATE urls SET depth = %s WHERE id = ANY(%b::int8[])"
+        self._session.write(lambda db: db.execute(query, (depth, ids)))
+
     def set_aside(self, id: int, reason: str, counts: Counts) -> None:
         def work(db: Connection) -> None:
             _apply(db, _SETTLE, [_settled(Settled(id, State.FAILED, 0, 0.0, reason))])

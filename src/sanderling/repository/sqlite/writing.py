@@ -120,6 +120,11 @@ class SqliteWriting(SqliteDatabase):
             self._identities.append(urls)
             self._put_counts(counts)
 
+    def put_depth(self, ids: list[int], depth: int) -> None:
+        with self._transaction():
+            numbers = sorted(self._identities.numbers(ids).values())
+            self._db.executemany("UPDATE urls SET depth = ? WHERE number = ?", [(depth, each) for each in numbers])
+
     def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
         with self._transaction():
             self._put_hosts(hosts)

@@ -7,7 +7,7 @@ from typing import Protocol
 from sanderling.model import Before, Change, Commit, Counts, Host, NewUrl, Reworked, Task
 from sanderling.repository.store.gate import GateStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
-from sanderling.repository.store.people import HistoryStore
+from sanderling.repository.store.people import HistoryStore, LinkStore
 from sanderling.repository.store.revisiting import ObserverStore, RevisitStore
 from sanderling.repository.store.values import ScopedUrl, Waiting
 
@@ -57,6 +57,9 @@ class QueueStore(UnleasedUrls, NewUrls, Protocol):
     def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
         """Remembers seeds and admits their URLs."""
 
+    def put_depth(self, ids: list[int], depth: int) -> None:
+        """Gives URLs another distance from the seeds."""
+
     def homes(self) -> list[str]:
         """Where the seeds were redirected to: scope is measured from these too."""
 
@@ -89,7 +92,7 @@ class WeightStore(Protocol):
 
 
 class FrontierStore(
-    QueueStore, RevisitStore, ObserverStore, ScopeStore, GateStore, WeightStore, UrlLookup, Totals, Protocol
+    QueueStore, RevisitStore, ObserverStore, ScopeStore, GateStore, WeightStore, LinkStore, UrlLookup, Totals, Protocol
 ):
     """Everything that may be visited next."""
 

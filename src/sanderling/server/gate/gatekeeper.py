@@ -251,8 +251,8 @@ class Gatekeeper:
             return MOST_AT_ONCE
         return max(FEWEST_AT_ONCE, watched.budget.new // 4)
 
-    def let_pass(self, ids: Iterable[int]) -> None:
-        """Somebody wants these visited: they are held back no longer."""
+    def forget(self, ids: Iterable[int]) -> None:
+        """These are held back no longer: somebody wants them visited, or they are excluded now."""
         for id in ids:
             self._holding.held.pop(id, None)
 
