@@ -16,7 +16,7 @@ from sanderling.crawling.opening import open_crawl
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
-from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, Visit, VisitReply
+from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, VisitReply
 from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.descriptors import make_room_for_clients
@@ -25,6 +25,7 @@ from sanderling.refreshing.refresher import refreshing
 from sanderling.refreshing.terms import Terms
 from sanderling.repository import archives
 from sanderling.repository.folder import Folder
+from sanderling.repository.store import Store
 from sanderling.server.client_time import in_server_time
 from sanderling.server.switchboard import ClientLine
 from sanderling.server.throughput import Throughput
@@ -40,8 +41,6 @@ TICK = 0.2
 LAST_WORDS = 1.5
 # What webhooks have not been sent by then, they are sent by the next run.
 LAST_DELIVERIES = 5.0
-
-OnVisits = Callable[[list[tuple[str, Visit]]], None]
 
 
 class CrawlServer:
@@ -59,7 +58,7 @@ class CrawlServer:
         self._sound = True  # until a write fails: then the totals in memory are not those in the store
         self._asked_to_stop: Callable[[], bool] = lambda: False
         self.on_notice: Callable[[str], None] = _log.warning
-        self.on_visits: OnVisits | None = None
+        self.on_commit: Callable[[], None] = lambda: None
         self._extractor_failures = extractors.ExtractorFailures()
         extractors.check(settings.extractors, folder.path)
         make_room_for_clients(crew_size)
@@ -96,6 +95,11 @@ class CrawlServer:
             self._undo = undo.pop_all()
 
     # ---- from outside
+
+    @property
+    def store(self) -> Store:
+        """For the thread that runs the server."""
+        return self._store
 
     @property
     def settings(self) -> Settings:
@@ -197,8 +201,7 @@ class CrawlServer:
         if self.settings.extractors:
             for notice in self._extractor_failures.new((url, visit.failed_extractors) for url, visit in visits):
                 self._notify(notice)
-        if visits and self.on_visits is not None:
-            self.on_visits(visits)
+        self.on_commit()
 
     def _answer(self, line: ClientLine, message: Ask | Command) -> None:
         """Answers somebody who asks from outside, after doing what is wanted."""

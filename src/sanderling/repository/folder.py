@@ -18,6 +18,7 @@ WARCS = "warc"
 LOCK = "sanderling.lock"
 WEBHOOKS = "webhooks"
 INDEX = "index"
+READ = "sanderling.read"
 
 
 class Folder:
@@ -31,6 +32,7 @@ class Folder:
         self.lock = path / LOCK
         self.webhooks = path / WEBHOOKS
         self.index = path / INDEX
+        self.read = path / READ
 
     def exists(self) -> bool:
         """Whether a crawl was made here. Settings without a byte are what a full disk left of a first run."""

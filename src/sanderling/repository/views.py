@@ -81,6 +81,15 @@ class Shown(NamedTuple):
     relevance: float
 
 
+class PageVersion(NamedTuple):
+    """A version, with what else is known of its page as it is now."""
+
+    version: VersionRow
+    charset: str
+    language: str
+    truncated: bool
+
+
 class ListPart(NamedTuple):
     """Some rows of a list, and where the next look begins: None at the end."""
 
@@ -159,6 +168,16 @@ def versions(store: ViewStore, page: int, first: int, last: int) -> list[Version
     """Versions of a page by their place in its history, which begins with 1; the oldest first."""
     query = f"{_VERSIONS} FROM {store.joins.versions} WHERE u.number = ? ORDER BY v.number LIMIT ? OFFSET ?"
     return [*map(rows.version, store.select(query, store.number(page), max(0, last - first + 1), first - 1))]
+
+
+def page_versions(store: ViewStore, after: int, most: int) -> list[PageVersion]:
+    """The versions after a number that have content, the oldest first."""
+    query = f"""{_VERSIONS}, p.charset, p.language, p.flags FROM {store.joins.versions}
+        WHERE v.number > ? AND (v.kinds & {int(ChangeKind.GONE)}) = 0 ORDER BY v.number LIMIT ?"""
+    return [
+        PageVersion(rows.version(row), row[-3], row[-2], bool(row[-1] & rows.TRUNCATED))
+        for row in store.select(query, after, most)
+    ]
 
 
 def newest_versions(store: ViewStore, after: int, most: int) -> list[VersionRow]:
