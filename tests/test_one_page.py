@@ -239,3 +239,30 @@ def test_sitemaps_that_nest_for_ever_lie_or_are_bombs(sanderling: Run, tmp_path:
         refused = {"not a sitemap: it is an HTML page", "not a sitemap: it declares entities"}
         assert host["sitemaps"]["not_read"].keys() == refused | {"sitemaps nested more than 3 deep"}
         assert f"{host['sitemaps']['read']} read" in sanderling("status", folder, "--hosts").out
+
+
+def test_a_folder_and_its_index_page_are_one_page_if_they_say_the_same(sanderling: Run, tmp_path: Path) -> None:
+    table = {"/": page(1, "/index.html", "/a/", "/b/", "/a/index.htm", "/b/index.php"), "/a/": page(2), "/b/": page(3)}
+    table |= {"/index.html": table["/"], "/a/index.htm": table["/a/"], "/b/index.php": page(4)}
+    with PageServer(table) as site:
+        assert sanderling("crawl", site.origin, "-d", tmp_path / "c", *FAST).code == 0
+        same = {path: row["same_as"] for path, row in crawled(sanderling, tmp_path / "c").items() if row["same_as"]}
+        assert same == {"index.html": f"{site.origin}/", "a/index.htm": f"{site.origin}/a/"}
+
+
+def test_an_index_page_is_recognised_when_its_folder_is_visited_in_a_later_run(sanderling: Run, tmp_path: Path) -> None:
+    table = {"/index.html": page(1, "/")}
+    table |= {"/": table["/index.html"]}
+    with PageServer(table) as site:
+        start = ("crawl", f"{site.origin}/index.html", "-d", tmp_path / "c", "--delay", 0)
+        assert sanderling(*start, "--max-pages", 1).code == 0
+        assert sanderling(*start, "--max-pages", 9).code == 0
+        assert crawled(sanderling, tmp_path / "c")["index.html"]["same_as"] == f"{site.origin}/"
+
+
+def test_a_folder_may_say_that_its_index_page_stands_for_both(sanderling: Run, tmp_path: Path) -> None:
+    body = page(1, "/index.html", head='<link rel="canonical" href="/index.html">')
+    with PageServer({"/": body, "/index.html": body}) as site:
+        assert sanderling("crawl", site.origin, "-d", tmp_path / "c", *FAST).code == 0
+        found = crawled(sanderling, tmp_path / "c")
+        assert found[""]["same_as"] == f"{site.origin}/index.html" and not found["index.html"]["same_as"]

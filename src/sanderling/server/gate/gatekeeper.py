@@ -14,7 +14,7 @@ from sanderling.repository.store import GateStore
 from sanderling.server.gate import claims, traps
 from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
-from sanderling.server.gate.identity import Meant, meant
+from sanderling.server.gate.identity import Meant, index_pairs, meant
 from sanderling.server.gate.traps import DomainBudget
 from sanderling.server.sources import guessed
 from sanderling.urls import identity, origin
@@ -42,6 +42,7 @@ class Gatekeeper:
         self._holding = Holding(store, self._memory)
         self._beyond: dict[int, float] = {}
         self._reported: dict[int, bytes] = {}
+        self._indexes: list[tuple[int, int]] = []  # (index page, folder) that say the same, in this report
         self._merged_into: dict[int, tuple[int, str]] = {}  # URLs that others were merged into: their host, and why
 
     # ---- what visits teach
@@ -59,6 +60,7 @@ class Gatekeeper:
         """Takes the visits of a report as evidence."""
         lessons = Lessons()
         self._beyond = {}
+        self._indexes = []
         self._reported = {v.id: v.text_digest for v, _ in visits if v.simhash and v.outcome is Outcome.PAGE}
         touched: dict[int, RememberedHost] = {}
         changed: set[int] = set()
@@ -100,6 +102,7 @@ class Gatekeeper:
             else:
                 self._learn_failure(visit, task, home, host, watched, lessons, changed)
         self._settle_claims([visit for visit, _ in visits], lessons)
+        self._settle_indexes(lessons)
         for host, watched in touched.items():
             self._holding.release_some(host, watched, lessons)
         for name, domain in domains.items():
@@ -149,6 +152,9 @@ class Gatekeeper:
         origins, pages = self._memory.twins.see(task.url, digest, self._digest)
         changed.update(map(identity, origins))
         lessons.aliases += pages
+        for index, folder in index_pairs(task.url, watched.indexes):
+            if self._digest(folder if task.id == index else index) == digest:
+                self._indexes.append((index, folder))
 
     def _learn_failure(
         self,
@@ -204,6 +210,13 @@ class Gatekeeper:
             moved = [id for id in found if 300 <= facts[id].status < 400]
             made = self._store.claims(moved) if moved else []
         lessons.aliases += settled.items()
+
+    def _settle_indexes(self, lessons: Lessons) -> None:
+        """Marks index pages as other names of their folders. What a page says of itself goes before that."""
+        if self._indexes:
+            facts = self._store.page_facts([id for pair in self._indexes for id in pair])
+            named = {id: each.alias for id, each in facts.items()} | dict(lessons.aliases)
+            lessons.aliases += [pair for pair in self._indexes if not any(named.get(id) for id in pair)]
 
     def _facts_of(self, ids: set[int]) -> dict[int, PageFacts]:
         """Of URLs, and of those that they stand for."""

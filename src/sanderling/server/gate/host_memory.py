@@ -31,11 +31,12 @@ def learned(host: Host) -> Learned:
 class RememberedHost:
     """What is known about one host while it is visited."""
 
-    __slots__ = ("budget", "domain", "parameters", "probed", "unkept")
+    __slots__ = ("budget", "domain", "indexes", "parameters", "probed", "unkept")
 
     def __init__(self, kept: Learned, domain: str) -> None:
         self.budget = HostBudget(kept.traps)
         self.parameters = QueryParameters(kept.names)
+        self.indexes = set(kept.names.indexes)
         self.domain = domain
         self.probed = False
         self.unkept = 0  # pages that taught something which is not in the store yet
@@ -94,7 +95,10 @@ class HostMemory:
             return []
         parameters = watched.parameters
         kept = KeptIdentity(
-            parameters.ignored, sorted(parameters.counting)[:100], self.twins.merged.get(known.origin, "")
+            parameters.ignored,
+            sorted(parameters.counting)[:100],
+            self.twins.merged.get(known.origin, ""),
+            sorted(watched.indexes),
         )
         known.learned = msgspec.msgpack.encode(Learned(kept, watched.budget.keep()))
         watched.unkept = 0

@@ -4,7 +4,8 @@ A parameter stops counting when at least three different contents came each unde
 without it), all else being equal, and no two values of it ever brought different ones. A page that comes under every
 address, such as a demand to log in, is a single content and proves nothing. One disagreement and the parameter counts
 for ever. Hosts that differ in `www.` or the scheme are merged when four different contents are at the same path of
-both and none differs there, or when four addresses of the one redirect for good to the same path of the other.
+both and none differs there, or when four addresses of the one redirect for good to the same path of the other. The
+index page of a folder and the folder itself are one page when they say the same.
 """
 
 from collections.abc import Callable
@@ -18,6 +19,13 @@ from sanderling.urls.query import names_in, without
 
 CONTENTS = 3
 TWIN_CONTENTS = 4
+
+# What servers answer with when a folder is asked for.
+INDEX_PAGES = frozenset(
+    f"{name}.{ending}"
+    for name in ("index", "default", "Default")
+    for ending in ("html", "htm", "shtml", "xhtml", "php", "asp", "aspx", "jsp")
+)
 
 # What is remembered of a host: undecided parameters and addresses of each.
 MOST_PARAMETERS = 32
@@ -34,6 +42,7 @@ class KeptIdentity(msgspec.Struct, array_like=True):
     ignored: dict[str, str] = {}  # parameters that do not count, and the evidence
     counting: list[str] = []
     twin: str = ""  # the origin that this one is only another name of
+    indexes: list[str] = []  # names of index pages that it has
 
 
 class ParameterValues:
@@ -136,6 +145,20 @@ class QueryParameters:
                 same += [(other, first) for other in dict.fromkeys(others) if other != first]
         self.names = frozenset(self.ignored)
         return same
+
+
+def index_pairs(url: str, names: set[str]) -> list[tuple[int, int]]:
+    """The (index page, folder) pairs that a visited URL may be part of.
+
+    `names` are those of the index pages that its host has; a new one is added.
+    """
+    if url.endswith("/"):
+        return [(identity(url + name), identity(url)) for name in names]
+    folder, _, name = url.rpartition("/")
+    if name not in INDEX_PAGES:
+        return []
+    names.add(name)
+    return [(identity(url), identity(f"{folder}/"))]
 
 
 class Merge(NamedTuple):
