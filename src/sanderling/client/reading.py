@@ -146,7 +146,7 @@ class Reader:
             return ParsedVisit(visit, task.url)
         headers = response.headers()
         known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
-        if status in (408, 429) or status >= 500:
+        if is_temporary(status):
             visit = Visit(
                 id=task.id, outcome=Outcome.RETRY, status=status, at=time.monotonic(),
                 reason=reason("status", status), retry_after=_retry_after(known.get(b"retry-after", "")),
@@ -351,6 +351,11 @@ def _complete(opened: ParsedVisit, roughly: Sketch | None, fingerprint: bytes, s
         fingerprint=fingerprint,
         stored=stored,
     )
+
+
+def is_temporary(status: int) -> bool:
+    """Whether a status says that another try may bring the page."""
+    return status in (408, 429) or status >= 500
 
 
 def _retry_after(value: str) -> float:

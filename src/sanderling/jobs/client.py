@@ -76,11 +76,12 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
         closing(Loop()) as loop,
         closing(CurlFetcher(settings, loop)) as curl,
     ):
-        reader = Reader(settings, archive, mark, detector, _extract(settings, folder))
+        reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder))
         Crawler(name, settings, line, loop, curl, reader, archive).run()
 
 
-def _extract(settings: Settings, folder: Path) -> Extract | None:
+def user_extractors(settings: Settings, folder: Path) -> Extract | None:
+    """The user's extractors, if there are any, as one function."""
     if not settings.extractors:
         return None
     from sanderling.documents import extracting

@@ -100,6 +100,16 @@ def _set_aside_tail(path: Path, keep: int, size: int) -> str:
     return f"set {size - keep:,} bytes of {path.name} aside in {ORPHANED}/: they were not committed"
 
 
+def orphans(folder: Path) -> list[Path]:
+    """What was set aside."""
+    return sorted((folder / ORPHANED).glob("*.warc.gz"))
+
+
+def free_name(folder: Path, orphan: Path) -> str:
+    """The name that an archive which was set aside gets among the others."""
+    return _free(folder / orphan.name).name
+
+
 def _orphaned(folder: Path) -> Path:
     place = folder / ORPHANED
     place.mkdir(exist_ok=True)
@@ -115,11 +125,11 @@ def _free(place: Path) -> Path:
     return found
 
 
-def members(path: Path, end: int | None = None) -> Iterator[Member]:
-    """The records of an archive in their order, up to `end`; a damaged stretch is one member without content."""
+def members(path: Path, end: int | None = None, start: int = 0) -> Iterator[Member]:
+    """The records of an archive in their order, from `start` to `end`; a damaged stretch is one without content."""
     length = path.stat().st_size if end is None else min(end, path.stat().st_size)
     with path.open("rb", buffering=0) as file:
-        offset = 0
+        offset = start
         while offset < length:
             found = _member(file.fileno(), offset, length)
             if found is None:

@@ -48,8 +48,7 @@ def look(folder: Folder, store: CheckedStore) -> Iterator[Finding]:
         if beyond > 0:
             detail = f"{beyond:,} bytes of {path.name} are not known to the database"
             yield Finding("unknown", path.name, detail, "the next run sets them aside; " + _TAKE_BACK)
-    orphans = sorted((folder.warcs / archives.ORPHANED).glob("*.warc.gz"))
-    if orphans:
+    if orphans := archives.orphans(folder.warcs):
         size = sum(path.stat().st_size for path in orphans)
         detail = f"{len(orphans)} archives ({size:,} bytes) were set aside in {archives.ORPHANED}/"
         yield Finding("unknown", archives.ORPHANED, detail, _TAKE_BACK)

@@ -301,9 +301,9 @@ def fields_of(content: bytes) -> dict[str, str]:
     return dict(_fields(content.partition(b"\r\n\r\n")[0].split(b"\r\n")[1:]))
 
 
-def notes_of(content: bytes) -> dict[str, str]:
-    """What an uncompressed metadata record says about a fetch."""
-    return dict(_fields(content.partition(b"\r\n\r\n")[2].split(b"\r\n")))
+def notes_of(content: bytes) -> list[tuple[str, str]]:
+    """What an uncompressed metadata record says about a fetch, by names in lower case."""
+    return _fields(content.partition(b"\r\n\r\n")[2].split(b"\r\n"))
 
 
 def parse(content: bytes) -> Archived:

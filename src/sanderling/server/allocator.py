@@ -265,6 +265,15 @@ class Allocator:
             )
         return leases
 
+    def assign(self, client: str, host: Host, task: Task) -> None:
+        """Leases a task that was not taken from the queue: the client has the answer already."""
+        self.add(host, 0, False)
+        site = self._sites[host.id]
+        site.leased.add(task.id)
+        site.holders[client] = site.holders.get(client, 0) + 1
+        site.granted.setdefault(client, (0, 0))
+        self._held[task.id] = Held(site, client, task, time.monotonic(), 0.0)
+
     def held(self, client: str, id: int) -> Task | None:
         """The task behind a visit; None when the client does not hold it (any more)."""
         held = self._held.get(id)
