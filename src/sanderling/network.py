@@ -9,8 +9,6 @@ import re
 from functools import lru_cache
 from pathlib import Path
 
-import certifi
-
 from sanderling.settings import Settings
 
 # Blocks that do not belong to the public internet: all of the IANA registries of special-purpose addresses (also those
@@ -105,4 +103,6 @@ def certificates() -> str:
     ):
         if Path(path).exists():
             return path
+    import certifi  # late: few systems have no certificates of their own
+
     return certifi.where()

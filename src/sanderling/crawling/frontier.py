@@ -7,7 +7,8 @@ rows), `backlog` (which hosts have work), `next_tasks` (what a host is visited f
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sanderling import clock
 from sanderling.crawling.asked_pages import AskedPages
@@ -36,8 +37,7 @@ from sanderling.settings import Settings
 LONGEST_PATIENCE = 300.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Frontier:
+class Frontier(Struct, frozen=True, kw_only=True, eq=False):
     """The URLs of a crawl that are not visited yet, or are due again."""
 
     store: FrontierStore

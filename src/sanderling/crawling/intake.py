@@ -1,7 +1,8 @@
 """Takes in what clients report: one report, one commit. `Intake.take_in` is the whole of it, step by step."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.frontier import Frontier
@@ -23,8 +24,7 @@ from sanderling.settings import Settings
 Seen = Mapping[int, tuple[Found, Visit]]  # every URL that a report mentions, with the visit that did so first
 
 
-@dataclass(frozen=True, kw_only=True)
-class Intake:
+class Intake(Struct, frozen=True, kw_only=True, eq=False):
     """Where reports become commits."""
 
     store: IntakeStore

@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from sanderling import clock
 from sanderling.crawling.asked_pages import AskedPages
@@ -40,8 +41,7 @@ class Refused(Exception):
     """Says why a URL is not visited."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class VisitRequests:
+class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
     """Where such requests arrive. What is accepted is in the store before it is answered."""
 
     store: Store
