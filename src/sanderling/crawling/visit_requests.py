@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -12,9 +13,7 @@ from sanderling.crawling.notices import SURE, heed
 from sanderling.model import Found, Kind, NewUrl, Notice, Reworked, State, VisitReply
 from sanderling.model.reasons import BY_SETTINGS, code_of, sentence
 from sanderling.network import names_private
-from sanderling.repository import views
 from sanderling.repository.store import Store
-from sanderling.repository.views import Shown
 from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.dispatcher import admit
@@ -25,6 +24,9 @@ from sanderling.server.reranker import FRONT
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 from sanderling.urls import SEEDABLE, canonical, hostname, identity, origin
+
+if TYPE_CHECKING:
+    from sanderling.repository.views import Shown
 
 # In front of sitemaps, which are in front of all pages.
 RANK = 2 * FRONT
@@ -58,6 +60,8 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
         """Does about each URL what can be done, and says what."""
         replies: list[VisitReply] = []
         notices: dict[int, Notice] = {}
+        from sanderling.repository import views  # late: few crawls are asked for anything
+
         known: dict[int, Shown] = {}
         for text in dict.fromkeys(texts):
             try:
@@ -77,7 +81,7 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
         self._visit_first(heeded.urls, [known[id] for id in heeded.due if _state(known[id]) not in VISITED])
         return replies
 
-    def _promise(self, url: str, page: Shown | None) -> str:
+    def _promise(self, url: str, page: "Shown | None") -> str:
         """What will become of a URL; `page` is what is known of it."""
         if page is None:
             self._require_in_scope(url)
@@ -109,13 +113,13 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
         found = Found(notice.id, notice.url, "")
         return admit([found], 0, DEPTH, 0, self.seeds.scope, None, lambda _: RANK)
 
-    def _visit_again(self, pages: list[Shown]) -> None:
+    def _visit_again(self, pages: "list[Shown]") -> None:
         self.store.make_due([page.id for page in pages])
         for page in pages:
             self.asked.add(page.host, page.id, new=False)
         self.backlog.add_all(Counter(page.host for page in pages).items())
 
-    def _visit_first(self, rows: list[NewUrl], known: list[Shown]) -> None:
+    def _visit_first(self, rows: list[NewUrl], known: "list[Shown]") -> None:
         """Puts URLs that were never visited in front of the queue: rows that are new, and those that are known."""
         hosts = self.hosts.first_used(rows)
         queued = [page for page in known if _state(page) is State.QUEUED]
@@ -144,5 +148,5 @@ def _notice(text: str) -> Notice:
     return Notice(identity(url), url, "changed", clock.now(), "person", SURE)
 
 
-def _state(page: Shown) -> State:
+def _state(page: "Shown") -> State:
     return State[page.state.upper()]

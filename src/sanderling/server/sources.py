@@ -2,7 +2,6 @@
 
 from itertools import islice
 
-from sanderling.documents import robots
 from sanderling.model import Found, Host, Kind, NewUrl, State, Task, reasons
 from sanderling.server.reranker import FRONT
 from sanderling.urls import WEB, canonical, identity, origin
@@ -30,6 +29,8 @@ class Sources:
         if not self.wanted or host.id in self._asked or not host.origin.startswith(WEB):
             return []
         self._asked.add(host.id)
+        from sanderling.documents import robots  # late: a crawl starts sooner without it
+
         named = robots.sitemaps(host.robots.text) if host.robots else iter(())
         urls = [url for text in islice(named, MOST_A_HOST) if (url := canonical(text))]
         return [source(url) for url in dict.fromkeys(urls or [host.origin + GUESS])]

@@ -5,19 +5,26 @@ A step that is released is never edited: what it made stands in people's folders
 
 from collections.abc import Callable
 from importlib.resources import files
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from sanderling.repository.migrations import reasons
+if TYPE_CHECKING:
+    from sanderling.repository.migrations.reasons import Run
 
 
 class Step(NamedTuple):
     """What brings a schema to its next version."""
 
     sql: str
-    then: Callable[[reasons.Run], None] | None  # what SQL is not enough for
+    then: "Callable[[Run], None] | None"  # what SQL is not enough for
 
 
-_THEN = {("sqlite", 9): reasons.recode, ("postgres", 5): reasons.recode}
+def _recode(run: "Run") -> None:
+    from sanderling.repository.migrations.reasons import recode  # late: only an upgrade needs it
+
+    recode(run)
+
+
+_THEN = {("sqlite", 9): _recode, ("postgres", 5): _recode}
 
 
 def steps(store: str) -> list[Step]:
