@@ -189,7 +189,7 @@ class Recovery:
 
     def _queue(self, task: Task, state: State) -> None:
         """Queues a URL that was visited and is held back, excluded or failed by what is known so far."""
-        self._intake.gate.let_pass([task.id])
+        self._intake.gate.forget([task.id])
         if task.kind == Kind.PAGE:
             self._ledger.moved([(state, State.QUEUED)])
         self._store.rework(
