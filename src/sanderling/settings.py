@@ -53,7 +53,7 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     watch: tuple[str, ...] = ()
 
 
-ChangeName = Literal["structure", "presentation", "text", "image", "new", "gone"]
+ChangeName = Literal["structure", "presentation", "text", "image", "behaviour", "new", "gone"]
 
 
 class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

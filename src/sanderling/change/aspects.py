@@ -13,6 +13,7 @@ class Aspect(StrEnum):
     LOOK = "look"
     IMAGES = "images"
     TEXT = "text"
+    BEHAVIOUR = "behaviour"
 
 
 def differing(old: PageFingerprint, new: PageFingerprint) -> set[Aspect]:
@@ -24,6 +25,8 @@ def differing(old: PageFingerprint, new: PageFingerprint) -> set[Aspect]:
         Aspect.LOOK: not outline and old.presentation != new.presentation,
         Aspect.TEXT: old.text != new.text,
         Aspect.IMAGES: old.images != new.images,
+        # Fingerprints of earlier releases do not have it.
+        Aspect.BEHAVIOUR: bool(old.behaviour and new.behaviour) and old.behaviour != new.behaviour,
     }
     return {aspect for aspect, differs in found.items() if differs}
 

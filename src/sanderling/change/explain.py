@@ -11,7 +11,7 @@ from turbohtml import Document
 
 from sanderling.documents.visible import visible_text
 
-from . import facts, image, structure, text
+from . import behaviour, facts, image, structure, text
 from .blocks import align
 from .noise import noisy_paragraphs
 from .page import fingerprint, paragraph_hash
@@ -77,6 +77,7 @@ def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verd
         if AspectKind.PRESENTATION in verdict.kinds
         else "",
         AspectKind.IMAGE: _exchanged(_images(old), _images(new)) if AspectKind.IMAGE in verdict.kinds else "",
+        AspectKind.BEHAVIOUR: _exchanged(_scripts(old), _scripts(new)) if AspectKind.BEHAVIOUR in verdict.kinds else "",
     }
     return msgspec.structs.replace(verdict, summary=summary(verdict, details))
 
@@ -158,6 +159,11 @@ def _images(document: Document) -> list[str]:
         drawn = tag == "svg"
         names.append("a drawing" if drawn else image.reference(each, tag).partition("?")[0].rpartition("/")[2])
     return names
+
+
+def _scripts(document: Document) -> list[str]:
+    """The names of the scripts of a page."""
+    return [*map(behaviour.name, islice(document.iter_elements(("script",)), MAX_ELEMENTS))]
 
 
 def _exchanged(before: list[str], after: list[str]) -> str:

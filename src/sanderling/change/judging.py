@@ -42,6 +42,7 @@ _KINDS = {
     "presentation": ChangeKind.PRESENTATION,
     "text": ChangeKind.TEXT,
     "image": ChangeKind.IMAGE,
+    "behaviour": ChangeKind.BEHAVIOUR,
 }
 
 # With two unchanged visits for each change nothing is noise, so more of them make no difference.

@@ -45,7 +45,7 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     # Hashes of the last versions, the newest last, and how often the page returned to one of them.
     versions: tuple[bytes, ...] = ()
     returns: int = 0
-    # How often outline, links, look and images changed, in how many visits.
+    # How often outline, links, look, images and behaviour changed, in how many visits.
     aspects: dict[Aspect, Place] = {}
 
 

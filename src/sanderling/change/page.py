@@ -19,7 +19,7 @@ from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest, xxh32_int
 
 from sanderling.documents.visible import NestedText, visible_text
 
-from . import image, presentation, text, weight
+from . import behaviour, image, presentation, text, weight
 from .facts import prices
 from .text import Codes
 
@@ -31,7 +31,7 @@ MAX_PARAGRAPHS: Final = 4096
 _MANY: Final = 32
 
 _REMARKABLE: Final = (
-    *("title", "style", "link"),
+    *("title", "style", "link", "script"),
     *weight.HEADINGS,
     *weight.INLINE,
     *image.TAGS,
@@ -45,7 +45,7 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is stored about a version to compare it with others.
 
-    The four hashes decide whether something changed, and which kind. Codes, counts and paragraphs say what, where and how
+    The strong hashes decide whether something changed, and which kind. Codes, counts and paragraphs say what, where and how
     much. The hash of the structure covers the order of the tags. A closing tag can move without changing that order;
     only `explain` sees this. As msgpack it takes at most 600 bytes, and 11 for each paragraph.
     """
@@ -67,6 +67,8 @@ class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     lengths: bytes
     weights: bytes
     prices: tuple[str, ...] = ()
+    # Hash of the scripts. Empty if they are not known.
+    behaviour: bytes = b""
 
     @property
     def paragraphs(self) -> int:
@@ -91,6 +93,7 @@ class Markup(NamedTuple):
     title: str
     # Texts with another font size, and their weights.
     sized: list[tuple[bytes, int]]
+    behaviour: bytes
 
 
 def fingerprint(document: Document, *, links: bytes = b"", processing: int = PROCESSING) -> PageFingerprint:
@@ -132,12 +135,14 @@ def condense(
         _lengths(blocks),
         _weights(blocks, bool(title), sized),
         prices(words),
+        markup.behaviour,
     )
 
 
 def markup(document: Document) -> Markup:
-    """Takes all that is needed from the tree, in three walks in C."""
+    """Takes all that is needed from the tree, in four walks in C."""
     title = ""
+    scripts: list[int] = []
     styles: list[object] = []
     images: list[str] = []
     sized: list[tuple[bytes, int]] = []
@@ -148,6 +153,8 @@ def markup(document: Document) -> Markup:
             sized.append((block(texts.of(element)), weight.HEADINGS[tag]))
         elif tag == "link":
             styles.append(presentation.sheet(element))
+        elif tag == "script":
+            scripts.append(behaviour.script(element))
         elif tag in image.TAGS:
             images.append(texts.html_of(element) if tag == "svg" else image.reference(element, tag))
         elif tag in weight.INLINE:
@@ -172,6 +179,7 @@ def markup(document: Document) -> Markup:
         len(images),
         title,
         sized,
+        xxh3_64_digest(_encode((scripts, behaviour.events(document)))),
     )
 
 

@@ -1,8 +1,8 @@
 """Compares two fingerprints: the kinds of change, the place, how much changed, and a summary in one line.
 
-The strong hashes decide whether there is a change of structure, presentation, text or images. There is no threshold: one
-changed character is a change of the text. What changes on most visits (a counter, an advertisement), and pages that
-alternate between versions, are still recorded, but are not news.
+The strong hashes decide whether there is a change of structure, presentation, text, images or behaviour. There is no
+threshold: one changed character is a change of the text. What changes on most visits (a counter, an advertisement), and
+pages that alternate between versions, are still recorded, but are not news. Behaviour alone is not news either.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ class AspectKind(StrEnum):
     PRESENTATION = "presentation"
     TEXT = "text"
     IMAGE = "image"
+    BEHAVIOUR = "behaviour"
 
 
 class Degree(StrEnum):
@@ -82,7 +83,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def news(self) -> bool:
         """Whether the change is worth reporting."""
-        return bool(self.kinds) and not self.volatile and not self.alternating
+        return any(kind != AspectKind.BEHAVIOUR for kind in self.kinds) and not self.volatile and not self.alternating
 
 
 def compare(
@@ -92,11 +93,15 @@ def compare(
     if old.processing != new.processing:
         return Verdict(comparable=False, summary="not comparable: the two versions were processed differently")
     differing = aspects.differing(old, new)
+    # Who asks for changes of behaviour does not want those of every visit.
+    if noise.are_volatile({Aspect.BEHAVIOUR}, known):
+        differing.discard(Aspect.BEHAVIOUR)
     if not differing:
         return Verdict(of=new.paragraphs)
+    seen = differing - {Aspect.BEHAVIOUR}
     kinds = tuple(dict.fromkeys(kind for aspect, kind in _KIND_OF.items() if aspect in differing))
     if AspectKind.TEXT not in kinds:
-        return _without_text(old, new, kinds, noise.are_volatile(differing, known))
+        return _without_text(old, new, kinds, bool(seen) and noise.are_volatile(seen, known))
     alignment = align(old.paragraph_hashes(), new.paragraph_hashes())
     significance, kept = _how_much(old, new, alignment)
     edits = _price_edits(old, new)
@@ -113,8 +118,8 @@ def compare(
         named=_named(old, new, alignment),
         edits=edits,
         volatile=noise.only_volatile(old, new, alignment, [known, template])
-        and noise.in_place(differing, alignment)
-        and noise.are_volatile(differing, known),
+        and noise.in_place(seen, alignment)
+        and noise.are_volatile(seen, known),
         alternating=known is not None and noise.alternates(known, new),
     )
     return msgspec.structs.replace(verdict, summary=summary(verdict))
@@ -126,6 +131,7 @@ _KIND_OF: Final = {
     Aspect.LOOK: AspectKind.PRESENTATION,
     Aspect.TEXT: AspectKind.TEXT,
     Aspect.IMAGES: AspectKind.IMAGE,
+    Aspect.BEHAVIOUR: AspectKind.BEHAVIOUR,
 }
 
 
@@ -266,4 +272,5 @@ _LABELS: Final = {
     AspectKind.STRUCTURE: "the page's structure",
     AspectKind.PRESENTATION: "the page's look",
     AspectKind.IMAGE: "images",
+    AspectKind.BEHAVIOUR: "the page's scripts",
 }

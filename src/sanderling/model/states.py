@@ -59,6 +59,7 @@ class ChangeKind(IntFlag):
     IMAGE = 8
     NEW = 16  # the first version
     GONE = 32  # the page is gone; such a version has no content
+    BEHAVIOUR = 64  # other scripts; news only for those who ask for it
 
     @property
     def names(self) -> list[str]:

@@ -208,7 +208,8 @@ def changes(
     if host is not None:
         wanted.append(("u.host = ?", [host]))
     if not everything:
-        wanted.append(("v.news <> 0 AND v.kinds <> 0", []))
+        asked_for = (kinds or ChangeKind(0)) & ChangeKind.BEHAVIOUR  # told only to those who ask for it
+        wanted.append(("(v.news <> 0 AND v.kinds <> 0 OR v.kinds & ? <> 0)", [int(asked_for)]))
     # First which ones, then all about these: no planner may join a whole stretch to show the first few.
     source = "versions v" if host is None else store.joins.versions
     numbers = [row[0] for row in _select(store, f"SELECT v.number FROM {source}", wanted, "v.number DESC", most)]

@@ -23,13 +23,18 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     everything: bool = False  # also changes that are not news or not visible
     after: int = 0  # only versions with a higher number, such as those after the baseline
 
+    @property
+    def _asked_for(self) -> ChangeKind:
+        """Kinds that are told only to those who ask for them."""
+        return self.kinds & ChangeKind.BEHAVIOUR
+
     def takes(self, version: VersionRow) -> bool:
         return (
             version.at >= self.since
             and version.number > self.after
             and version.significance >= self.significance
             and (not self.kinds or bool(version.kinds & self.kinds))
-            and (self.everything or (version.news and bool(version.kinds)))
+            and (self.everything or (version.news and bool(version.kinds)) or bool(version.kinds & self._asked_for))
             and (not self.hosts or _is_under(version.url, self.hosts))
         )
 

@@ -82,6 +82,8 @@ def fingerprint(page: Shown) -> list[str]:
         if known.image_count
         else "Images: none.",
     ]
+    if known.behaviour:
+        lines.append(f"Scripts: fingerprint {known.behaviour.hex()[:8]}.")
     if known.prices:
         lines.append(f"Prices on it: {', '.join(known.prices)}.")
     noise = known_noise(page.noise)
