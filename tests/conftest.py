@@ -147,7 +147,8 @@ def stored_urls(folder: Path) -> list[str]:
         with path.open("rb") as file:
             for record in ArchiveIterator(file, check_digests="raise"):
                 content, fields = record.content_stream().read(), record.rec_headers
-                if record.rec_type == "response" and int(record.http_headers.get_statuscode()) < 500:
+                status = int(record.http_headers.get_statuscode()) if record.rec_type == "response" else 500
+                if status < 500 and status not in (408, 429):
                     urls[fields.get_header("WARC-Record-ID")] = fields.get_header("WARC-Target-URI")
                 elif record.rec_type == "metadata" and b"purpose:" in content:
                     urls.pop(fields.get_header("WARC-Concurrent-To"), None)

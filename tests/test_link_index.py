@@ -92,12 +92,12 @@ def expected_edges() -> set[tuple[str, str]]:
 
 
 def test_edge_list(folder: Folder, store: Store) -> None:
-    text = b"".join(formats.links(folder, store)).decode()
+    text = b"".join(formats.links(folder, store, formats.LeftOut())).decode()
     assert {tuple(line.split("\t")) for line in text.splitlines()} == expected_edges()
 
 
 def test_graphml(folder: Folder, store: Store) -> None:
-    tree = ET.fromstring(b"".join(formats.links_graphml(folder, store)))
+    tree = ET.fromstring(b"".join(formats.links_graphml(folder, store, formats.LeftOut())))
     space = "{http://graphml.graphdrawing.org/xmlns}"
     urls = {node.get("id"): node.findtext(f"{space}data") for node in tree.iter(f"{space}node")}
     assert sorted(map(str, urls.values())) == sorted(SITE + name for name in STATES)
@@ -108,7 +108,7 @@ def test_graphml(folder: Folder, store: Store) -> None:
 def test_parquet(folder: Folder, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(formats, "_ROWS_AT_ONCE", 4)
-    written = b"".join(formats.links_parquet(folder, store))
+    written = b"".join(formats.links_parquet(folder, store, formats.LeftOut()))
     table = parquet.read_table(io.BytesIO(written))
     assert table.column_names == ["source", "target"]
     assert set(zip(*table.to_pydict().values(), strict=True)) == expected_edges()
@@ -118,7 +118,7 @@ def test_parquet(folder: Folder, store: Store, monkeypatch: pytest.MonkeyPatch) 
 def test_parquet_without_its_library(folder: Folder, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(UsageError, match="pyarrow"):
-        next(formats.links_parquet(folder, store))
+        next(formats.links_parquet(folder, store, formats.LeftOut()))
 
 
 def test_every_experiment_of_the_lab_has_a_command_line() -> None:

@@ -53,7 +53,7 @@ def test_mistakes_on_the_command_line(sanderling: Run, crawled: Path, tmp_path: 
     for arguments, said in (
         ((tmp_path / "file",), "is not a folder"),
         ((tmp_path / "no" / "such",), "does not exist"),
-        ((crawled, "--password-file", tmp_path / "file"), "has no password"),
+        ((crawled, "--password-file", tmp_path / "file"), "is empty"),
         ((crawled, "--token", "hunter2"), "can be guessed"),
     ):
         ran = sanderling("serve", *arguments, "--port", 0)

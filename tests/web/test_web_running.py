@@ -17,7 +17,7 @@ from tests.web.served import Served, running
 
 MEANT = {"x-sanderling": "1"}
 # The web holds its answers back, so the crawl does not end by itself.
-PATIENT = {"first_byte_timeout": "1h", "fetch_timeout": "1h", "low_speed_time": "1h"}
+PATIENT = {"first_byte_timeout": "10m", "fetch_timeout": "1h", "low_speed_time": "1h"}
 
 
 @pytest.fixture(scope="module")
