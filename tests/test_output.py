@@ -122,7 +122,7 @@ def test_changes_stand_in_columns(library: Library, capsys: pytest.CaptureFixtur
     library.page("http://library.test/1", "<p>one")
     assert column() == {len("2026-11-15 20:25:09  new  ")}
     library.page("http://library.test/1", "<b>two", NOW + 1, ~ChangeKind(0) & ~(ChangeKind.NEW | ChangeKind.GONE))
-    assert column() == {len("2026-11-15 20:25:09  structure, presentation, text, image  ")}
+    assert column() == {len("2026-11-15 20:25:09  structure, presentation, text, image, behaviour  ")}
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *(f"lab {each}" for each in EXPERIMENTS)])

@@ -51,7 +51,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--changed", metavar="WHEN", help="only pages that changed since then; new pages do not count")
     parser.add_argument(
-        "--kind", action="append", choices=[each.name.lower() for each in ChangeKind if each.name],
+        "--kind", action="append", choices=[each.name.lower() for each in ChangeKind if each.name], metavar="KIND",
         help="only pages whose last change was of this kind (repeatable)",
     )  # fmt: skip
     parser.add_argument("--gone", action="store_true", help="search pages that are gone, by their last text")

@@ -21,7 +21,14 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
         default=since,
         help=f"only changes since then: 2026-11-01, '2026-11-01 12:00', 3h, 7d{note}",
     )
-    parser.add_argument("--kind", action="append", choices=KINDS, help="only changes of this kind (repeatable)")
+    listed = ", ".join(KINDS)
+    parser.add_argument(
+        "--kind",
+        action="append",
+        choices=KINDS,
+        metavar="KIND",
+        help=f"only changes of this kind (repeatable): {listed}",
+    )
     parser.add_argument(
         "--min-significance",
         type=share,
