@@ -17,9 +17,9 @@ from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.hosts import Hosts
 from sanderling.server.seeds import Seeds, pages_among
-from sanderling.server.settling import LONGEST_WAIT
 from sanderling.urls import identity, origin
 
+LONGEST_RETRY = 120.0
 # When a round of visits to all pages began; empty when it is complete.
 ROUND = "round"
 
@@ -75,8 +75,8 @@ def _bring_nearer(store: FrontierStore, seeds: Iterable[int], max_depth: int | N
 def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:
     """Announces what earlier runs left queued; `by_level` visits one depth after the other."""
     now = clock.now()
-    # Nothing waits that long for a retry, unless the clock was set back.
-    store.bring_forward(now, now + LONGEST_WAIT, visited=False)
+    # A page that got no answer waits so long for its retry only when the clock was set back.
+    store.bring_forward(now, now + LONGEST_RETRY, visited=False)
     for host, queued in store.waiting():
         backlog.add(host, queued)
     if by_level:

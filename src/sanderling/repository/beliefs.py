@@ -28,7 +28,8 @@ POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea
 
 BRING_FORWARD = {
     True: "UPDATE urls SET due = {value} WHERE state IN (3, 5) AND due > {value}",
-    False: "UPDATE urls SET due = {value} WHERE state = 1 AND due > {value}",
+    # A server that answered may have asked for a long pause.
+    False: "UPDATE urls SET due = {value} WHERE state = 1 AND due > {value} AND substr(reason, 1, 7) <> 'status:'",
 }
 FORGET_DUE = f"UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND due > {DUE_AT_ONCE}"
 
