@@ -3,14 +3,13 @@
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator
 
 import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.errors import BadIndex
-from sanderling.presenting.screen import harmless, harmless_json, say
+from sanderling.presenting.screen import NowAndThen, harmless, harmless_json, say
 from sanderling.repository import checking
 from sanderling.repository.checking import Finding
 from sanderling.repository.folder import Folder, hold
@@ -28,7 +27,6 @@ With --repair, pages whose copy is damaged or missing are fetched whole at their
 
 The exit code is 0 when everything is sound, else 1.
 """
-_EVERY = 2.0
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -55,7 +53,10 @@ def run(options: argparse.Namespace) -> int:
 def _findings(folder: Folder, store: Store, deep: bool) -> Iterator[Finding]:
     yield from checking.look(folder, store)
     if deep:
-        yield from checking.read_everything(folder, store, _Told())
+        progress = NowAndThen()
+        yield from checking.read_everything(
+            folder, store, lambda done, whole: progress.say(f"checked {done:,} of {whole:,}")
+        )
         yield from _index(folder, store)
 
 
@@ -94,15 +95,3 @@ def _summary(findings: list[Finding], deep: bool) -> str:
     if findings:
         return f"{len(findings):,} finding{'s' * (len(findings) != 1)}\n"
     return "sound: every record, digest, link and total is right\n" if deep else "sound: all archives are there\n"
-
-
-class _Told:
-    """Says on standard error now and then how far a check is."""
-
-    def __init__(self) -> None:
-        self._said = time.monotonic()
-
-    def __call__(self, done: int, whole: int) -> None:
-        if time.monotonic() - self._said >= _EVERY:
-            self._said = time.monotonic()
-            say(f"checked {done:,} of {whole:,}")

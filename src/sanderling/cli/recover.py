@@ -11,7 +11,7 @@ from sanderling.client.reading import Reader
 from sanderling.crawling.recovery import Recovered, recover
 from sanderling.errors import BadFolder
 from sanderling.jobs.client import LazyDetector, user_extractors
-from sanderling.presenting.screen import duration, many, say, size
+from sanderling.presenting.screen import NowAndThen, duration, many, size
 from sanderling.repository import archives
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
@@ -26,7 +26,6 @@ Then the search index is made anew.
 Responses that are older than what the database has stay where they are and are counted. Nothing is
 deleted. A recovery that was interrupted goes on where it was.
 """
-_EVERY = 2.0
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -45,7 +44,14 @@ def run(options: argparse.Namespace) -> int:
         def read(archive: Archive) -> Reader:
             return Reader(settings, archive, lambda id: None, detector, user_extractors(settings, folder.path))
 
-        found = recover(folder, settings, seeds, read, _Told())
+        progress = NowAndThen()
+        found = recover(
+            folder,
+            settings,
+            seeds,
+            read,
+            lambda done, whole: progress.say(f"recovering: {size(done)} of {size(whole)}"),
+        )
     sys.stdout.write(_summary(found, time.monotonic() - started))
     if found.visits and settings.index:
         from sanderling.search.indexing import rebuild  # late: the index takes a moment to load
@@ -63,15 +69,3 @@ def _summary(found: Recovered, seconds: float) -> str:
         f"{many(found.visits, 'visit')} from {many(found.archives, 'archive')} taken back, {duration(seconds)}: "
         f"{many(found.pages, 'page')}, {many(found.versions, 'version')}{older}\n"
     )
-
-
-class _Told:
-    """Says on standard error now and then how far a recovery is."""
-
-    def __init__(self) -> None:
-        self._said = time.monotonic()
-
-    def __call__(self, done: int, whole: int) -> None:
-        if time.monotonic() - self._said >= _EVERY:
-            self._said = time.monotonic()
-            say(f"recovering: {size(done)} of {size(whole)}")

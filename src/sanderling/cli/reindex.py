@@ -5,11 +5,9 @@ import sys
 import time
 
 from sanderling.cli.folders import add_folder
-from sanderling.presenting.screen import duration, many, say
+from sanderling.presenting.screen import NowAndThen, duration, many
 from sanderling.repository.opening import reading
 from sanderling.search.indexing import rebuild
-
-_EVERY = 2.0
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -29,14 +27,9 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-class Told:
-    """Says on standard error now and then how far the index is."""
-
-    def __init__(self) -> None:
-        self._said = time.monotonic()
+class Told(NowAndThen):
+    """Says how far the index is."""
 
     def __call__(self, done: int, all: int) -> bool:
-        if time.monotonic() - self._said >= _EVERY:
-            self._said = time.monotonic()
-            say(f"indexing: {done:,} of {all:,} versions")
+        self.say(f"indexing: {done:,} of {all:,} versions")
         return True

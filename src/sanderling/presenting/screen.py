@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import time
 import unicodedata
 from typing import IO
 
@@ -16,6 +17,8 @@ _RAW = re.compile(
     "[\x7f-\x9f\xad\u0600-\u0605\u061c\u06dd\u070f\u08e2\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\uf8ff\ufeff"
     "\ufff9-\ufffb\U000110bd\U000110cd\U00013430-\U0001345f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f]"
 )
+
+SAID_EVERY = 2.0
 
 
 def harmless(text: str) -> str:
@@ -36,6 +39,18 @@ def harmless_json(encoded: str) -> str:
 def say(line: str) -> None:
     """Writes progress or a note for the user to standard error."""
     sys.stderr.write(f"sanderling: {line}\n")
+
+
+class NowAndThen:
+    """Says on standard error how far something is, at most every two seconds."""
+
+    def __init__(self) -> None:
+        self._said = time.monotonic()
+
+    def say(self, line: str) -> None:
+        if time.monotonic() - self._said >= SAID_EVERY:
+            self._said = time.monotonic()
+            say(line)
 
 
 def colourful(stream: IO[str]) -> bool:
