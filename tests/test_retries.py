@@ -160,3 +160,14 @@ def test_a_run_does_not_wait_an_hour_for_one_page(sanderling: Any, tmp_path: Pat
         ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", "--delay", 0, "--max-delay", "100ms")
         assert ran.code == 0
         assert "1 still queued (hosts asked for a later retry)" in ran.out
+
+
+def test_a_retry_is_not_put_off_when_the_clock_was_set_back(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    broken = Answer(b"not gzip", headers=(("Content-Encoding", "gzip"),))
+    table: dict[str, Any] = {"/": links("/flaky"), "/flaky": lambda n: broken if n == 1 else b"at last"}
+    with PageServer(table) as server:
+        flags = ("--delay", 0, "--retry-wait", "10m", "--clients", 1)
+        ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *flags)
+        assert "1 still queued" in ran.out
+        ran = sanderling("crawl", "-d", tmp_path / "c", *flags, env={"SANDERLING_AHEAD": "-3600"})
+        assert "2 pages" in ran.out, ran.out

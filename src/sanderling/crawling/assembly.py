@@ -83,6 +83,7 @@ def assemble(
     observer = Observer(store)
     asked = AskedPages(store, observer)
     limits = Limits(settings, ledger, allocator, collection, refresher, asked, again)
+    beginning.end_endless_waits(store)
     due_times = DueTimes(store)
     rescoping = Rescoping(store, allocator, gate)
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)

@@ -72,11 +72,14 @@ def _bring_nearer(store: FrontierStore, seeds: Iterable[int], max_depth: int | N
         found = store.tasks(list({link for id in nearer for link in memoryview(store.links_of(id)).cast("q")}))
 
 
+def end_endless_waits(store: FrontierStore) -> None:
+    """Has pages tried at once that would wait longer for a retry than any page does: the clock was set back."""
+    now = clock.now()
+    store.bring_forward(now, now + LONGEST_RETRY, visited=False)
+
+
 def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:
     """Announces what earlier runs left queued; `by_level` visits one depth after the other."""
-    now = clock.now()
-    # A page that got no answer waits so long for its retry only when the clock was set back.
-    store.bring_forward(now, now + LONGEST_RETRY, visited=False)
     for host, queued in store.waiting():
         backlog.add(host, queued)
     if by_level:
