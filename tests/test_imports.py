@@ -16,7 +16,7 @@ LAYERS = [
     ["errors", "clock", "files", "arrays"],
     ["urls"],
     ["settings", "model", "processes"],
-    ["graph", "network"],
+    ["graph", "network", "announcements"],
     ["documents"],
     ["change", "freshness"],
     ["repository"],
