@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,9 +14,13 @@ from pathlib import Path
 
 import msgspec
 import psycopg
+import pytest
 from psycopg import sql
 
+from sanderling.errors import StoreLost
 from sanderling.refreshing.terms import Budget, Terms
+from sanderling.repository.postgres import PostgresStore
+from sanderling.repository.postgres.session import LOCK_PATIENCE
 from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
@@ -65,6 +70,80 @@ def test_a_namespace_that_is_dropped_costs_no_archive(
     assert ran.code == 1
     assert "the crawl's database is empty" in ran.err
     assert stored_urls(folder) == stored
+
+
+def test_a_namespace_belongs_to_one_folder(
+    tmp_path: Path, web: ServedWeb, postgres: PostgresServer, sanderling: Run
+) -> None:
+    """Also while the first one runs, after a move, and against a copy of the folder."""
+    named = f"{postgres.dsn}&options=-csearch_path%3Dmine"
+    first, second = tmp_path / "first", tmp_path / "second"
+    intruder = ("crawl", web.url, "-d", second, *FAST, "--store", named)
+    web.hold(after=10)
+    with started("crawl", web.url, "-d", first, *FAST, *PATIENT, "--store", named) as process:
+        until(lambda: web.held)
+        began = time.monotonic()
+        refused = sanderling(*intruder)
+        assert time.monotonic() - began < LOCK_PATIENCE
+        web.release()
+        assert process.wait(PATIENCE) == 0
+    for ran in (refused, sanderling(*intruder)):
+        assert ran.code == 2
+        assert len(ran.err.splitlines()) == 1 and f"belongs to the folder {first}" in ran.err
+    assert not second.exists()
+    moved = first.rename(tmp_path / "moved")
+    assert sanderling("crawl", "-d", moved).code == 0
+    shutil.copytree(moved, second)
+    copied = sanderling("crawl", "-d", second)
+    assert (copied.code, f"belongs to the folder {moved}" in copied.err) == (2, True)
+    assert Counter(stored_urls(moved)) == Counter(web.direct.reachable(0))
+
+
+@pytest.mark.parametrize("what", ["namespace", "database"])
+def test_what_is_dropped_in_mid_crawl_is_named(
+    tmp_path: Path, postgres: PostgresServer, sanderling: Run, what: str
+) -> None:
+    folder, errors = tmp_path / "crawl", tmp_path / "errors"
+    store = f"{postgres.dsn.replace('/postgres?', '/other?')}&options=-csearch_path%3Ddropped"
+    with psycopg.connect(postgres.dsn, autocommit=True) as db:
+        db.execute("CREATE DATABASE other")
+    with SyntheticWeb(hosts=1, pages=300, seed=6).serve() as site, errors.open("wb") as file:
+        site.hold(after=100)
+        crawl = ("crawl", site.url, "-d", folder, *FAST, *PATIENT, "--store", store)
+        with started(*crawl, stdout=subprocess.DEVNULL, stderr=file) as process:
+            until(lambda: site.held)
+            drop = "DROP SCHEMA dropped CASCADE" if what == "namespace" else "DROP DATABASE other WITH (FORCE)"
+            where = store if what == "namespace" else postgres.dsn
+            with psycopg.connect(where, autocommit=True) as db:
+                db.execute(drop.encode())
+            site.release()
+            assert process.wait(PATIENCE) == 1
+    said = errors.read_text()
+    name = "namespace dropped" if what == "namespace" else "database other"
+    assert said.splitlines()[-1].endswith("`sanderling recover` on the crawl's folder rebuilds it from the archives")
+    assert f"the {name} at postgresql://postgres@/other was dropped" in said
+    assert "Traceback" not in said
+    stored = stored_urls(folder)
+    if what == "database":
+        with psycopg.connect(postgres.dsn, autocommit=True) as db:
+            db.execute("CREATE DATABASE other")
+    assert sanderling("recover", folder).code == 0
+    assert {page["url"] for page in sanderling("pages", folder, "--json").lines} == set(stored) != set()
+    with psycopg.connect(postgres.dsn, autocommit=True) as db:
+        db.execute("DROP DATABASE other WITH (FORCE)")
+
+
+def test_a_database_that_comes_back_older_is_not_written_to(postgres: PostgresServer) -> None:
+    """What the server remembers is ahead of it: as after a restored backup, or another writer."""
+    dsn = f"{postgres.dsn}&options=-csearch_path%3Dolder"
+    store = PostgresStore(dsn, while_away=lambda reason: None)
+    store.note("a", "1")
+    with psycopg.connect(postgres.dsn, autocommit=True) as db:
+        db.execute("UPDATE older.meta SET value = 'another' WHERE key = 'written'")
+        db.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+    with pytest.raises(StoreLost, match="without the last commits"):
+        store.note("a", "2")
+    store.close()
 
 
 def test_what_cannot_be_is_said_in_a_sentence(

@@ -12,6 +12,7 @@ SanderlingError
     │   └── IndexInUse    another process is writing to it
     ├── DiskFull      no room left; what was committed is safe
     └── StoreAway     the database cannot be reached; what was committed is safe
+        └── StoreLost     the state of the crawl was dropped or replaced while it ran
 """
 
 
@@ -65,4 +66,8 @@ class DiskFull(RunFailed):
 
 
 class StoreAway(RunFailed):
+    pass
+
+
+class StoreLost(StoreAway):
     pass

@@ -8,6 +8,8 @@ from sanderling.errors import StoreAway
 
 # How often a database that went away is looked for, in seconds.
 PAUSE = 0.3
+# A database that restarts gives several reasons in this time. Later, another reason is news.
+RESTART = 10.0
 
 
 class StoreAbsence:
@@ -18,6 +20,7 @@ class StoreAbsence:
         self._notify = notify
         self._is_ending = is_ending
         self._away_since = 0.0
+        self._reason = ""  # the last one that was said
         self.back_since = -math.inf  # by the monotonic clock
 
     def wait(self, reason: str) -> None:
@@ -28,8 +31,11 @@ class StoreAbsence:
             self._away_since, self.back_since = 0.0, now
             return
         if not self._away_since:
-            self._away_since = now
+            self._away_since, self._reason = now, reason
             self._notify(f"the database went away ({reason}); the crawl waits for it")
+        elif reason != self._reason and now - self._away_since > RESTART:
+            self._reason = reason
+            self._notify(f"the database is still away ({reason})")
         if self._is_ending():
             raise StoreAway("stopped while the database was away; nothing committed is lost: run it again to go on")
         time.sleep(PAUSE)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from sanderling.errors import SanderlingError, StoreAway
+from sanderling.errors import SanderlingError, StoreAway, StoreLost
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
@@ -27,7 +27,8 @@ def run(directory: str, work: Callable[[Folder, Store], object], waits: bool = F
                 work(folder, store)
             return 0
         except SanderlingError as error:
-            waits = waits and isinstance(error, StoreAway) and os.getppid() == sender
+            away = isinstance(error, StoreAway) and not isinstance(error, StoreLost)
+            waits = waits and away and os.getppid() == sender
             if str(error) != said:  # nobody reads it before the end: what is said again and again would fill the pipe
                 said = str(error)
                 sys.stderr.write(f"{said}\n")

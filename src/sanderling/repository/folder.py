@@ -19,6 +19,7 @@ LOCK = "sanderling.lock"
 WEBHOOKS = "webhooks"
 INDEX = "index"
 READ = "sanderling.read"
+TOKEN = "sanderling.token"
 
 
 class Folder:
@@ -33,6 +34,7 @@ class Folder:
         self.webhooks = path / WEBHOOKS
         self.index = path / INDEX
         self.read = path / READ
+        self.token = path / TOKEN
 
     def exists(self) -> bool:
         """Whether a crawl was made here. Settings without a byte are what a full disk left of a first run."""
@@ -56,7 +58,8 @@ class Folder:
 
     def _half_made(self) -> bool:
         """Whether there is nothing but what a first run leaves that ended in its first moments."""
-        parts = {self.warcs, self.lock, self.settings, self.settings.with_name(SETTINGS + ".part")}
+        made = (self.settings, self.token)
+        parts = {self.warcs, self.lock, *made, *(path.with_name(path.name + ".part") for path in made)}
         archived = self.warcs.is_dir() and any(self.warcs.iterdir())
         return not archived and parts.issuperset(self.path.iterdir())
 
@@ -70,7 +73,7 @@ class Folder:
         """Removes what a crawl that could not even begin has made, and nothing else."""
         if self.database.exists():
             return
-        for path in (self.settings, self.lock):
+        for path in (self.settings, self.token, self.lock):
             path.unlink(missing_ok=True)
         for path in (self.warcs, self.path):
             with contextlib.suppress(OSError):  # something is in it

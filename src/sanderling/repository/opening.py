@@ -9,6 +9,7 @@ import msgspec
 from sanderling.errors import UsageError
 from sanderling.repository import address
 from sanderling.repository.folder import Folder
+from sanderling.repository.ownership import owner_in
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
 from sanderling.settings import Settings, load, overlay
@@ -23,7 +24,7 @@ def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = No
         from sanderling.repository.postgres import PostgresStore
     except ImportError as error:
         raise UsageError(f"a store in PostgreSQL needs `pip install 'sanderling[postgresql]'` ({error})") from None
-    return PostgresStore(store, readonly, while_away)
+    return PostgresStore(store, readonly, while_away, None if readonly else owner_in(folder))
 
 
 def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, list[str]]:

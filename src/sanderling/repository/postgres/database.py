@@ -10,6 +10,7 @@ from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts
 from sanderling.repository import migrations
 from sanderling.repository.known_urls import KnownUrls
+from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.session import META, Connection, Session, reason
 from sanderling.repository.shared_queries import SharedQueries
 from sanderling.repository.store import Joins, WhileAway
@@ -30,13 +31,17 @@ class PostgresDatabase(SharedQueries):
 
     joins: ClassVar[Joins] = JOINS
 
-    def __init__(self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None) -> None:
+    def __init__(
+        self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None, owner: Owner | None = None
+    ) -> None:
+        """A namespace that is written belongs to `owner` alone."""
         self._readonly = readonly
         self._known: KnownUrls | None = None
         self.notices: list[str] = []
-        self._session = Session(dsn, readonly, while_away)
+        self._session = Session(dsn, readonly, while_away, owner)
         try:
             self._check_schema()
+            self._session.begin()
         except BaseException:
             self._session.close()
             raise

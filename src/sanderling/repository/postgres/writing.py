@@ -12,6 +12,7 @@ import msgspec
 
 from sanderling.model import DUE_AT_ONCE, Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
 from sanderling.repository import beliefs, rows
+from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
 from sanderling.repository.store import WhileAway
@@ -77,8 +78,10 @@ _WARCS = f"""{_insert("warcs", ("name", "bytes"), "text int8")}
 class PostgresWriting(PostgresDatabase):
     """The writing half of a store."""
 
-    def __init__(self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None) -> None:
-        super().__init__(dsn, readonly, while_away)
+    def __init__(
+        self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None, owner: Owner | None = None
+    ) -> None:
+        super().__init__(dsn, readonly, while_away, owner)
         self._warc_numbers: dict[str, int] = {}
 
     def commit(self, commit: Commit) -> bool:
