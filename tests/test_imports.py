@@ -18,7 +18,7 @@ LAYERS = [
     ["settings", "model", "processes"],
     ["graph", "network", "announcements"],
     ["documents"],
-    ["change", "freshness"],
+    ["change", "forms", "freshness"],
     ["repository"],
     ["search", "telling"],
     ["client", "server"],
