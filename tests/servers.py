@@ -55,12 +55,12 @@ class Asked(NamedTuple):
 class ThreadedServer:
     """Serves HTTP from a thread while it is entered."""
 
-    def __init__(self, handler: type[BaseHTTPRequestHandler]) -> None:
+    def __init__(self, handler: type[BaseHTTPRequestHandler], where: tuple[str, int] = ("127.0.0.1", 0)) -> None:
         class Server(ThreadingHTTPServer):
             daemon_threads = True
             request_queue_size = 128
 
-        self._http = Server(("127.0.0.1", 0), handler)
+        self._http = Server(where, handler)
         self.port = self._http.server_address[1]
 
     def __enter__(self) -> Self:
@@ -77,7 +77,9 @@ class ThreadedServer:
 class PageServer(ThreadedServer):
     """Answers from a table of paths, or of whole URLs if used as a proxy. It records all requests."""
 
-    def __init__(self, table: Table, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self, table: Table, context: ssl.SSLContext | None = None, where: tuple[str, int] = ("127.0.0.1", 0)
+    ) -> None:
         self.table = dict(table)
         self.asked: list[Asked] = []
         server = self
@@ -102,11 +104,11 @@ class PageServer(ThreadedServer):
             def log_message(self, *_: object) -> None:
                 pass
 
-        super().__init__(Handler)
+        super().__init__(Handler, where)
         if context is not None:
             self._http.socket = context.wrap_socket(self._http.socket, server_side=True, do_handshake_on_connect=False)
             self._http.handle_error = lambda *_: None  # type: ignore[method-assign]
-        self.origin = f"{'https' if context else 'http'}://127.0.0.1:{self.port}"
+        self.origin = f"{'https' if context else 'http'}://{where[0]}:{self.port}"
 
     @property
     def requests(self) -> Counter[str]:

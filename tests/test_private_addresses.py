@@ -1,8 +1,12 @@
 """Private addresses are refused when a connection is opened, whatever led there."""
 
+import json
 import socket
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pycurl
 import pytest
@@ -116,3 +120,37 @@ def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> No
         assert over.hopeless
         assert code_of(over.error) == "private-address"
         assert not inside.received
+
+
+@pytest.fixture(scope="module")
+def moving(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """What `tests.moving_names` saw, in a network of its own."""
+    if subprocess.run(["unshare", "-mn", "true"], capture_output=True).returncode:
+        pytest.skip("this user may not make a network namespace")
+    script = ["unshare", "-mn", sys.executable, "-m", "tests.moving_names", str(tmp_path_factory.mktemp("moving"))]
+    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_seed_is_trusted_only_where_it_was_when_it_was_named(moving: Any) -> None:
+    public, private, other = "93.184.216.34", "127.0.0.5", "127.0.0.6"
+    assert moving["moved"] == [
+        ["public", public, [public], 0],
+        ["public", private, [], 0],
+        ["inside", private, [private], 0],
+        ["inside", other, [], 0],
+        ["inside", other, [other], 0],  # with --allow-private
+    ]
+
+
+def test_names_that_lead_inside_through_a_proxy(moving: Any) -> None:
+    asked, said = moving["http"]
+    assert asked == ["http://outside.example/", "http://start.example/", "http://unknown.example/"]
+    assert "which may not be what the proxy's says" in said
+    asked, said = moving["socks5"]
+    assert asked == ["93.184.216.34"]
+    assert "the proxy resolves host names" not in said
+    asked, said = moving["socks5h"]
+    assert asked == ["inside.example", "outside.example", "start.example", "unknown.example"]
+    assert "which cannot be seen from here" in said

@@ -6,6 +6,7 @@ Discovered URLs may lead to public addresses only. This is checked when a connec
 import ipaddress
 import os
 import re
+import socket
 from functools import lru_cache
 from pathlib import Path
 
@@ -60,6 +61,17 @@ def is_public(text: str) -> bool:
     return not any(address in block for block in _SPECIAL)
 
 
+def addresses_of(name: str) -> list[str]:
+    """The addresses of a host name, as this machine resolves it; none if it cannot. May take seconds."""
+    if name == "localhost" or name.endswith(".localhost"):  # libcurl asks nobody for these
+        return ["127.0.0.1", "::1"]
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return []
+    return list(dict.fromkeys(str(each[4][0]).partition("%")[0] for each in found))
+
+
 def names_private(host: str) -> bool:
     """Whether a host name is private by its text alone. This is needed with a proxy, which opens the connection itself.
 
@@ -74,6 +86,20 @@ def names_private(host: str) -> bool:
     except ValueError:
         return False
     return not is_public(literal)
+
+
+def unknown_through_proxy(settings: Settings) -> str:
+    """What cannot be known about addresses, because a proxy resolves names; empty if it does not."""
+    if not settings.proxy or settings.allow_private or settings.proxy.startswith("socks5:"):
+        return ""
+    if settings.proxy.startswith("socks5h:"):
+        return (
+            "the proxy resolves host names: a link may lead to a private address there, which cannot be seen from here"
+        )
+    return (
+        "the proxy resolves host names: links to private addresses are refused by what this machine's resolver says, "
+        "which may not be what the proxy's says"
+    )
 
 
 def agent(settings: Settings) -> str:

@@ -39,7 +39,7 @@ def test_a_handle_that_sent_a_form_is_as_good_as_new() -> None:
             pass
 
     with ThreadedServer(Handler) as server, closing(Loop()) as loop, closing(CurlFetcher(ANYWHERE, loop)) as fetcher:
-        plain = Request(f"http://127.0.0.1:{server.port}/", True, 1000)
+        plain = Request(f"http://127.0.0.1:{server.port}/", True, 1000, private=("127.0.0.1",))
         form = plain._replace(method="POST", headers=FORM, body=b"q=sand")
         for request in (plain, form, form._replace(body=b""), plain):
             assert answer(fetcher, loop, request).status == 200
@@ -58,9 +58,9 @@ def test_a_response_stays_what_it_is_when_its_handle_goes_on() -> None:
         closing(Loop()) as loop,
         closing(CurlFetcher(ANYWHERE, loop)) as fetcher,
     ):
-        first = answer(fetcher, loop, Request(f"{server.origin}/a", True, 400))
+        first = answer(fetcher, loop, Request(f"{server.origin}/a", True, 400, private=("127.0.0.1",)))
         kept = (first.body, first.truncated, first.headers(), first.status)
-        second = answer(fetcher, loop, Request(f"{server.origin}/b", True, 400))
+        second = answer(fetcher, loop, Request(f"{server.origin}/b", True, 400, private=("127.0.0.1",)))
     assert (first.body, first.truncated, first.headers(), first.status) == kept
     assert (first.body, first.truncated, second.body, second.truncated) == (b"a" * 400, True, b"b", False)
 
@@ -72,7 +72,7 @@ def test_two_fetchers_share_a_loop() -> None:
         closing(CurlFetcher(ANYWHERE, loop)) as one,
         closing(CurlFetcher(ANYWHERE, loop)) as other,
     ):
-        request = Request(f"{server.origin}/", True, 100)
+        request = Request(f"{server.origin}/", True, 100, private=("127.0.0.1",))
         waiting = {one.start(request), other.start(request)}
         over: set[Response] = set()
         until(lambda: loop.wait(0.1) or over.update(one.finished() + other.finished()) or over == waiting)
@@ -86,7 +86,7 @@ def test_a_connection_that_is_not_allowed_now_sends_nothing() -> None:
         closing(CurlFetcher(Settings(by_address=True), loop)) as fetcher,
     ):
         asked: list[str] = []
-        request = Request(f"{server.origin}/", True, 100)
+        request = Request(f"{server.origin}/", True, 100, private=("127.0.0.1",))
         response = fetcher.start(request, lambda address: bool(asked.append(address)))
         assert until(lambda: loop.wait(0.1) or fetcher.finished()) == [response]
         assert (asked, server.asked) == (["127.0.0.1"], [])

@@ -110,6 +110,7 @@ class Crawler:
                 host = PoliteHost(part.origin, part.trusted, self._settings, self._pauses)
                 self._hosts[part.origin] = host
             host.connections = part.connections
+            host.private = tuple(part.private)
             host.pause.next_at = max(host.pause.next_at, part.not_before + shift)
             if part.robots is not None:
                 host.hear_of(replace(part.robots, at=part.robots.at + shift), self._agent)

@@ -3,17 +3,20 @@
 import socket
 import time
 import zlib
+from functools import partial
 
 import pycurl
 
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, READABLE, WRITE, Loop
+from sanderling.client.proxied_names import ProxiedNames, looks_up
 from sanderling.model.reasons import code_of, reason
 from sanderling.network import agent, certificates, is_public
 from sanderling.settings import Settings
-from sanderling.urls import origin
+from sanderling.urls import hostname, origin
 
 _INTEREST = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
+_PORTS = {"http": "80", "https": "443", "ftp": "21", "gopher": "70"}
 _ACCEPT = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
 _HEADERS = [_ACCEPT, "Expect:"]
 # What this libcurl can unpack. Said in so many words, because requests are archived as they were sent.
@@ -134,12 +137,17 @@ class Handle:
     def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
         """Checks every connection at the moment it is made, whatever led there."""
         family, kind, protocol, where = address
-        if not self.request.trusted and not self._anywhere and not is_public(where[0]):
+        if not self._anywhere and not may_be_reached(self.request, where[0]):
             self.gave_up = reason("private-address", where[0])
             return int(pycurl.SOCKET_BAD)
         if self.may_connect is not None and not self.may_connect(where[0]):
             return int(pycurl.SOCKET_BAD)
         return socket.socket(family, kind, protocol)
+
+
+def may_be_reached(request: Request, address: str) -> bool:
+    """Whether a request may lead to an address: to a public one, or to one that its name had when the user named it."""
+    return is_public(address) or address.partition("%")[0] in request.private
 
 
 class CurlFetcher:
@@ -163,6 +171,8 @@ class CurlFetcher:
         self._plain: set[str] = set()
         self._idle: list[Handle] = []
         self._active: dict[pycurl.Curl, Handle] = {}
+        self._names = ProxiedNames(loop) if looks_up(settings) else None
+        self._refused: list[Response] = []
         self._swept_at = 0.0
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
@@ -175,12 +185,36 @@ class CurlFetcher:
         if (plain := bool(self._plain) and origin(request.url) in self._plain) != handle.plain:
             handle.plain = plain
             _take_encodings(curl, not plain)
-        self._active[curl] = handle
-        self._multi.add_handle(curl)
+        if self._names is not None:
+            self._names.ask(hostname(request.url), partial(self._judge, handle))
+        else:
+            self._send(handle)
         return response
 
+    def _send(self, handle: Handle) -> None:
+        self._active[handle.curl] = handle
+        self._multi.add_handle(handle.curl)
+
+    def _judge(self, handle: Handle, addresses: list[str]) -> None:
+        """Sends a request through the proxy, unless its name leads to a private address."""
+        request, response = handle.request, handle.response
+        for address in addresses:
+            if not may_be_reached(request, address):
+                response.error = reason("private-address", address)
+                response.hopeless = response.host_is_dead = True
+                self._refused.append(response)
+                self._idle.append(handle)
+                return
+        if addresses and (self._settings.proxy or "").startswith("socks5:"):
+            # The proxy is told this address, and no other one.
+            scheme, _, where = origin(request.url).partition("://")
+            port = where.rpartition("]")[2].partition(":")[2] or _PORTS[scheme]
+            listed = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
+            handle.curl.setopt(pycurl.RESOLVE, [f"+{hostname(request.url)}:{port}:{listed}"])
+        self._send(handle)
+
     def finished(self) -> list[Response]:
-        over: list[Response] = []
+        over, self._refused = self._refused, []
         more = 1
         while more:
             more, succeeded, failed = self._multi.info_read(64)
@@ -200,6 +234,8 @@ class CurlFetcher:
             curl.close()
         for handle in self._idle:
             handle.curl.close()
+        if self._names is not None:
+            self._names.close()
         self._multi.close()
 
     def _overdue(self, now: float) -> list[Response]:

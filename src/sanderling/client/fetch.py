@@ -52,15 +52,26 @@ class Requests:
         self._skip = skipped_types(settings)
 
     def page(self, task: Task, host: PoliteHost) -> Request:
-        return Request(task.url, _trusted(task.url, host), self._limit, _conditions(task), self._skip)
+        return Request(
+            task.url,
+            _trusted(task.url, host),
+            self._limit,
+            _conditions(task),
+            self._skip,
+            private=_private(task.url, host),
+        )
 
     def robots(self, url: str, host: PoliteHost) -> Request:
-        return Request(url, _trusted(url, host), LARGEST)
+        return Request(url, _trusted(url, host), LARGEST, private=_private(url, host))
 
 
 def _trusted(url: str, host: PoliteHost) -> bool:
     """Another origin, reached by a redirect of robots.txt, is not trusted although the user named the first."""
     return host.trusted and origin(url) == host.origin
+
+
+def _private(url: str, host: PoliteHost) -> tuple[str, ...]:
+    return host.private if _trusted(url, host) else ()
 
 
 def skipped_types(settings: Settings) -> tuple[str, ...]:

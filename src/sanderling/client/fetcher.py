@@ -20,12 +20,13 @@ class Request(NamedTuple):
     """One request."""
 
     url: str
-    trusted: bool  # may lead to a private address
+    trusted: bool  # named by the user: the name may be one of a private network
     limit: int  # how many bytes of the body are wanted, after decompression
     headers: tuple[tuple[str, str], ...] = ()  # beside those that every request has
     skip: tuple[str, ...] = ()  # how the media types begin whose bodies are not wanted
     method: str = "GET"
     body: bytes = b""
+    private: tuple[str, ...] = ()  # the private addresses that it may lead to
 
     @property
     def id(self) -> int:

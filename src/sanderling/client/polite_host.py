@@ -36,14 +36,15 @@ class PoliteHost:
     """One host that this client visits."""
 
     __slots__ = (
-        "address", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "queue", "robots",
-        "robots_told", "rules", "scheduled", "settings", "told", "trusted",
+        "address", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "private", "queue",
+        "robots", "robots_told", "rules", "scheduled", "settings", "told", "trusted",
     )  # fmt: skip
 
     def __init__(self, origin: str, trusted: bool, settings: Settings, pauses: Pauses | None = None) -> None:
         """`pauses` are those of all addresses, if hosts at one address share one."""
         self.origin = origin
         self.trusted = trusted
+        self.private: tuple[str, ...] = ()  # the private addresses at which it may be
         self.settings = settings
         self.queue: deque[Task] = deque()
         self.connections = 1

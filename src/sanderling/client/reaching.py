@@ -10,10 +10,15 @@ from sanderling.client.robots import LARGEST
 from sanderling.settings import Settings
 
 
-def one_reached(settings: Settings, hosts: Mapping[str, bool]) -> bool:
-    """Whether one of these hosts answers, with whatever. The value says whether a host may be at a private address."""
+def one_reached(settings: Settings, hosts: Mapping[str, tuple[bool, list[str]]]) -> bool:
+    """Whether one of these hosts answers, with whatever.
+    The value says whether the user named a host, and the private addresses at which it may be.
+    """
     with closing(Loop()) as loop, closing(CurlFetcher(settings, loop)) as fetcher:
-        requests = [Request(f"{origin}/robots.txt", trusted, LARGEST) for origin, trusted in hosts.items()]
+        requests = [
+            Request(f"{origin}/robots.txt", trusted, LARGEST, private=tuple(private))
+            for origin, (trusted, private) in hosts.items()
+        ]
         waiting = {fetcher.start(request) for request in requests if not refused(request, settings)}
         while waiting:
             loop.wait(SWEEP_EVERY)

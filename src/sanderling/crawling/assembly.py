@@ -74,7 +74,7 @@ def assemble(
     )
     many_hosts = settings.scope in ("domain", "any")
     gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts)
-    allocator = Allocator(settings, gate.most_at_once, crew)
+    allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses)
     outages = HostOutages(allocator, settings.host_patience, settings.retry_wait)
     backlog = Backlog(allocator, hosts, seeds)
     ordering = Ordering(store, settings, folder.path, run_folder)
@@ -122,7 +122,9 @@ def _reached(settings: Settings, seeds: Seeds) -> Reached:
     def one_of(origins: list[str]) -> bool:
         from sanderling.client.reaching import one_reached
 
-        return one_reached(settings, {origin: seeds.is_trusted(origin) for origin in origins})
+        return one_reached(
+            settings, {origin: (seeds.is_trusted(origin), seeds.private_addresses(origin)) for origin in origins}
+        )
 
     return one_of
 

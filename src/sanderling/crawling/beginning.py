@@ -131,4 +131,5 @@ def plant_seeds(
     first = hosts.first_used(urls)
     ledger.admitted(urls)
     store.seed(seeds.urls, urls, list(first.values()), ledger.counts)
+    seeds.keep_addresses()
     backlog.add_urls(urls, first)

@@ -177,6 +177,7 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
 
     def close(self) -> None:
         """Keeps what hosts taught since they were kept last."""
+        self.seeds.keep_addresses()
         if hosts := self.gate.last_words():
             self.store.rework([], [], hosts, self.ledger.counts)
 

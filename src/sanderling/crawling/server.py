@@ -17,6 +17,7 @@ from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, f
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
 from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, VisitReply
+from sanderling.network import unknown_through_proxy
 from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.descriptors import make_room_for_clients
@@ -74,6 +75,8 @@ class CrawlServer:
             self._frontier, self._intake, self._visit_requests = parts.frontier, parts.intake, parts.visit_requests
             self._limits, self._detection, self._ledger = parts.limits, parts.detection, parts.ledger
             self.repaired = [*opened.notices, *parts.notices, *parts.detection.apply_rules()]
+            if unknown := unknown_through_proxy(settings):
+                self.repaired.append(unknown)
             self._control = Control(settings, folder.settings, parts.frontier)
             self._throughput = Throughput()
             self._clients = Clients(

@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 7
+PROTOCOL = 8
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -57,9 +57,10 @@ class HostLease(Struct, frozen=True, array_like=True):
     origin: str
     connections: int
     not_before: float
-    trusted: bool  # named by the user, so it may be at a private address
+    trusted: bool  # named by the user
     robots: Robots | None
     tasks: list[Task]
+    private: list[str] = []  # the private addresses that it had when it was named: it may be there
 
 
 class Lease(Struct, frozen=True, tag=True):

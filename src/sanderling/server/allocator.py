@@ -99,9 +99,19 @@ def owner(origin: str, clients: Collection[str]) -> str:
 class Allocator:
     """Hands out leases and knows each one."""
 
-    def __init__(self, settings: Settings, most: Most = lambda _: LARGEST_STOCK, crew: int = 1) -> None:
-        """`crew` is how many clients there will be: the first must not take the connections of those still to come."""
+    def __init__(
+        self,
+        settings: Settings,
+        most: Most = lambda _: LARGEST_STOCK,
+        crew: int = 1,
+        private_addresses: Callable[[str], list[str]] = lambda _: [],
+    ) -> None:
+        """`crew` is how many clients there will be: the first must not take the connections of those still to come.
+
+        `private_addresses` are those that an origin had when the user named it.
+        """
         self._most = most
+        self._private_addresses = private_addresses
         self._crew = crew
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
@@ -261,6 +271,7 @@ class Allocator:
                     site.trusted,
                     site.host.robots,
                     tasks,
+                    self._private_addresses(site.host.origin) if site.trusted else [],
                 )
             )
         return leases

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from sanderling.model import Found, Kind, NewUrl, State, Task, Visit
 from sanderling.repository.store import FrontierStore
 from sanderling.server.dispatcher import Scope, canonical_seed
+from sanderling.server.seed_addresses import SeedAddresses
 from sanderling.settings import Settings
-from sanderling.urls import identity, origin
+from sanderling.urls import hostname, identity, origin
 
 
 class Followed(NamedTuple):
@@ -27,6 +28,8 @@ class Seeds:
         self._homes = store.homes()
         self._origins = {origin(url) for url in self.urls}
         self._private = settings.private_seeds
+        wanted = self._private and not settings.allow_private
+        self._addresses = SeedAddresses(store, map(origin, self.urls)) if wanted else None
         self.scope = Scope(self.centres, settings)
 
     @property
@@ -47,8 +50,19 @@ class Seeds:
         return home in self._origins or any(origin(url) == home for url in self._homes)
 
     def is_trusted(self, home: str) -> bool:
-        """Whether an origin may be at a private address, because the user named it."""
+        """Whether the user named an origin, so that its name may be one of a private network."""
         return self._private and home in self._origins
+
+    def private_addresses(self, home: str) -> list[str]:
+        """The private addresses at which an origin may be: those it had when the user named it."""
+        if self._addresses is None or home not in self._origins:
+            return []
+        return self._addresses.of(hostname(home))
+
+    def keep_addresses(self) -> None:
+        """Writes down which addresses were found."""
+        if self._addresses is not None:
+            self._addresses.keep()
 
     def follow(self, redirects: Iterable[Visit], seen: Mapping[int, tuple[Found, Visit]]) -> Followed:
         """Extends the scope to where seeds were redirected: who asks for example.org wants www.example.org, too.
