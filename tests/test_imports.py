@@ -22,7 +22,7 @@ LAYERS = [
     ["repository"],
     ["search", "telling"],
     ["client", "server"],
-    ["refreshing"],
+    ["browser", "refreshing"],
     ["crawling"],
     ["presenting", "library", "jobs", "testing"],
     ["lab", "web"],

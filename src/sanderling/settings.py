@@ -20,6 +20,7 @@ from sanderling.errors import BadSetting
 from sanderling.urls import as_written
 
 Scope = Literal["host", "domain", "prefix", "any"]
+Render = Literal["never", "auto", "always"]
 
 
 class VisitOrder(NamedTuple):
@@ -36,7 +37,13 @@ ORDERS = {
     "pvalue": VisitOrder("by the links expected on it, less the links to it"),
     "breadth-first": VisitOrder("by the distance from the seeds", scored=False),
 }
-CHOICES: dict[str, tuple[str, ...]] = {"scope": get_args(Scope), "order": tuple(ORDERS)}
+CHOICES: dict[str, tuple[str, ...]] = {
+    "scope": get_args(Scope),
+    "order": tuple(ORDERS),
+    "render": get_args(Render),
+}
+# Kinds of files that pages need not get, because their text is the same without.
+BLOCKS = ("images", "fonts", "media", "styles")
 
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 SIZES = {
@@ -120,6 +127,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 2
     retry_wait: float = 5.0
     host_patience: float = 600.0
+    render: Render = "never"
+    render_include: tuple[str, ...] = ()
+    block: tuple[str, ...] = ("images", "fonts", "media")
+    render_timeout: float = 30.0
+    render_tabs: int = 4
+    render_memory: int = 1024**3
+    browser: str | None = None
     rules: tuple[Rule, ...] = ()
     extractors: tuple[str, ...] = ()
     index: bool = True
@@ -171,6 +185,13 @@ DECLARED = [
     Declared("retries", "count", "Network", "number of retries after a time-out, a broken connection, 429 or 5xx"),
     Declared("retry_wait", "duration", "Network", "wait before the first retry; it doubles each time"),
     Declared("host_patience", "duration", "Network", "how long to wait for a host that answered before and cannot be reached now"),
+    Declared("render", "choice", "Rendering", "render pages in a browser: never, auto (where it brings more text or links) or always"),
+    Declared("render_include", "list", "Rendering", "render only pages that match this pattern (RE2 syntax; repeatable)"),
+    Declared("block", "list", "Rendering", "files that rendered pages do not get: images, fonts, media, styles (repeatable)"),
+    Declared("render_timeout", "duration", "Rendering", "a page that has not settled after this time is read as it is"),
+    Declared("render_tabs", "count", "Rendering", "pages that a client renders at the same time"),
+    Declared("render_memory", "size", "Rendering", "a page that uses more memory than this is ended"),
+    Declared("browser", "text", "Rendering", "the program to render with (default: the first Chromium that is found)"),
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by CSS selector; only in sanderling.toml"),
     Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
@@ -209,6 +230,8 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():
         raise BadSetting("user_agent is empty: give the name by which robots.txt can address the crawler")
+    if name == "block" and not set(found) <= set(BLOCKS):
+        raise BadSetting(f"{name} = {value!r} is not a list of some of {', '.join(BLOCKS)}")
     if name == "skip_types" and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
         raise BadSetting(f"{name} = {value!r} is not a list of media types such as video/ or image/png")
     return found
@@ -220,7 +243,7 @@ def without_password(address: str) -> str:
 
 
 # More of these would only exhaust the machine. Other whole numbers must fit into a message.
-_MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000}
+_MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000, "render_tabs": 100}
 LARGEST = 2**63 - 1
 LONGEST = 36_500 * DURATIONS["d"]
 PROXIES = ("http://", "https://", "socks5://", "socks5h://")
@@ -239,6 +262,9 @@ _POSITIVE = {
     "first_byte_timeout",
     "fetch_timeout",
     "low_speed_time",
+    "render_tabs",
+    "render_timeout",
+    "render_memory",
 }
 
 

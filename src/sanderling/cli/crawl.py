@@ -90,7 +90,14 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 def metavar(setting: Declared) -> str:
     """What stands for the value of a setting in the help of every command that takes it."""
-    named = {"skip_types": "TYPE", "extractors": "FUNCTION", "proxy": "URL", "store": "URL"}
+    named = {
+        "skip_types": "TYPE",
+        "extractors": "FUNCTION",
+        "proxy": "URL",
+        "store": "URL",
+        "block": "KIND",
+        "browser": "PROGRAM",
+    }
     units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
     return named.get(setting.name) or units.get(setting.unit, setting.unit.upper())
 

@@ -297,7 +297,7 @@ class CurlFetcher:
             f"Host: {home.partition('://')[2]}",
             f"User-Agent: {self._agent}",
             *([] if handle.plain else [f"Accept-Encoding: {_ENCODINGS}"]),
-            _ACCEPT,
+            *([] if _accepts(request) else [_ACCEPT]),
             *(f"{name}: {value}" for name, value in request.headers),
         ]
         if request.method == "POST":
@@ -324,7 +324,8 @@ class CurlFetcher:
     def _specialize(self, handle: Handle) -> None:
         """Sets the headers and the method of an unusual request, or resets a handle that was used for one."""
         request, set_ = handle.request, handle.curl.setopt
-        set_(pycurl.HTTPHEADER, [*_HEADERS, *(f"{name}: {value}" for name, value in request.headers)])
+        usual = _HEADERS[1:] if _accepts(request) else _HEADERS
+        set_(pycurl.HTTPHEADER, [*usual, *(f"{name}: {value}" for name, value in request.headers)])
         if request.method == "POST":
             set_(pycurl.POST, 1)
             set_(pycurl.COPYPOSTFIELDS, request.body)
@@ -380,6 +381,11 @@ class CurlFetcher:
 
     def _on_time(self) -> None:
         self._multi.socket_action(pycurl.SOCKET_TIMEOUT, 0)
+
+
+def _accepts(request: Request) -> bool:
+    """Whether a request says itself what it accepts."""
+    return any(name.lower() == "accept" for name, _ in request.headers)
 
 
 def _take_encodings(curl: pycurl.Curl, any: bool) -> None:

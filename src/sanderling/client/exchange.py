@@ -1,10 +1,11 @@
 """A request and its response as they are archived."""
 
 from sanderling.client.fetch import Fetch
-from sanderling.model import Exchange
+from sanderling.client.fetcher import Rendered
+from sanderling.model import Conversion, Exchange
 
 # Why something that is no page was asked for, as the archive says it.
-ROBOTS, SITEMAP = "robots", "sitemap"
+ROBOTS, SITEMAP, SUBRESOURCE = "robots", "sitemap", "subresource"
 
 # These describe the bytes on the wire, not the decompressed body that is stored.
 _OF_THE_WIRE = (b"content-encoding", b"transfer-encoding", b"content-length")
@@ -24,6 +25,20 @@ def exchange_of(
         fetch.request.url, response.started, response.sent, head, body, mime, response.address, response.truncated,
         response.protocol, notes, revisit, fetch.task.stored if revisit else None,
     )  # fmt: skip
+
+
+def rendered_exchange(
+    fetch: Fetch, headers: list[tuple[bytes, bytes]], rendered: Rendered, unchanged: bool
+) -> Exchange:
+    """The exchange of a page that was rendered: its document, and the DOM unless that is the one of the last visit."""
+    response = fetch.response
+    mime = response.value_of(b"content-type").partition(";")[0].strip().lower()
+    exchange = exchange_of(fetch, headers, response.body, mime)
+    if unchanged:
+        return exchange._replace(notes=exchange.notes + b"rendering: same\r\n")
+    notes = b"".join(b"%b: %b\r\n" % (name.encode(), value.encode()) for name, value in rendered.notes)
+    robots = tuple(value for name, value in headers if name.lower() == b"x-robots-tag")
+    return exchange._replace(conversion=Conversion(rendered.html, notes, rendered.truncated, robots))
 
 
 def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:

@@ -3,7 +3,7 @@
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.polite_host import PoliteHost
 from sanderling.client.robots import LARGEST
-from sanderling.model import Task
+from sanderling.model import Kind, Task
 from sanderling.settings import Settings
 from sanderling.urls import origin
 
@@ -59,6 +59,7 @@ class Requests:
             _conditions(task),
             self._skip,
             private=_private(task.url, host),
+            renderable=task.kind == Kind.PAGE,
         )
 
     def robots(self, url: str, host: PoliteHost) -> Request:

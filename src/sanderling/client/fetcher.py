@@ -27,6 +27,7 @@ class Request(NamedTuple):
     method: str = "GET"
     body: bytes = b""
     private: tuple[str, ...] = ()  # the private addresses that it may lead to
+    renderable: bool = False  # it is for a page, which a browser may render
 
     @property
     def id(self) -> int:
@@ -34,12 +35,20 @@ class Request(NamedTuple):
         return request_identity(self.url, self.method, self.body)
 
 
+class Rendered(NamedTuple):
+    """What a browser made of a page."""
+
+    html: bytes  # the DOM, in UTF-8
+    notes: tuple[tuple[str, str], ...] = ()  # what the archive says about it
+    truncated: bool = False
+
+
 class Response:
     """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
 
     __slots__ = (
-        "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "protocol", "seconds", "sent", "since",
-        "size", "started", "status", "truncated",
+        "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "not_rendered", "protocol", "rendered",
+        "seconds", "sent", "since", "size", "started", "status", "truncated",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -55,6 +64,8 @@ class Response:
         self.address = ""
         self.protocol = ""  # "" for HTTP/1.x
         self.sent = b""  # the request as it was sent, in the form of HTTP/1.1; empty for ftp and gopher
+        self.rendered: Rendered | None = None
+        self.not_rendered = ""  # why a page that was to be rendered is not, as a reason
         self.started = time.time()  # for the archive
         self.since = time.monotonic()
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
-from sanderling.client.exchange import SITEMAP, exchange_of
+from sanderling.client.exchange import SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.fetcher import Response
 from sanderling.client.sketch import Sketch, sketch
@@ -153,8 +153,16 @@ class Reader:
             )  # fmt: skip
             self.keep(fetch, SITEMAP if task.kind == Kind.SOURCE else "")
             return ParsedVisit(visit, task.url)
-        body = response.body
+        rendered, body = response.rendered, response.body
         mime, charset = media_type(known.get(b"content-type", ""))
+        if rendered is not None:
+            # What was rendered has no validators: another DOM may come from the same document.
+            body, mime, charset = rendered.html, "text/html", "utf-8"
+            known = {name: value for name, value in known.items() if name not in (b"etag", b"last-modified")}
+        elif response.not_rendered and task.digest:
+            # The page as it was sent would look like a change to what its readers see.
+            visit = Visit(id=task.id, outcome=Outcome.RETRY, at=time.monotonic(), reason=response.not_rendered)
+            return ParsedVisit(visit, task.url)
         if task.kind == Kind.SOURCE:
             self.keep(fetch, SITEMAP)
             return self._source(task, response, body, charset)
@@ -164,6 +172,8 @@ class Reader:
                 id=task.id, outcome=Outcome.UNCHANGED, status=status, at=response.since,
                 size=response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
             )  # fmt: skip
+            if rendered is not None:
+                return ParsedVisit(visit, task.url, None, rendered_exchange(fetch, headers, rendered, True))
             revisit = "304" if status == 304 else "same"
             return ParsedVisit(visit, task.url, None, exchange_of(fetch, headers, body, mime, revisit))
         if 200 <= status < 300:
@@ -193,7 +203,7 @@ class Reader:
             status=status,
             at=response.since,
             size=response.size,
-            reason=read.reason,
+            reason=read.reason or response.not_rendered,
             mime=mime,
             charset=read.charset or charset or "",
             language=read.language,
@@ -202,7 +212,7 @@ class Reader:
             modified=known.get(b"last-modified", ""),
             digest=digest,
             canonical=read.canonical,
-            truncated=response.truncated,
+            truncated=response.truncated or (rendered is not None and rendered.truncated),
             noindex=read.noindex,
             permanent=status in PERMANENT,
             fingerprint=read.fingerprint,
@@ -211,7 +221,12 @@ class Reader:
             extracted=extracted,
             failed_extractors=failed,
         )
-        return ParsedVisit(visit, task.url, read.words, exchange_of(fetch, headers, body, mime), read.condense)
+        exchange = (
+            exchange_of(fetch, headers, body, mime)
+            if rendered is None
+            else rendered_exchange(fetch, headers, rendered, False)
+        )
+        return ParsedVisit(visit, task.url, read.words, exchange, read.condense)
 
     def _content(
         self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool

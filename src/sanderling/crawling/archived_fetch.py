@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from sanderling.client.fetch import Fetch
-from sanderling.client.fetcher import Request, Response
+from sanderling.client.fetcher import Rendered, Request, Response
 from sanderling.client.polite_host import PoliteHost
 from sanderling.client.reading import is_temporary
 from sanderling.errors import Damaged
@@ -40,6 +40,16 @@ def archived_fetch(
     response.chunks, response.size = [body], len(body)
     fetch = Fetch(task, PoliteHost(origin(task.url), False, settings), Request(task.url, False, settings.max_body))
     fetch.response = response
+    if exchange.conversion:
+        cut = "warc-truncated" in warc.fields_of(exchange.conversion)
+        response.rendered = Rendered(warc.parse(exchange.conversion).body, truncated=cut)
+    elif exchange.note("rendering") == "same":
+        if task.stored is None:
+            return None
+        try:
+            response.rendered = Rendered(original(task.stored).body)
+        except (Damaged, OSError):
+            return None
     return fetch
 
 

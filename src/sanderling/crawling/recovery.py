@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.client.archive import Archive
-from sanderling.client.exchange import ROBOTS, SITEMAP
+from sanderling.client.exchange import ROBOTS, SITEMAP, SUBRESOURCE
 from sanderling.client.reading import Reader
 from sanderling.crawling.archived_fetch import Original, archived_fetch
 from sanderling.crawling.assembly import Parts, Purpose, assemble
@@ -134,14 +134,14 @@ class Recovery:
 
     def _take(self, part: Part, exchange: ArchivedExchange) -> None:
         """Reads an exchange as a client reads an answer, if it tells something about a page or a sitemap."""
-        if exchange.purpose == ROBOTS:
+        if exchange.purpose in (ROBOTS, SUBRESOURCE):
             return
         task = self._task(exchange)
         fetch = None if task is None else archived_fetch(exchange, task, self._settings, self._original)
         if task is None or fetch is None:
             return
         self._allocator.assign(self._client, self._host(task.url), task)
-        self._place.stored = exchange.stored
+        self._place.stored = exchange.converted or exchange.stored
         self._visits[task.id] = self._reader.read([fetch])[0]
         part.used = True
         self._recovered.visits += 1

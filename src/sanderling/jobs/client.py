@@ -15,6 +15,7 @@ import msgspec
 from sanderling.client.archive import Archive
 from sanderling.client.crawler import Crawler
 from sanderling.client.curl_fetcher import CurlFetcher
+from sanderling.client.fetcher import Fetcher
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import Loop
 from sanderling.client.reading import Extract, Fingerprinter, Mark, Portray, Reader
@@ -74,10 +75,22 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     with (
         closing(LazyDetector(settings)) as detector,
         closing(Loop()) as loop,
-        closing(CurlFetcher(settings, loop)) as curl,
+        closing(fetcher_for(settings, loop, archive)) as fetcher,
     ):
         reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder))
-        Crawler(name, settings, line, loop, curl, reader, archive).run()
+        Crawler(name, settings, line, loop, fetcher, reader, archive).run()
+
+
+def fetcher_for(settings: Settings, loop: Loop, archive: Archive) -> Fetcher:
+    """Answers the requests of a client. What only rendering needs is loaded if pages are to be rendered."""
+    curl = CurlFetcher(settings, loop)
+    if settings.render == "never":
+        return curl
+    from sanderling.browser.fetcher import RenderingFetcher
+    from sanderling.browser.finding import find
+
+    program = find(settings.browser)
+    return curl if program is None else RenderingFetcher(program, settings, loop, curl, archive)
 
 
 def user_extractors(settings: Settings, folder: Path) -> Extract | None:

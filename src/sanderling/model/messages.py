@@ -98,6 +98,15 @@ class Found(NamedTuple):
     relevance: float = 0.0
 
 
+class Conversion(NamedTuple):
+    """What a browser made of a page, as it is written to a WARC file."""
+
+    html: bytes
+    notes: bytes  # WARC fields that describe the rendering
+    truncated: bool = False
+    robots: tuple[bytes, ...] = ()  # the X-Robots-Tag headers of the page
+
+
 class Exchange(NamedTuple):
     """One request and its response, as they are written to a WARC file."""
 
@@ -113,6 +122,7 @@ class Exchange(NamedTuple):
     notes: bytes  # WARC fields that describe the fetch
     revisit: str = ""  # the content is unchanged: "304" if the server says so, "same" if the bytes are equal
     original: Stored | None = None  # where the unchanged content is
+    conversion: Conversion | None = None  # of a page that was rendered
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):

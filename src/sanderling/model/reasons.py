@@ -54,6 +54,9 @@ SENTENCES = {
     "redirect-invalid": "redirects to {}, which is not on the web",
     "redirect-self": "redirects to itself",
     "unread": "kept unread: {}",
+    "not-rendered": "kept as it was sent, not rendered: {}",
+    "blocked-type": "pages get no {}",
+    "page-asks-too-much": "the page asks for too much",
     "not-a-sitemap": "not a sitemap: {}",
     "set-aside": "set aside: it ended a client process twice",
     # Why there was no answer

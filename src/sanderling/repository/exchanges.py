@@ -20,6 +20,8 @@ class ArchivedExchange(NamedTuple):
     fields: dict[str, str]  # of the record, by their names in lower case
     content: bytes  # the record, uncompressed
     notes: list[tuple[str, str]]  # about the fetch
+    conversion: bytes = b""  # the record of what a browser made of it, uncompressed
+    converted: Stored | None = None  # where that is
 
     @property
     def url(self) -> str:
@@ -32,7 +34,7 @@ class ArchivedExchange(NamedTuple):
 
     @property
     def purpose(self) -> str:
-        """What was asked for if it was no page: `robots` or `sitemap`."""
+        """What was asked for if it was no page: `robots`, `sitemap`, or `subresource` for what a page is made of."""
         return self.note("purpose")
 
     @property
@@ -47,6 +49,7 @@ class ArchivedExchange(NamedTuple):
 def exchanges(path: Path, end: int | None = None, start: int = 0) -> Iterator[ArchivedExchange]:
     """What is in an archive from byte `start` up to `end`, in its order. Damaged records are stepped over."""
     found: ArchivedExchange | None = None
+    made = ""  # the id of its conversion
     for member in archives.members(path, end, start):
         if member.content is None:
             continue
@@ -60,6 +63,16 @@ def exchanges(path: Path, end: int | None = None, start: int = 0) -> Iterator[Ar
         elif found is not None and fields.get("warc-concurrent-to") == found.fields["warc-record-id"]:
             notes = warc.notes_of(member.content) if kind == "metadata" else found.notes
             found = found._replace(end=behind, notes=notes)
+        elif (
+            found is not None
+            and kind == "conversion"
+            and fields.get("warc-refers-to") == found.fields["warc-record-id"]
+        ):
+            converted, conversion = Stored(path.name, member.offset, member.length), member.content
+            found = found._replace(end=behind, conversion=conversion, converted=converted)
+            made = fields["warc-record-id"]
+        elif found is not None and fields.get("warc-concurrent-to") == made:
+            found = found._replace(end=behind)
     if found is not None:
         yield found
 

@@ -18,7 +18,7 @@ from isal import igzip_lib
 
 from sanderling import __version__
 from sanderling.errors import Damaged
-from sanderling.model import Exchange, Stored
+from sanderling.model import Conversion, Exchange, Stored
 
 ROTATE_AT = 1 << 30
 
@@ -38,6 +38,9 @@ _ORIGINAL = (
 )
 _SMALL_LEVEL = 0
 _REQUEST, _RESPONSE = b"application/http;msgtype=request", b"application/http;msgtype=response"
+_NOTES = b"application/warc-fields"
+# Of a conversion: what the headers of the page say to robots.
+_ROBOTS_TAG = "X-Robots-Tag"
 # As much of a record, packed and not, as its own fields ever take.
 _HEAD_PACKED, _HEAD = 4096, 3072
 
@@ -84,8 +87,25 @@ class WarcWriter:
             self._append_small(b"request", at, uri, _REQUEST, exchange.request, connection + beside)
         if exchange.revisit == "304":
             notes += _as_fields(exchange.head)
-        self._append_small(b"metadata", at, uri, b"application/warc-fields", notes, beside)
+        self._append_small(b"metadata", at, uri, _NOTES, notes, beside)
+        if exchange.conversion is not None:
+            stored = self._convert(exchange.conversion, at, uri, response_id)
         self._ends[self.name] = self._end
+        return stored
+
+    def _convert(self, made: Conversion, at: bytes, uri: bytes, source: bytes) -> Stored:
+        """Buffers the records of what a browser made of a page; returns where that will be."""
+        id, about = self._record_id(), b"WARC-Refers-To: <%b>\r\n" % source
+        about += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(made.html).digest())
+        if made.truncated:
+            about += b"WARC-Truncated: length\r\n"
+        about += b"".join(b"%b: %b\r\n" % (_ROBOTS_TAG.encode(), value) for value in made.robots)
+        content = record(b"conversion", id, at, uri, b"text/html; charset=utf-8", (made.html,), about)
+        packed = igzip_lib.compress(content, _BODY_LEVEL, igzip_lib.COMP_GZIP)
+        stored = Stored(self.name, self._end, len(packed))
+        self._append(packed)
+        beside = b"WARC-Concurrent-To: <%b>\r\n" % id
+        self._append_small(b"metadata", at, uri, _NOTES, made.notes, beside)
         return stored
 
     def flush(self) -> dict[str, int]:
@@ -120,7 +140,7 @@ class WarcWriter:
         fields = f"software: Sanderling/{__version__}\r\nformat: WARC File Format 1.1\r\n".encode()
         at = _date(time.time())
         name = b"WARC-Filename: %b\r\n" % self.name.encode()
-        self._append_small(b"warcinfo", at, b"", b"application/warc-fields", fields, name)
+        self._append_small(b"warcinfo", at, b"", _NOTES, fields, name)
 
     def _append(self, member: bytes) -> None:
         self._pending.append(member)
@@ -307,15 +327,17 @@ def notes_of(content: bytes) -> list[tuple[str, str]]:
 
 
 def parse(content: bytes) -> Archived:
-    """The response in an uncompressed response or resource record."""
+    """The content of an uncompressed record: a response, a resource, or what a browser made of a page."""
     _, _, block = content.partition(b"\r\n\r\n")
     fields = fields_of(content)
-    if not content.startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource"):
+    if not content.startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource", "conversion"):
         raise Damaged("a WARC file does not hold a response where the database says it does")
     block = block[: int(fields["content-length"])]
     # A resource is said to be of this type when nobody said what it is.
     said = fields.get("content-type", "").removeprefix("application/octet-stream")
     status, headers, body = 200, [("Content-Type", said)], block
+    if fields["warc-type"] == "conversion" and (tag := _ROBOTS_TAG.lower()) in fields:
+        headers.append((_ROBOTS_TAG, fields[tag]))
     if fields["warc-type"] == "response":
         http, _, body = block.partition(b"\r\n\r\n")
         http_lines = http.split(b"\r\n")

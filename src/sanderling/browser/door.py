@@ -1,0 +1,273 @@
+"""The only way from the browser to the network: every request of a page is judged here and answered by our own fetcher.
+
+So robots rules, private addresses, size limits, proxy, user agent, cookies and the archive are the same for a rendered
+page as for any other.
+"""
+
+import base64
+from collections import Counter, OrderedDict, deque
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+from xxhash import xxh3_128_digest
+
+from sanderling.browser.page_load import MOST_RELOADS, PageLoad
+from sanderling.browser.robots import RobotsBook
+from sanderling.browser.static_cache import Answer, StaticCache
+from sanderling.client.archive import Archive
+from sanderling.client.exchange import ROBOTS, SUBRESOURCE, exchange_of
+from sanderling.client.fetch import Fetch
+from sanderling.client.fetcher import Fetcher, Request, Response, refused
+from sanderling.client.polite_host import PoliteHost
+from sanderling.documents.reading import media_type
+from sanderling.model import Stored, Task
+from sanderling.model.reasons import reason
+from sanderling.settings import Settings
+from sanderling.urls import WEB, origin
+
+# As many requests to one origin at a time as a browser makes.
+AT_A_TIME: Final = 6
+MOST_REMEMBERED: Final = 20_000
+# The kinds of requests that a user may block, by the names of the setting.
+BLOCKABLE: Final = {
+    "images": ("Image",),
+    "fonts": ("Font",),
+    "media": ("Media", "TextTrack"),
+    "styles": ("Stylesheet",),
+}
+# Never answered: they bring no content, or never end.
+_POINTLESS: Final = ("Ping", "CSPViolationReport", "Prefetch", "Preflight", "Manifest", "EventSource", "WebSocket")
+_METHODS: Final = ("GET", "HEAD", "POST")
+# Headers of a request that our fetcher sets, or that belong to the browser's own cache and connection.
+_OURS: Final = frozenset(
+    ("host", "user-agent", "accept-encoding", "connection", "content-length", "cookie", "cache-control", "pragma", "range",
+     "if-none-match", "if-modified-since", "upgrade-insecure-requests", "te", "priority", "dnt", "purpose")
+)  # fmt: skip
+# Headers of a response that describe the bytes on the wire, or make the browser do something beside showing the page.
+_NOT_PASSED: Final = frozenset(
+    (b"content-encoding", b"content-length", b"transfer-encoding", b"connection", b"strict-transport-security",
+     b"alt-svc", b"refresh", b"speculation-rules", b"clear-site-data", b"report-to", b"nel", b"reporting-endpoints",
+     b"content-disposition", b"link", b"origin-agent-cluster", b"accept-ch", b"critical-ch")
+)  # fmt: skip
+
+# Tells the browser something about a request: a method of the protocol and its parameters.
+Tell = Callable[[str, dict[str, Any]], object]
+OnResponse = Callable[[Response], None]
+
+
+class _Asked(msgspec.Struct, rename="camel"):
+    url: str
+    method: str
+    headers: dict[str, str] = {}
+    post_data: str = ""
+    post_data_entries: list[dict[str, str]] = []
+
+    def body(self) -> bytes:
+        if self.post_data_entries:
+            return b"".join(base64.b64decode(entry.get("bytes", "")) for entry in self.post_data_entries)
+        return self.post_data.encode()
+
+
+class Paused(msgspec.Struct, rename="camel"):
+    """A request that the browser holds until it is answered."""
+
+    request_id: str
+    request: _Asked
+    frame_id: str = ""
+    resource_type: str = ""
+
+
+class Door:
+    """Answers the requests of all pages of one client."""
+
+    def __init__(self, settings: Settings, fetcher: Fetcher, archive: Archive) -> None:
+        self._settings = settings
+        self._fetcher = fetcher
+        self._archive = archive
+        self._blocked = {kind for name in settings.block for kind in BLOCKABLE[name]}
+        self._cache = StaticCache()
+        self._robots = RobotsBook(settings.user_agent, self._send_robots)
+        self._waiting: dict[Response, OnResponse] = {}  # for requests that were sent
+        self._homes: dict[Response, str] = {}
+        self._busy: Counter[str] = Counter()  # requests in flight by origin
+        self._queues: dict[str, deque[tuple[Request, OnResponse]]] = {}
+        self._archived: OrderedDict[str, tuple[bytes, Stored]] = OrderedDict()
+
+    def answer(self, load: PageLoad, paused: Paused, tell: Tell) -> None:
+        """Answers one request of a page, now or later."""
+        url, kind = paused.request.url.partition("#")[0], paused.resource_type
+        if kind == "Document" and paused.frame_id == load.frame:
+            self._answer_document(load, paused, url, tell)
+            return
+        if why := self._objection(load, paused, url):
+            self._refuse(load, paused, url, why, tell)
+            return
+        if paused.request.method == "GET" and (kept := self._cache.find(url)) is not None:
+            _fulfil(paused, kept, tell)
+            load.changed()
+            return
+        request = self._request(load, paused.request, url)
+        if why := refused(request, self._settings):
+            self._refuse(load, paused, url, why, tell)
+            return
+        load.in_flight += 1
+
+        def decided(allowed: bool) -> None:
+            if allowed:
+                self._send(request, lambda response: self._pass_on(load, paused, request, response, tell))
+            else:
+                load.in_flight -= 1
+                self._refuse(load, paused, url, reason("robots"), tell)
+
+        if self._settings.ignore_robots:
+            decided(True)
+        else:
+            self._robots.ask(request, decided)
+
+    def take(self, responses: list[Response]) -> list[Response]:
+        """Takes the responses to requests of pages out of all that have finished; returns the others."""
+        others = []
+        for response in responses:
+            on_response = self._waiting.pop(response, None)
+            if on_response is None:
+                others.append(response)
+            else:
+                self._next(self._homes.pop(response))
+                on_response(response)
+        return others
+
+    # ---- what a page may have
+
+    def _answer_document(self, load: PageLoad, paused: Paused, url: str, tell: Tell) -> None:
+        """A page gets its own document. Where else its scripts want to go is a link, and the page stays as it is."""
+        load.loads += 1
+        if url == load.url and load.loads <= MOST_RELOADS and paused.request.method == "GET":
+            _fulfil(paused, self._as_answer(load.document, "GET"), tell)
+        else:
+            if url != load.url:
+                load.lead(url)
+            _fail(paused, "Aborted", tell)
+        load.changed()
+
+    def _objection(self, load: PageLoad, paused: Paused, url: str) -> str:
+        """Why a request is not answered, if there is a reason that is known at once."""
+        kind = paused.resource_type
+        if kind in self._blocked or kind in _POINTLESS:
+            return reason("blocked-type", kind)
+        if not url.startswith(WEB) or paused.request.method not in _METHODS:
+            return reason("blocked-type", f"{paused.request.method} {url.partition(':')[0]}")
+        return reason("page-asks-too-much") if load.spent(kind == "Document") else ""
+
+    def _refuse(self, load: PageLoad, paused: Paused, url: str, why: str, tell: Tell) -> None:
+        load.refuse(url, why)
+        _fail(paused, "BlockedByClient", tell)
+        load.changed()
+
+    def _request(self, load: PageLoad, asked: _Asked, url: str) -> Request:
+        home = origin(url)
+        headers = [(k, v) for k, v in asked.headers.items() if _may_be_sent(k, v)]
+        if asked.method == "POST" and not any(k.lower() == "origin" for k, _ in headers):
+            headers.append(("Origin", load.origin))
+        method = "POST" if asked.method == "POST" else "GET"
+        body = asked.body() if method == "POST" else b""
+        own = home == load.origin
+        return Request(
+            url, load.trusted and own, self._settings.max_body, tuple(headers), method=method, body=body,
+            private=load.private if own else (),
+        )  # fmt: skip
+
+    # ---- requests
+
+    def _send_robots(self, request: Request, on_response: OnResponse) -> None:
+        def keep(response: Response) -> None:
+            self._keep(request, response, ROBOTS)
+            on_response(response)
+
+        if why := refused(request, self._settings):
+            failed = Response()
+            failed.error = why
+            on_response(failed)
+        else:
+            self._send(request, keep)
+
+    def _send(self, request: Request, on_response: OnResponse) -> None:
+        home = origin(request.url)
+        if self._busy[home] >= AT_A_TIME:
+            self._queues.setdefault(home, deque()).append((request, on_response))
+            return
+        self._busy[home] += 1
+        response = self._fetcher.start(request)
+        self._waiting[response], self._homes[response] = on_response, home
+
+    def _next(self, home: str) -> None:
+        self._busy[home] -= 1
+        if queue := self._queues.get(home):
+            self._send(*queue.popleft())
+        else:
+            self._queues.pop(home, None)
+            if not self._busy[home]:
+                del self._busy[home]
+
+    def _pass_on(self, load: PageLoad, paused: Paused, request: Request, response: Response, tell: Tell) -> None:
+        load.in_flight -= 1
+        load.fetched += 1
+        load.bytes += response.size
+        if response.error or response.truncated:
+            load.refuse(request.url, response.error or reason("unread", "too large"))
+            _fail(paused, "Failed", tell)
+        else:
+            self._keep(request, response, SUBRESOURCE)
+            answer = self._as_answer(response, paused.request.method)
+            if paused.request.method == "GET":
+                self._cache.add(request.url, paused.resource_type, response, answer)
+            _fulfil(paused, answer, tell)
+        load.changed()
+
+    def _keep(self, request: Request, response: Response, purpose: str) -> None:
+        """Archives a response, as a revisit if the same bytes are archived under its URL."""
+        if response.error:
+            return
+        digest, before = xxh3_128_digest(response.body), self._archived.get(request.url)
+        again = before is not None and before[0] == digest and request.method == "GET"
+        task = Task(0, request.url, 0, 0, 0, stored=before[1] if before else None)
+        fetch = Fetch(task, PoliteHost(origin(request.url), False, self._settings), request)
+        fetch.response = response
+        mime, _ = media_type(response.value_of(b"content-type"))
+        revisit = "same" if again else ""
+        stored = self._archive.add(exchange_of(fetch, response.headers(), response.body, mime, revisit, purpose))
+        if not again:
+            self._archived[request.url] = digest, stored
+            if len(self._archived) > MOST_REMEMBERED:
+                self._archived.popitem(last=False)
+
+    def _as_answer(self, response: Response, method: str) -> Answer:
+        cookies = self._settings.cookies
+        headers = [
+            {"name": name.decode("latin-1"), "value": value.decode("latin-1")}
+            for name, value in response.headers()
+            if (low := name.lower()) not in _NOT_PASSED and (cookies or low != b"set-cookie")
+        ]
+        body = b"" if method == "HEAD" else response.body
+        return Answer(response.status, headers, base64.b64encode(body).decode("ascii"))
+
+
+def _may_be_sent(name: str, value: str) -> bool:
+    low = name.lower()
+    return low not in _OURS and not low.startswith(("sec-", "proxy-")) and value.isprintable() and value.isascii()
+
+
+def _fulfil(paused: Paused, answer: Answer, tell: Tell) -> None:
+    tell(
+        "Fetch.fulfillRequest",
+        {
+            "requestId": paused.request_id,
+            "responseCode": answer.status,
+            "responseHeaders": answer.headers,
+            "body": answer.body,
+        },
+    )
+
+
+def _fail(paused: Paused, why: str, tell: Tell) -> None:
+    tell("Fetch.failRequest", {"requestId": paused.request_id, "errorReason": why})

@@ -1,0 +1,56 @@
+"""One page while it is rendered: what it is made from, what it asked for, and what it may still ask for."""
+
+import time
+from collections.abc import Callable
+
+from sanderling.client.fetcher import Request, Response
+from sanderling.urls import origin
+
+# What one page may ask for. The largest application we know asks for 400 files.
+MOST_REQUESTS = 1_000
+MOST_BYTES = 128 << 20
+MOST_FRAMES = 30
+MOST_LEADS = 20
+# A page may load itself again, which some do to set a cookie. Then it is left as it is.
+MOST_RELOADS = 2
+
+
+class PageLoad:
+    """The state of one load. Whoever answers requests counts them here; whoever waits is called when something changes."""
+
+    def __init__(self, request: Request, response: Response) -> None:
+        self.url = request.url.partition("#")[0]
+        self.origin = origin(request.url)
+        self.trusted, self.private = request.trusted, request.private
+        self.document = response
+        self.frame = ""  # the id of its main frame
+        self.loads = 0  # how often its document was asked for
+        self.loaded = False
+        self.frames = 0
+        self.requests = 0
+        self.fetched = 0  # requests that went to the network
+        self.bytes = 0
+        self.in_flight = 0
+        self.active_at = time.monotonic()  # when something was last answered
+        self.leads: list[str] = []  # where its scripts want to go
+        self.refused: dict[str, str] = {}  # what it did not get, and why
+        self.on_change: Callable[[], None] | None = None
+
+    def spent(self, is_frame: bool) -> bool:
+        """Counts a request. Whether the page has asked for too much."""
+        self.requests += 1
+        self.frames += is_frame
+        return self.requests > MOST_REQUESTS or self.bytes > MOST_BYTES or self.frames > MOST_FRAMES
+
+    def changed(self) -> None:
+        self.active_at = time.monotonic()
+        if self.on_change is not None:
+            self.on_change()
+
+    def refuse(self, url: str, why: str) -> None:
+        if len(self.refused) < MOST_REQUESTS:
+            self.refused[url] = why
+
+    def lead(self, url: str) -> None:
+        if len(self.leads) < MOST_LEADS and url not in self.leads:
+            self.leads.append(url)

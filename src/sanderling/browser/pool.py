@@ -1,0 +1,225 @@
+"""The tabs of one client: started when the first page needs them, used again for pages of the same origin.
+
+A browser that ends, a tab that crashes or hangs: the page that was in it is rendered once more, nothing else is lost.
+"""
+
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from sanderling.browser.devtools import BrowserGone, Refused
+from sanderling.browser.door import Door
+from sanderling.browser.page_load import PageLoad
+from sanderling.browser.process import Browser, Limits, descendants, is_page, memory_of
+from sanderling.browser.promises import Promise, Timers, run
+from sanderling.browser.rendering import render
+from sanderling.browser.tab import Tab, TabCrashed, TimedOut
+from sanderling.client.fetcher import Rendered, Request, Response
+from sanderling.client.loop import Loop
+from sanderling.model.reasons import reason
+from sanderling.network import agent
+from sanderling.settings import Settings
+
+# A page is rendered at most so often.
+ATTEMPTS = 2
+# A tab is replaced after so many pages: what pages leave behind in a process adds up.
+PAGES_A_TAB = 100
+# A browser without work is ended after so many seconds.
+IDLE = 5.0
+SECONDS_TO_START = 60.0
+# How often the memory of pages is looked at, in seconds.
+WATCH_EVERY = 0.25
+_FAILURES = (TabCrashed, TimedOut, BrowserGone, Refused)
+_SANDBOX_IS_FORBIDDEN = ("No usable sandbox", "sandbox_linux", "Failed to move to new namespace", "setuid sandbox")
+
+# Called with the page, or with the reason why it could not be rendered.
+Done = Callable[[Rendered | None, str], None]
+
+
+class _Job:
+    """One page to render."""
+
+    __slots__ = ("attempts", "done", "request", "response")
+
+    def __init__(self, request: Request, response: Response, done: Done) -> None:
+        self.request = request
+        self.response = response
+        self.done = done
+        self.attempts = 0
+
+
+class RenderPool:
+    """Renders pages, some at a time."""
+
+    def __init__(self, program: Path, settings: Settings, loop: Loop, door: Door) -> None:
+        self._program = program
+        self._settings = settings
+        self._loop = loop
+        self._door = door
+        self._timers = Timers(loop)
+        self._browser: Browser | None = None
+        self._starting = False
+        self._sandbox = True
+        self._waiting: deque[_Job] = deque()
+        self._running: dict[Tab, _Job] = {}
+        self._opening = 0
+        self._idle: dict[str, list[Tab]] = {}  # by origin
+        self._idle_since = 0.0
+        self._watching = False
+        self.rendered = 0
+
+    @property
+    def browser(self) -> Browser | None:
+        """The browser, while there is one."""
+        return self._browser
+
+    def render(self, request: Request, response: Response, done: Done) -> None:
+        """Renders a page from its document. `done` is called later."""
+        self._waiting.append(_Job(request, response, done))
+        self._next()
+
+    def close(self) -> None:
+        self._waiting.clear()
+        self._running.clear()
+        self._end_browser()
+
+    # ---- jobs
+
+    def _next(self) -> None:
+        """Gives waiting pages to tabs."""
+        if self._waiting and self._browser is None and not self._starting:
+            run(self._start()).then(self._next)
+            return
+        while self._waiting and self._browser is not None and self._tabs() < self._settings.render_tabs:
+            run(self._work(self._waiting.popleft()))
+        if not self._waiting and not self._running and not self._opening and self._browser is not None:
+            self._idle_since = time.monotonic()
+            self._timers.at(self._idle_since + IDLE, self._end_if_idle)
+
+    def _tabs(self) -> int:
+        return len(self._running) + self._opening
+
+    async def _work(self, job: _Job) -> None:
+        tab = None
+        load = PageLoad(job.request, job.response)
+        job.attempts += 1
+        try:
+            tab = await self._tab(load.origin)
+            self._running[tab] = job
+            found = await render(tab, load, self._settings)
+        except _FAILURES as error:
+            if tab is not None:
+                self._running.pop(tab, None)
+                tab.close()
+            self._failed(job, error)
+        else:
+            del self._running[tab]
+            self._put_back(tab, load.origin)
+            self.rendered += 1
+            job.done(found, "")
+        self._next()
+
+    async def _tab(self, home: str) -> Tab:
+        """A tab for pages of an origin: one that had such pages before, or a new one."""
+        if tabs := self._idle.get(home):
+            tab = tabs.pop()
+            if not tabs:
+                del self._idle[home]
+            return tab
+        while self._idle and self._tabs() + sum(map(len, self._idle.values())) >= self._settings.render_tabs:
+            other = next(iter(self._idle))
+            for tab in self._idle.pop(other):
+                tab.close()
+        if self._browser is None:
+            raise BrowserGone
+        self._opening += 1
+        try:
+            return await Tab.open(self._browser.tools, self._timers, self._door)
+        finally:
+            self._opening -= 1
+
+    def _put_back(self, tab: Tab, home: str) -> None:
+        tab.leave()
+        if tab.healthy and tab.pages < PAGES_A_TAB:
+            self._idle.setdefault(home, []).append(tab)
+        else:
+            tab.close()
+
+    def _failed(self, job: _Job, error: Exception) -> None:
+        if job.attempts < ATTEMPTS:
+            self._waiting.appendleft(job)
+            return
+        why = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
+        job.done(None, reason("not-rendered", why.get(type(error), str(error) or "the browser refused")))
+
+    # ---- the browser
+
+    async def _start(self) -> None:
+        self._starting = True
+        limits = Limits(processes=self._settings.render_tabs)
+        try:
+            while True:
+                browser = Browser(
+                    self._program, self._loop, agent(self._settings), limits, self._on_end, sandbox=self._sandbox
+                )
+                try:
+                    answer = browser.tools.call("Browser.getVersion")
+                    self._timers.at(time.monotonic() + SECONDS_TO_START, lambda waiting=answer: _give_up(waiting))  # type: ignore[misc]
+                    await answer
+                    break
+                except (BrowserGone, Refused, TimedOut):
+                    said = browser.said()
+                    browser.close()
+                    if not self._sandbox or not any(words in said for words in _SANDBOX_IS_FORBIDDEN):
+                        raise
+                    self._sandbox = False
+        except (BrowserGone, Refused, TimedOut, OSError) as error:
+            why = f"{self._program.name} cannot be started" + (f": {error}" if str(error) else "")
+            for job in self._take_all():
+                job.done(None, reason("not-rendered", why))
+            return
+        finally:
+            self._starting = False
+        self._browser = browser
+        self._watch()
+
+    def _take_all(self) -> list[_Job]:
+        jobs, self._waiting = list(self._waiting), deque()
+        return jobs
+
+    def _on_end(self) -> None:
+        """The browser ended by itself."""
+        if self._browser is None:
+            return
+        self._end_browser()
+        self._next()
+
+    def _end_browser(self) -> None:
+        browser, self._browser = self._browser, None
+        self._idle.clear()
+        if browser is not None:
+            tabs = list(self._running)
+            browser.close()
+            for tab in tabs:
+                tab.fail(BrowserGone())
+
+    def _end_if_idle(self) -> None:
+        busy = self._waiting or self._running or self._opening
+        if not busy and time.monotonic() - self._idle_since >= IDLE:
+            self._end_browser()
+
+    def _watch(self) -> None:
+        """Ends processes of pages that use too much memory."""
+        if self._browser is None:
+            return
+        for pid in descendants(self._browser.pid) if self._running else ():
+            if memory_of(pid) > self._settings.render_memory and is_page(pid):
+                os.kill(pid, signal.SIGKILL)
+        self._timers.at(time.monotonic() + WATCH_EVERY, self._watch)
+
+
+def _give_up(answer: Promise[object]) -> None:
+    answer.break_(TimedOut())

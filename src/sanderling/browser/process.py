@@ -1,0 +1,208 @@
+"""The browser's process: started without a network, without rights and with its sandbox on.
+
+Three walls stand between the browser and the network. Requests are intercepted and answered by us. The process runs in
+an empty network namespace, where the system permits one. And the browser is told that no name can be resolved and that
+its proxy is nowhere.
+"""
+
+import ctypes
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from sanderling.browser.devtools import DevTools
+from sanderling.client.loop import Loop
+
+_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_PIPE_SIZE, _BYTES = 1031, 1 << 20  # F_SETPIPE_SZ: a script of a megabyte goes through in one piece
+_NOBODY = "nobody"
+_LARGEST_FILE = 1 << 30
+_libc = ctypes.CDLL(None, use_errno=True)
+
+FLAGS = (
+    "--headless=new", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check",
+    # No network, whatever a page or the browser itself tries.
+    "--host-resolver-rules=MAP * ~NOTFOUND", "--proxy-server=http://0.0.0.0:1", "--proxy-bypass-list=<-loopback>",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp", "--disable-quic", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-domain-reliability", "--disable-breakpad",
+    "--disable-client-side-phishing-detection", "--disable-default-apps", "--disable-extensions", "--metrics-recording-only",
+    "--dns-prefetch-disable", "--no-pings",
+    # The same page in every visit, in a tab that nobody looks at.
+    "--force-prefers-reduced-motion", "--hide-scrollbars", "--mute-audio", "--window-size=1280,1024", "--lang=en-US",
+    "--force-color-profile=srgb", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
+    "--disable-renderer-backgrounding", "--password-store=basic", "--disable-dev-shm-usage", "--disable-gpu",
+    "--disk-cache-size=1", "--media-cache-size=1", "--log-level=3", "--disable-notifications",
+    "--disable-features=BackForwardCache,Translate,OptimizationHints,MediaRouter,Prerender2,SpeculationRulesPrefetchFuture,"
+    "DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater,"
+    "InterestFeedContentSuggestions,PaintHolding",
+)  # fmt: skip
+_NO_SANDBOX = "--no-sandbox"
+
+
+class Limits(NamedTuple):
+    heap: int = 512  # of a page's JavaScript, in MiB
+    processes: int = 8  # of pages
+
+
+class Protection(NamedTuple):
+    """What stands between the browser and the machine."""
+
+    network: bool  # it has no network at all; else only flags and interception keep it from connecting
+    sandbox: bool
+
+
+class Browser:
+    """A running browser and the connection to it."""
+
+    def __init__(
+        self,
+        program: Path,
+        loop: Loop,
+        user_agent: str,
+        limits: Limits,
+        on_end: Callable[[], None],
+        sandbox: bool = True,
+    ) -> None:
+        self._home = Path(tempfile.mkdtemp(prefix="sanderling-browser-"))
+        self._log = self._home / "log"
+        user = pwd.getpwnam(_NOBODY) if os.geteuid() == 0 else None
+        if user is not None:
+            os.chown(self._home, user.pw_uid, user.pw_gid)
+        command = [
+            str(program), *FLAGS, f"--user-data-dir={self._home / 'profile'}", f"--user-agent={user_agent}",
+            f"--js-flags=--max-old-space-size={limits.heap}", f"--renderer-process-limit={limits.processes}",
+            *([] if sandbox else [_NO_SANDBOX]), "about:blank",
+        ]  # fmt: skip
+        ours_in, theirs_out = os.pipe()
+        theirs_in, ours_out = os.pipe()
+        for pipe in (ours_in, ours_out):
+            _enlarge(pipe)
+        try:
+            with self._log.open("wb") as log:
+                self._process = subprocess.Popen(
+                    command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=log, start_new_session=True,
+                    env=_environment(self._home), cwd=self._home, pass_fds=(3, 4),
+                    preexec_fn=_preparation(theirs_in, theirs_out, user),
+                )  # fmt: skip
+        finally:
+            os.close(theirs_in)
+            os.close(theirs_out)
+        self.protection = Protection(_is_alone(self._process.pid), sandbox)
+        self.tools = DevTools(loop, ours_in, ours_out, on_end)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def said(self) -> str:
+        """What it wrote to its standard error."""
+        try:
+            return self._log.read_bytes()[-20_000:].decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def close(self) -> None:
+        """Ends it with all its processes."""
+        self.tools.close()
+        for each in [*descendants(self._process.pid), self._process.pid]:
+            _kill(each)
+        self._process.wait()
+        shutil.rmtree(self._home, ignore_errors=True)
+
+
+def _preparation(source: int, sink: int, user: pwd.struct_passwd | None) -> Callable[[], None]:
+    """What the child does before it becomes the browser. All modules are loaded: it only makes system calls."""
+    own = os.getuid(), os.getgid()
+
+    def prepare() -> None:
+        # Not onto each other: either pipe may have the number that the other is to get.
+        kept = [_above(source), _above(sink)]
+        for number, fd in zip((3, 4), kept, strict=True):
+            os.dup2(fd, number)
+        if user is not None:
+            _libc.unshare(_NEW_NETWORK)
+            os.setgroups([])
+            os.setgid(user.pw_gid)
+            os.setuid(user.pw_uid)
+        elif _libc.unshare(_NEW_USER | _NEW_NETWORK) == 0:
+            _map_to_itself(*own)
+        _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+
+    return prepare
+
+
+def _above(fd: int) -> int:
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD, 10)
+
+
+def _map_to_itself(user: int, group: int) -> None:
+    """In a new user namespace, a process is nobody until it says who it was."""
+    for name, line in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+        Path("/proc/self", name).write_text(line)
+
+
+def _enlarge(pipe: int) -> None:
+    import contextlib
+    import fcntl
+
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(pipe, _PIPE_SIZE, _BYTES)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Nothing of ours: the environment may contain passwords."""
+    return {"PATH": os.defpath, "HOME": str(home), "TMPDIR": str(home), "LANG": "C.UTF-8", "TZ": "UTC"}
+
+
+def _is_alone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/ns/net").readlink() != Path("/proc/self/ns/net").readlink()
+    except OSError:
+        return False
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process started, with those that they started."""
+    found, unread = [], [pid]
+    while unread:
+        each = unread.pop()
+        try:
+            threads = [*Path(f"/proc/{each}/task").iterdir()]
+            children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+        except OSError:
+            continue
+        found += children
+        unread += children
+    return found
+
+
+def memory_of(pid: int) -> int:
+    """How much of the machine's memory a process uses."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def is_page(pid: int) -> bool:
+    """Whether a process of the browser runs pages."""
+    try:
+        return b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False
+
+
+def _kill(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return

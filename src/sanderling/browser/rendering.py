@@ -1,0 +1,106 @@
+"""One page from its document to its DOM: load it, wait until it has settled, read it."""
+
+import json
+import re
+import time
+from html import escape
+
+from sanderling.browser.devtools import Refused
+from sanderling.browser.page_load import PageLoad
+from sanderling.browser.scripts import script
+from sanderling.browser.tab import Tab, TimedOut
+from sanderling.client.fetcher import Rendered
+from sanderling.settings import Settings
+
+# A page has settled when its DOM has not changed for so long. In seconds.
+QUIET = 0.3
+# A page that changes all the time, such as one with a clock, is read after so long.
+RESTLESS = 3.0
+# A page that waits for an answer and does nothing else is read after so long: some answers never come.
+PATIENCE = 10.0
+# A script that runs for so long without a break is ended, and so often.
+LONGEST_TASK, MOST_INTERRUPTIONS = 5.0, 3
+# Reading takes milliseconds, and seconds for a million elements.
+_TO_READ = 20.0
+
+
+async def render(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
+    """Renders a page. Raises an exception if the tab crashed or does not answer."""
+    started = time.monotonic()
+    deadline = started + settings.render_timeout
+    try:
+        await tab.navigate(load, deadline, settings.cookies)
+        how = await settle(tab, load, deadline)
+    except TimedOut:
+        how = "deadline"
+        tab.interrupt()
+    rendered = await read(tab, load, settings.max_body)
+    notes = {
+        "rendered": how,
+        "renderTimeMs": str(round((time.monotonic() - started) * 1000)),
+        "requests": f"{load.requests}",
+        "requestsSent": f"{load.fetched}",
+    }
+    return rendered._replace(notes=tuple(notes.items()))
+
+
+async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:
+    """Waits until a page has loaded, gets no more answers and does not change. Returns how it ended."""
+    interruptions, idle_since = 0, 0.0
+    while (now := time.monotonic()) < deadline:
+        waiting = not load.loaded or load.in_flight > 0
+        if waiting:
+            idle_since = 0.0
+            if now - load.active_at > PATIENCE:
+                return "waiting"
+            await tab.sleep(min(deadline, now + LONGEST_TASK))
+            if time.monotonic() - load.active_at < LONGEST_TASK or not await tab.is_busy(LONGEST_TASK):
+                continue
+        elif (until := load.active_at + QUIET) > now:
+            await tab.sleep(min(deadline, until))
+            continue
+        else:
+            idle_since = idle_since or now
+            if now - idle_since > RESTLESS:
+                return "restless"
+            try:
+                quiet = await tab.evaluate("sanderlingQuiet()", min(deadline, now + LONGEST_TASK))
+            except Refused:  # it is between two documents
+                quiet = 0.0
+            except TimedOut:
+                quiet = None
+            if quiet is not None:
+                if quiet >= QUIET * 1000:
+                    return "quiet"
+                await tab.sleep(min(deadline, time.monotonic() + QUIET - quiet / 1000))
+                continue
+        interruptions += 1
+        tab.interrupt()
+        if interruptions >= MOST_INTERRUPTIONS:
+            return "interrupted"
+        load.changed()
+    return "deadline"
+
+
+async def read(tab: Tab, load: PageLoad, limit: int) -> Rendered:
+    """The DOM of a page as it is now."""
+    expression = f"({script('read')})({json.dumps(limit)})"
+    for _ in range(MOST_INTERRUPTIONS):
+        try:
+            found = await tab.evaluate(expression, time.monotonic() + _TO_READ)
+        except TimedOut:
+            tab.interrupt()
+            continue
+        if found is not None:
+            moved = found["base"] if found["base"] != load.url else ""
+            html = with_links(found["html"], moved, load.leads)
+            return Rendered(html.encode("utf-8", "replace"), truncated=found["cut"])
+    raise TimedOut
+
+
+def with_links(html: str, base: str, leads: list[str]) -> str:
+    """The HTML with what only the browser knows: what its links are relative to, and where its scripts wanted to go."""
+    if base:
+        html = re.sub(r"<head\b[^>]*>", lambda head: f'{head[0]}<base href="{escape(base)}">', html, count=1)
+    anchors = "".join(f'<a href="{escape(url)}"></a>' for url in leads)
+    return html.replace("</body></html>", f"{anchors}</body></html>") if anchors else html

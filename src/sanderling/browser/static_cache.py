@@ -1,0 +1,70 @@
+"""Static files that all pages of a crawl share: scripts and style sheets are fetched once, not once a page."""
+
+import re
+import time
+from collections import OrderedDict
+from typing import NamedTuple
+
+from sanderling.client.fetcher import Response
+
+# Together, in bytes. An application is a few megabytes.
+ROOM = 64 << 20
+# How long a file is used without a word of its server about that, and how long at most. In seconds.
+UNSAID, LONGEST = 600.0, 86_400.0
+_AGE = re.compile(r"(?:^|[\s,])max-age=(\d+)")
+_STATIC = ("Script", "Stylesheet", "Font", "Image")
+
+
+class Answer(NamedTuple):
+    """A response in the form in which the browser gets it."""
+
+    status: int
+    headers: list[dict[str, str]]
+    body: str  # base64
+
+
+class StaticCache:
+    """The files that were used last, up to a size."""
+
+    def __init__(self, room: int = ROOM) -> None:
+        self._room = room
+        self._size = 0
+        self._kept: OrderedDict[str, tuple[float, Answer]] = OrderedDict()
+
+    def find(self, url: str) -> Answer | None:
+        found = self._kept.get(url)
+        if found is None:
+            return None
+        if found[0] < time.monotonic():
+            self._drop(url)
+            return None
+        self._kept.move_to_end(url)
+        return found[1]
+
+    def add(self, url: str, kind: str, response: Response, answer: Answer) -> None:
+        """Keeps an answer if it may be used again; `kind` is what the browser wants it for."""
+        seconds = lifetime(kind, response)
+        if seconds <= 0 or len(answer.body) > self._room // 4:
+            return
+        self._drop(url)
+        self._kept[url] = time.monotonic() + seconds, answer
+        self._size += len(answer.body)
+        while self._size > self._room:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, url: str) -> None:
+        found = self._kept.pop(url, None)
+        if found is not None:
+            self._size -= len(found[1].body)
+
+
+def lifetime(kind: str, response: Response) -> float:
+    """For how many seconds an answer may be used again."""
+    if response.status != 200 or response.truncated or kind not in _STATIC:
+        return 0.0
+    vary = response.value_of(b"vary").lower()
+    said = response.value_of(b"cache-control").lower()
+    if "no-store" in said or "no-cache" in said or "private" in said or "*" in vary or "cookie" in vary:
+        return 0.0
+    age = _AGE.search(said)
+    return min(float(age[1]), LONGEST) if age else UNSAID

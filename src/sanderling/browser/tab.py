@@ -1,0 +1,183 @@
+"""A tab of the browser. All requests of its frames and workers go to the door."""
+
+import time
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
+
+import msgspec
+
+from sanderling.browser.devtools import DevTools, Refused
+from sanderling.browser.door import Door, Paused
+from sanderling.browser.page_load import PageLoad
+from sanderling.browser.promises import Promise, Timers
+from sanderling.browser.scripts import script
+
+T = TypeVar("T")
+
+# The world in which our own scripts run. The page does not see it.
+WORLD = "sanderling"
+_EVERYTHING = [{"urlPattern": "*", "requestStage": "Request"}]
+_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+# What pages keep in the browser. They find it empty, so that the order of visits does not matter.
+_KEPT = "local_storage,indexeddb,cache_storage,file_systems,websql,service_workers"
+
+_paused = msgspec.json.Decoder(Paused).decode
+
+
+class TabCrashed(Exception):
+    """The process of the tab ended."""
+
+
+class TimedOut(Exception):
+    """The tab did not answer in time."""
+
+
+class _Attached(msgspec.Struct, rename="camel"):
+    session_id: str
+    target_info: dict[str, Any]
+
+
+class Tab:
+    """Loads pages of one origin, one after the other, in a context that no other origin uses."""
+
+    def __init__(self, tools: DevTools, timers: Timers, door: Door, context: str, target: str, session: str) -> None:
+        self._tools = tools
+        self._timers = timers
+        self._door = door
+        self.context = context
+        self.target = target
+        self._session = session
+        self._load: PageLoad | None = None
+        self._sleep: Promise[None] = Promise()
+        self._children: list[str] = []
+        self.pages = 0
+        self.healthy = True
+
+    @classmethod
+    async def open(cls, tools: DevTools, timers: Timers, door: Door) -> Self:
+        """A new tab in a new context."""
+        context = msgspec.json.decode(await tools.call("Target.createBrowserContext"))["browserContextId"]
+        tools.call("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": context})
+        made = await tools.call("Target.createTarget", {"url": "about:blank", "browserContextId": context})
+        target = msgspec.json.decode(made)["targetId"]
+        attached = await tools.call("Target.attachToTarget", {"targetId": target, "flatten": True})
+        tab = cls(tools, timers, door, context, target, msgspec.json.decode(attached)["sessionId"])
+        tab._prepare(tab._session, "page")
+        await tab.call("Page.enable")
+        return tab
+
+    def call(self, method: str, params: dict[str, Any] | None = None) -> Promise[msgspec.Raw]:
+        return self._tools.call(method, params, self._session)
+
+    def _prepare(self, session: str, kind: str) -> None:
+        """Makes a session of the tab ours before anything runs in it."""
+
+        def tell(method: str, params: dict[str, Any] | None = None) -> None:
+            self._tools.call(method, params, session)
+
+        self._tools.listen(session, lambda method, params: self._on_event(session, method, params))
+        tell("Fetch.enable", {"patterns": _EVERYTHING})
+        tell("Target.setAutoAttach", _ATTACH)
+        if kind in ("page", "iframe"):
+            tell("Inspector.enable")
+            tell("Page.enable")
+            tell("Page.addScriptToEvaluateOnNewDocument", {"source": script("tame"), "runImmediately": True})
+            tell("Page.addScriptToEvaluateOnNewDocument", {"source": script("quiet"), "worldName": WORLD})
+        tell("Runtime.runIfWaitingForDebugger")
+
+    def _on_event(self, session: str, method: str, params: msgspec.Raw) -> None:
+        if method == "Fetch.requestPaused":
+            self._on_request(session, _paused(params))
+        elif method == "Page.loadEventFired":
+            if session == self._session and self._load is not None and self._load.loads:
+                self._load.loaded = True
+                self._load.changed()
+        elif method == "Target.attachedToTarget":
+            attached = msgspec.json.decode(params, type=_Attached)
+            self._children.append(attached.session_id)
+            self._prepare(attached.session_id, attached.target_info.get("type", ""))
+        elif method == "Page.javascriptDialogOpening":
+            self._tools.call("Page.handleJavaScriptDialog", {"accept": False}, session)
+        elif method == "Inspector.targetCrashed" and session == self._session:
+            self.fail(TabCrashed())
+
+    def _on_request(self, session: str, paused: Paused) -> None:
+        def tell(method: str, params: dict[str, Any]) -> None:
+            self._tools.call(method, params, session)
+
+        if self._load is None:  # what was read already wants more
+            tell("Fetch.failRequest", {"requestId": paused.request_id, "errorReason": "Aborted"})
+        else:
+            self._door.answer(self._load, paused, tell)
+
+    # ---- for whoever renders
+
+    async def navigate(self, load: PageLoad, deadline: float, keep_cookies: bool) -> None:
+        """Begins to load a page. What earlier pages kept in the browser is gone."""
+        self.pages += 1
+        self._load, load.frame, load.on_change = load, self.target, self._wake
+        kept = _KEPT if keep_cookies else f"{_KEPT},cookies"
+        self.call("Storage.clearDataForOrigin", {"origin": load.origin, "storageTypes": kept})
+        session_storage = {"securityOrigin": load.origin, "isLocalStorage": False}
+        self.call("DOMStorage.clear", {"storageId": session_storage})
+        await self.within(self.call("Page.navigate", {"url": load.url}), deadline)
+
+    def leave(self) -> None:
+        """The page was read: it gets nothing more."""
+        self._load = None
+        for session in self._children:
+            self._tools.forget(session, TabCrashed())
+        self._children.clear()
+
+    async def sleep(self, until: float) -> None:
+        """Waits until a time or until the page gets an answer."""
+        self._sleep = Promise()
+        nap = self._sleep
+        self._timers.at(until, lambda: nap.keep(None))
+        await nap
+
+    def _wake(self) -> None:
+        self._sleep.keep(None)
+
+    async def within(self, promise: Promise[T], deadline: float) -> T:
+        """Waits for a promise until a time; raises TimedOut then."""
+        self._timers.at(deadline, lambda: promise.break_(TimedOut()))
+        return await promise
+
+    async def evaluate(self, expression: str, deadline: float) -> Any:
+        """The value of an expression in our own world of the page. None if it raises an error."""
+        made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
+        world: msgspec.Raw = await self.within(made, deadline)
+        context = msgspec.json.decode(world)["executionContextId"]
+        asked = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
+        result: msgspec.Raw = await self.within(self.call("Runtime.evaluate", asked), deadline)
+        answer = msgspec.json.decode(result)
+        return None if "exceptionDetails" in answer else answer["result"].get("value")
+
+    async def is_busy(self, patience: float) -> bool:
+        """Whether the page's scripts have been running without a break for so many seconds."""
+        try:
+            await self.evaluate("1", time.monotonic() + patience)
+        except TimedOut:
+            return True
+        except Refused:  # it is between two documents
+            pass
+        return False
+
+    def interrupt(self) -> None:
+        """Ends the script that runs now. What it made of the page stays."""
+        self.call("Runtime.terminateExecution")
+
+    def fail(self, error: Exception) -> None:
+        """The tab is of no more use: whoever waits for it is told why."""
+        self.healthy = False
+        for session in (self._session, *self._children):
+            self._tools.forget(session, error)
+        self._sleep.break_(error)
+
+    def close(self) -> None:
+        self.fail(TabCrashed())
+        self._tools.call("Target.disposeBrowserContext", {"browserContextId": self.context})
+
+
+OnTab = Callable[[Tab], None]
