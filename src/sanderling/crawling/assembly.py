@@ -17,6 +17,7 @@ from sanderling.crawling.next_tasks import NextTasks
 from sanderling.crawling.outage import Network, Reached
 from sanderling.crawling.queued_urls import QueuedUrls
 from sanderling.crawling.rescope import Rescoping
+from sanderling.crawling.told import ToldPages
 from sanderling.crawling.visit_requests import VisitRequests
 from sanderling.processes import entry_points
 from sanderling.refreshing.observer import Observer
@@ -52,6 +53,7 @@ class Parts(NamedTuple):
     frontier: Frontier
     intake: Intake
     visit_requests: VisitRequests
+    told_pages: ToldPages
     notices: list[str]
 
 
@@ -113,9 +115,16 @@ def assemble(
         store=store, settings=settings, seeds=seeds, gate=gate, hosts=hosts, ledger=ledger, allocator=allocator,
         backlog=backlog, asked=asked,
     )  # fmt: skip
+    told_pages = ToldPages(
+        store=store, settings=settings, seeds=seeds, hosts=hosts, ledger=ledger, admission=admission, backlog=backlog,
+        observer=observer, refresher=refresher,
+    )  # fmt: skip
+    if refresher is not None:
+        refresher.calls.heeded = observer.heeds
     return Parts(
-        ledger, allocator, observer, limits, detection, frontier, intake, visit_requests, [notice] if notice else []
-    )
+        ledger, allocator, observer, limits, detection, frontier, intake, visit_requests, told_pages,
+        [notice] if notice else [],
+    )  # fmt: skip
 
 
 def _reached(settings: Settings, seeds: Seeds) -> Reached:

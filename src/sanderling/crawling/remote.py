@@ -7,7 +7,7 @@ import msgspec
 
 from sanderling.crawling.run_folder import LINK
 from sanderling.errors import RunFailed, UsageError
-from sanderling.model import Ask, Command, Live, LiveAnswer
+from sanderling.model import Ask, Command, Live, LiveAnswer, Told
 from sanderling.model.frames import Incoming, framed
 
 PATIENCE = 5.0
@@ -35,7 +35,12 @@ def visit(folder: Path, urls: list[str], patience: float = PATIENCE) -> LiveAnsw
     return _exchange(folder, Command("visit", urls=urls), patience)
 
 
-def _exchange(folder: Path, message: Ask | Command, patience: float) -> LiveAnswer:
+def tell(folder: Path, told: Told, patience: float = PATIENCE) -> str:
+    """Passes on what a source says to the crawl in a folder; returns why nothing of it is believed, if so."""
+    return _exchange(folder, told, patience).problem
+
+
+def _exchange(folder: Path, message: Ask | Command | Told, patience: float) -> LiveAnswer:
     try:
         # The link may have a longer path than the system allows for a socket; what it leads to has not.
         place = str((folder / LINK).readlink())

@@ -16,7 +16,7 @@ from sanderling.crawling.opening import open_crawl
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
-from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, VisitReply
+from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, Told, VisitReply
 from sanderling.network import unknown_through_proxy
 from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
@@ -73,6 +73,7 @@ class CrawlServer:
                 opened.store, settings, seeds, folder, opened.run_folder, crew_size, Purpose(again, refresher, retry)
             )
             self._frontier, self._intake, self._visit_requests = parts.frontier, parts.intake, parts.visit_requests
+            self._told_pages = parts.told_pages
             self._limits, self._detection, self._ledger = parts.limits, parts.detection, parts.ledger
             self.repaired = [*opened.notices, *parts.notices, *parts.detection.apply_rules()]
             if unknown := unknown_through_proxy(settings):
@@ -206,10 +207,12 @@ class CrawlServer:
                 self._notify(notice)
         self.on_commit()
 
-    def _answer(self, line: ClientLine, message: Ask | Command) -> None:
+    def _answer(self, line: ClientLine, message: Ask | Command | Told) -> None:
         """Answers somebody who asks from outside, after doing what is wanted."""
         problem, replies = "", list[VisitReply]()
-        if isinstance(message, Command):
+        if isinstance(message, Told):
+            problem = self._told_pages.take_in(message)
+        elif isinstance(message, Command):
             if message.action == "visit":
                 replies = self._visit_requests.follow(message.urls)
             else:

@@ -4,7 +4,7 @@ Pages that were visited more than once have evidence of their own. All other pag
 It is computed once for each folder, so that a million pages take seconds.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from sanderling.freshness import belief, seasons
 from sanderling.freshness.evidence import KINDS, MEMORY, SIZE
 from sanderling.freshness.importance import importance
 from sanderling.freshness.signals import SKEW, SignalRecord
+from sanderling.freshness.sources import SOURCES, expected_by_word
 from sanderling.freshness.trust import Trust
 
 Groups = NDArray[np.intp]
@@ -25,6 +26,7 @@ COLUMNS = np.dtype(
         ("id", "<i8"), ("host", "<i8"), ("pattern", "<i8"), ("folder", "<i8"), ("depth", "<i4"), ("there", "?"),
         ("announced", "<f8"), ("at", "<f8"), ("since", "<f8"), ("kinds", "<i4"), ("size", "<f8"), ("importance", "<f8"),
         ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("not_modified", "<i4"), ("same", "<i4"), ("evidence", f"S{SIZE}"),
+        ("told", "<f8", (len(SOURCES),)),  # when sources named it
     ]
 )  # fmt: skip
 
@@ -33,6 +35,8 @@ ABSENT = 0.1
 # How often priors and beliefs are computed from each other.
 _SWEEPS = 2
 _CHUNK = 65_536
+# A report that was read in the last so many days speaks of the present.
+_LATE = 1.0
 
 
 class Believed(NamedTuple):
@@ -45,6 +49,7 @@ class Believed(NamedTuple):
     fresh: Floats  # the probability that our copy is up to date
     age: Floats  # expected time since the first missed change
     weight: Floats
+    silence: Floats | float = 1.0  # the share of changes that no source announces: time without a word counts so much
 
 
 def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Believed:
@@ -62,6 +67,7 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
     log_rate[observed], spread[observed] = belief.mean_and_spread(own)
     rate[observed] = belief.expected_rate(own)
     exposure = _signal_exposure(pages, hosts, log_rate, _season_exposure(pages, levels, rate, now))
+    exposure, silence = _source_exposure(pages, hosts, rate, log_rate, exposure, now)
     fresh, age = np.empty(len(pages)), np.empty(len(pages))
     row = np.full(len(pages), -1)
     row[observed] = np.arange(len(observed))
@@ -74,7 +80,7 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
         fresh[part] = (believed * kept).sum(axis=1)
         age[part] = exposure[part] - (believed * (1 - kept) / belief.RATES).sum(axis=1)
     weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT))
-    return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight)
+    return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight, silence)
 
 
 def numbers_of(pages: NDArray[np.void]) -> NDArray[np.float32]:
@@ -125,7 +131,8 @@ def _posteriors(
 
 
 def _quiet_days(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Floats:
-    """Days without a change since the last visit, as far as a sitemap that announces most changes shows none."""
+    """Days without a change since the last visit, as far as a sitemap that announces most changes, or a source that names
+    single pages, shows none."""
     quiet = np.zeros(len(pages))
     announcing = [host for host, trust in hosts.items() if trust.announces_changes]
     silent = np.flatnonzero(
@@ -133,7 +140,15 @@ def _quiet_days(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float)
     )
     recall = {host: hosts[host].sitemap.recall for host in announcing}
     quiet[silent] = [recall[host] for host in pages["host"][silent].tolist()]
-    return quiet * np.maximum(now - pages["at"], 0.0)
+    quiet *= np.maximum(now - pages["at"], 0.0)
+    for host, mine in _speaking(pages, hosts):
+        last = pages["at"][mine]
+        for source, record in hosts[host].sources.items():
+            until = min(now, record.silence_until(source))
+            unnamed = pages["told"][mine, SOURCES.index(source)] <= last
+            covered = np.maximum(until - np.maximum(last, record.since), 0.0) * unnamed
+            quiet[mine] = np.maximum(quiet[mine], record.share_announced * covered)
+    return quiet
 
 
 def _season_exposure(pages: NDArray[np.void], levels: list[Groups], rate: Floats, now: float) -> Floats:
@@ -157,3 +172,37 @@ def _signal_exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_ra
     expected = rate * (1 - recall) * elapsed[dated] + alarm * np.log((false + rate * recall) / false)
     elapsed[dated] = expected / rate
     return elapsed
+
+
+def _source_exposure(
+    pages: NDArray[np.void], hosts: Mapping[int, Trust], rate: Floats, log_rate: Floats, elapsed: Floats, now: float
+) -> tuple[Floats, Floats]:
+    """The same for sources that name single pages: their silence takes time away, their word adds changes.
+
+    Returns the corrected time, and the share of changes that nobody will announce.
+    """
+    exposure, silence = elapsed, np.ones(len(pages))
+    for host, mine in _speaking(pages, hosts):
+        last, mean = pages["at"][mine], float(rate[mine].mean())
+        quiet, word = np.zeros(len(mine)), np.zeros(len(mine))
+        for source, record in hosts[host].sources.items():
+            recall, until = record.recall(mean), record.silence_until(source)
+            covered = np.maximum(min(now, until) - np.maximum(last, record.since), 0.0)
+            quiet = np.maximum(quiet, recall * covered)
+            word = np.maximum(word, expected_by_word(record) * (pages["told"][mine, SOURCES.index(source)] > last))
+            if until >= now - _LATE:
+                silence[mine] = np.minimum(silence[mine], 1 - recall)
+        share = 1 - quiet / np.maximum(now - last, 1e-9)
+        exposure[mine] = elapsed[mine] * np.clip(share, 0.0, 1.0) + word / np.exp(log_rate[mine])
+    return exposure, silence
+
+
+def _speaking(pages: NDArray[np.void], hosts: Mapping[int, Trust]) -> Iterator[tuple[int, Groups]]:
+    """The hosts that have such sources, each with the rows of its pages."""
+    speaking = np.array([host for host, trust in hosts.items() if trust.sources], np.int64)
+    if not len(speaking) or not len(pages):
+        return
+    rows = np.flatnonzero(np.isin(pages["host"], speaking))
+    rows = rows[np.argsort(pages["host"][rows], kind="stable")]
+    ids, first = np.unique(pages["host"][rows], return_index=True)
+    yield from zip(ids.tolist(), np.split(rows, first[1:]), strict=True)

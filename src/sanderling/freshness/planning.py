@@ -19,6 +19,10 @@ from sanderling.freshness.worth import ROUGH_ERROR, Objective, rough_worth, wort
 TOP_LEVELS = 2
 # With more pages than this, a rough score excludes most of them before the exact worth is computed.
 _MANY = 50_000
+# A source is never taken to announce more than all but this share of changes.
+_LEAST_SILENCE = 0.01
+# What is left of a budget for visits that no source called for, at least.
+_CHECKS = 0.2
 # Days until a page that did not answer is retried. The wait doubles with each failure.
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
 
@@ -35,7 +39,7 @@ def choose(
     if policy != "optimal" or len(pages) <= _MANY:
         score = _scores(policy, objective, pages, known, cost, now)
         return affordable(np.where(ready(pages, now) <= now, score, -np.inf), cost, budget)
-    age = known.exposure + _half_a_round(pages, now)
+    age = known.exposure + known.silence * _half_a_round(pages, now)
     some = _promising(objective, pages, known, age, cost, budget, now)
     worths = known.weight[some] * worth(age[some], known.log_rate[some], known.spread[some], objective)
     return np.asarray(some[affordable(worths / cost[some], cost[some], budget)])
@@ -63,7 +67,7 @@ def _scores(
     """The score of a visit to each page now. -inf means no visit."""
     elapsed = now - pages["at"]
     if policy == "optimal":
-        age = known.exposure + _half_a_round(pages, now)
+        age = known.exposure + known.silence * _half_a_round(pages, now)
         return np.asarray(known.weight * worth(age, known.log_rate, known.spread, objective) / cost)
     if policy == "proportional":
         return np.asarray(np.exp(known.log_rate) * known.weight * elapsed)
@@ -100,10 +104,14 @@ def schedule(
     """When each page is due, if `budget` may be spent a day and no host gets more visits a day than its cap."""
     last = pages["at"]
     if policy == "optimal":
+        # What sources announce is visited when they do; the rest of the budget is for what they do not.
+        unannounced = np.maximum(known.silence, _LEAST_SILENCE)
+        called = float((cost * known.rate * (1 - unannounced)).sum())
         visits = plan_believed(
-            known.log_rate, known.spread, budget, known.weight, cost, hosts, caps, objective, LONGEST
-        ).visits
-        wait, last = _inverse(visits), now - known.exposure
+            known.log_rate + np.log(unannounced), known.spread, max(budget - called, _CHECKS * budget), known.weight,
+            cost, hosts, caps, objective, LONGEST,
+        ).visits  # fmt: skip
+        wait, last = _inverse(visits), now - known.exposure / unannounced
     elif policy == "proportional":
         pull = np.exp(known.log_rate) * known.weight
         wait = _inverse(pull * budget / max(float((cost * pull).sum()), 1e-12))

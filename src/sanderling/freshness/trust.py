@@ -4,9 +4,13 @@ A wrong 304 cannot be recognised by itself. So now and then a page is requested 
 result of an audit counts for all visits that were not audited.
 """
 
+from collections.abc import Mapping
+
 import msgspec
 
+from sanderling.freshness import sources
 from sanderling.freshness.signals import SKEW, SignalRecord, Validators, check_date, check_validator, learn
+from sanderling.freshness.sources import SourceRecord
 
 # One visit in this many is sent without conditions. It costs 2 % of the bytes that 304 saves.
 AUDIT_EVERY = 50
@@ -15,6 +19,7 @@ AUDIT_EVERY = 50
 class Trust(msgspec.Struct, frozen=True, array_like=True):
     sitemap: SignalRecord = SignalRecord()
     validators: Validators = Validators()
+    sources: dict[str, SourceRecord] = {}  # of those that name single pages, by name
 
     @property
     def announces_changes(self) -> bool:
@@ -46,6 +51,23 @@ def announced(date: float, last_visit: float) -> bool:
 def after_announcement(trust: Trust, elapsed: float, alarm: bool, changed: bool) -> Trust:
     """The trust after a visit to a page that has a date in the host's sitemap."""
     return msgspec.structs.replace(trust, sitemap=learn(trust.sitemap, elapsed, int(alarm), changed))
+
+
+def after_message(trust: Trust, source: str, at: float, named: int) -> Trust:
+    """The trust after a source named so many pages. `at` is in days."""
+    record = sources.hear(trust.sources.get(source, SourceRecord()), at, named)
+    return msgspec.structs.replace(trust, sources=trust.sources | {source: record})
+
+
+def after_visit(trust: Trust, told: Mapping[str, float], last_visit: float, visit: float, changed: bool) -> Trust:
+    """The trust after a visit to a page that sources named at these times. Times are in days."""
+    if not trust.sources:
+        return trust
+    learned = {
+        source: sources.learn(record, source, told.get(source, 0.0), last_visit, visit, changed)
+        for source, record in trust.sources.items()
+    }
+    return msgspec.structs.replace(trust, sources=learned)
 
 
 def after_not_modified(trust: Trust) -> Trust:

@@ -207,7 +207,29 @@ class Command(Struct, frozen=True, tag=True):
     urls: list[str] = []
 
 
-ToServer = Hello | Report | Ask | Command
+class NamedPage(NamedTuple):
+    """A page that a source names. `at` is when it changed, as the source says, or when the message came."""
+
+    id: int
+    url: str
+    what: Literal["new", "changed", "gone"]
+    at: float
+
+
+class Told(Struct, frozen=True, tag=True):
+    """Anyone who may open the folder's socket passes on what a source says of pages of one host.
+
+    `cursor` is how far the source was read. It is remembered under `key` in the same commit.
+    """
+
+    source: Literal["indexnow", "websub", "report"]
+    origin: str
+    pages: list[NamedPage]
+    key: str = ""
+    cursor: str = ""
+
+
+ToServer = Hello | Report | Ask | Command | Told
 
 
 ToClient = Welcome | Lease | Recall | Stop

@@ -13,5 +13,5 @@ class Notice(NamedTuple):
     url: str
     what: Literal["new", "changed", "gone"]
     at: float  # when that happened; 0 when the source does not say
-    source: Literal["sitemap", "feed", "person"]
+    source: Literal["sitemap", "feed", "person", "indexnow", "websub", "report"]
     sure: float  # from 0 to 1; 1 is enough to visit the URL at once, less is evidence for when to visit it

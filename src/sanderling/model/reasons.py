@@ -19,6 +19,7 @@ SENTENCES = {
     "sitemap-nested": "sitemaps nested more than {} deep",
     "sitemap-many": "more than {} sitemaps",
     "sitemap-elsewhere": "scope: a sitemap of another host",
+    "not-reported": "the site's own report does not name it",
     "robots": "disallowed by robots.txt",
     "skipped-type": "skips type {}",
     "left-collection": "left the collection: others are more important",

@@ -115,6 +115,19 @@ class Commit(Struct):
     trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
 
 
+class NoticeCommit(Struct, frozen=True):
+    """All that one message of a source changes, for one transaction."""
+
+    source: str
+    named: list[tuple[int, float]]  # known URLs, and when they changed as the source says
+    urls: list[NewUrl]
+    reworked: list[Reworked]
+    hosts: list[Host]
+    trust: list[tuple[int, bytes]]
+    counts: Counts
+    notes: dict[str, str]  # how far the source was read
+
+
 class PageRow(Struct, frozen=True, kw_only=True):
     """The current facts of a URL, as `sanderling pages --json` prints them. A URL that never answered has no status."""
 

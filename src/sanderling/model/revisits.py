@@ -17,6 +17,10 @@ class RevisitFacts(NamedTuple):
     evidence: bytes
     interval: float
     failures: int
+    # When sources named it, seconds since 1970; 0 for never.
+    indexnow: float = 0.0
+    websub: float = 0.0
+    report: float = 0.0
 
 
 class Belief(NamedTuple):
@@ -54,6 +58,10 @@ class Subject(NamedTuple):
     interval: float
     tried: float
     failures: int
+    # When sources named it, seconds since 1970; 0 for never.
+    indexnow: float = 0.0
+    websub: float = 0.0
+    report: float = 0.0
 
 
 class PlannedVisit(NamedTuple):

@@ -11,6 +11,7 @@ from email.utils import parsedate_to_datetime
 from sanderling.clock import DAY
 from sanderling.freshness import evidence, trust
 from sanderling.freshness.adaptive import NUTCH_FIRST, SITEMAP_FIRST, nutch_interval, sitemap_interval
+from sanderling.freshness.sources import SOURCES, SourceRecord
 from sanderling.model import Before, Belief, Change, ChangeKind, Kind, Outcome, RevisitFacts, State, Task, Visit
 from sanderling.repository.store import ObserverStore
 
@@ -55,6 +56,19 @@ class Observer:
                 touched.add(page.host)
         return beliefs, [(host, trust.pack(self._trust_in(host))) for host in touched]
 
+    def hear(self, host: int, source: str, at: float, named: int) -> tuple[int, bytes]:
+        """Takes note of a message of a source; returns what to keep of its host."""
+        self._trusted()[host] = heard = trust.after_message(self._trust_in(host), source, at / DAY, named)
+        return host, trust.pack(heard)
+
+    def record_of(self, host: int, source: str) -> SourceRecord | None:
+        return self._trust_in(host).sources.get(source)
+
+    def heeds(self, host: int, source: str) -> bool:
+        """Whether what a source of a host names is visited at once."""
+        record = self.record_of(host, source)
+        return record is None or record.is_heeded
+
     def _page(self, visit: Visit, task: Task, page: RevisitFacts, before: Before, change: Change | None) -> Belief:
         kinds = _found(visit, before, change)
         if kinds is None:
@@ -81,6 +95,12 @@ class Observer:
             alarm = trust.announced(page.announced / DAY, page.at / DAY)
             host = trust.after_announcement(host, elapsed, alarm, changed)
             called = alarm and changed and host.announces_changes
+        if host.sources:
+            told = {source: getattr(page, source) / DAY for source in SOURCES}
+            host = trust.after_visit(host, told, page.at / DAY, visit.at / DAY, changed)
+            called = called or (
+                changed and any(told[name] > page.at / DAY for name, each in host.sources.items() if each.is_heeded)
+            )
         quiet = elapsed if called else None
         if visit.status == 304:
             host = trust.after_not_modified(host)

@@ -17,6 +17,7 @@ from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.freshness.budget import expected_cost
 from sanderling.freshness.collection import COLUMNS, Believed, believe
 from sanderling.freshness.evidence import NONE, SIZE
+from sanderling.freshness.sources import SOURCES
 from sanderling.freshness.url_groups import cut, groups_of
 from sanderling.freshness.worth import Objective
 from sanderling.model import Kind, PlannedVisit, State, Subject
@@ -81,6 +82,7 @@ def _columns(read: Subject, grouped: "_UrlGroups") -> NDArray[np.void]:
         rows[name] = getattr(read, name)
     for name in ("announced", "at", "since", "tried"):
         rows[name] /= DAY
+    rows["told"] = np.column_stack([getattr(read, source) for source in SOURCES]) / DAY
     status = np.array(read.status)
     rows["there"] = (np.array(read.state) == State.FETCHED) & (status >= 200) & (status < 300)
     rows["folder"], rows["pattern"] = zip(*map(grouped, read.url), strict=True)

@@ -16,6 +16,7 @@ from sanderling.errors import RunFailed
 from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.model import Outcome, PlannedVisit, Visit
 from sanderling.processes import entry_points
+from sanderling.refreshing.calls import Calls
 from sanderling.refreshing.schedule import HostSchedule, VisitPlan, VisitSchedule
 from sanderling.refreshing.terms import Terms
 
@@ -64,6 +65,7 @@ class Refresher:
         self._filled_at = time.monotonic()
         self._lines: dict[int, HostSchedule] = {}  # by host
         self._listed = 0.0  # what all in them will cost
+        self.calls = Calls()
         self._sitemaps: set[int] = set()  # to be read before anything is planned
         self._new: set[int] = set()  # leased, and never visited before
         self.spent = 0.0
@@ -114,11 +116,19 @@ class Refresher:
             self.schedule.step()
         self._check_plan()
         self._fill(away)
-        hosts: list[int] = []
+        hosts = self._take_calls(now)
         while (turn := self.schedule.next(now)) and self._listed + turn.cost <= self._purse and len(hosts) < AT_ONCE:
             self.schedule.take(turn)
             self._line_up(turn)
             hosts.append(turn.host)
+        return hosts
+
+    def _take_calls(self, now: float) -> list[int]:
+        """Lines up what sources named. A visit that has to be made without a plan costs what is usual."""
+        hosts: list[int] = []
+        while self._listed + self._usual <= self._purse and len(hosts) < AT_ONCE and (call := self.calls.next()):
+            self._line_up(PlannedVisit(call.id, call.host, now, math.inf, 0.0, self._usual))
+            hosts.append(call.host)
         return hosts
 
     def room(self, leased: int) -> int:
@@ -176,6 +186,8 @@ class Refresher:
         if not line:
             del self._lines[host]
         self.schedule.visited(visit.id, visit.at)
+        if self.calls.settle(visit.id, visit.at):
+            self.schedule.skip(visit.id)
         self.gained += turn.gain if answered else 0.0
         if self._flow and turn.wait < math.inf:
             self.schedule.again(turn, visit.at + turn.wait)

@@ -87,6 +87,10 @@ class VisitSchedule:
         self._moved[turn.id] = due
         heappush(self._later, (due, turn.id, turn._replace(due=due)))
 
+    def skip(self, id: int) -> None:
+        """A page has no further turn in this plan, unless it was moved to a later time."""
+        self._moved.setdefault(id, math.inf)
+
     def visited(self, id: int, at: float) -> None:
         """A plan that is being made may not know of this visit."""
         if self._job.out:

@@ -13,8 +13,9 @@ _NAMES = ", ".join(_COLUMNS)
 
 # For both dialects, from a store's join of `urls`.
 SEEN = """SELECT u.id, u.host, u.modified, coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.etag, ''),
-    coalesce(p.modified, ''), b.evidence, coalesce(b.interval, 0.0), coalesce(b.failures, 0)
-    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number WHERE u.number"""
+    coalesce(p.modified, ''), b.evidence, coalesce(b.interval, 0.0), coalesce(b.failures, 0),
+    coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0)
+    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number LEFT JOIN notices n ON n.page = u.number WHERE u.number"""
 
 SQLITE_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (page) DO UPDATE SET {_UPDATE}"""
@@ -25,6 +26,13 @@ POSTGRES_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT u.number, {", "
     AS v (id, {_NAMES}) JOIN urls u ON u.id = v.id ON CONFLICT (page) DO UPDATE SET {_UPDATE}"""
 POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea[])
     ON CONFLICT (host) DO UPDATE SET learned = excluded.learned"""
+
+# When a source named pages last; `source` is a column, see `freshness.sources.SOURCES`.
+SQLITE_TOLD = """INSERT INTO notices (page, {source}) VALUES (?, ?)
+    ON CONFLICT (page) DO UPDATE SET {source} = max({source}, excluded.{source})"""
+POSTGRES_TOLD = """INSERT INTO notices AS n (page, {source}) SELECT u.number, v.at
+    FROM unnest(%b::int8[], %b::float8[]) AS v (id, at) JOIN urls u ON u.id = v.id
+    ON CONFLICT (page) DO UPDATE SET {source} = greatest(n.{source}, excluded.{source})"""
 
 BRING_FORWARD = {
     True: "UPDATE urls SET due = {value} WHERE state IN (3, 5) AND due > {value}",
@@ -37,8 +45,8 @@ FORGET_DUE = f"UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND d
 SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, coalesce(p.status, 200),
     coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.importance, 0.0), coalesce(p.not_modified, 0),
     coalesce(p.same, 0), coalesce(b.since, 0.0), coalesce(b.kinds, 0), b.evidence, coalesce(b.interval, 0.0), coalesce(b.tried, 0.0),
-    coalesce(b.failures, 0)
-    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number
+    coalesce(b.failures, 0), coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0)
+    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number LEFT JOIN notices n ON n.page = u.number
     WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.status IS NOT NULL OR u.kind = 1)"""
 
 # Sitemaps that were read: when last, and how long until the next time.

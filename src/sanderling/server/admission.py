@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 
-from sanderling.model import Found, Kind, NewUrl, Outcome, Task, Visit
+from sanderling.model import Found, Kind, NamedPage, NewUrl, Outcome, Task, Visit
 from sanderling.repository.store import FrontierStore
 from sanderling.server.dispatcher import admit
 from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.holding import Lessons
 from sanderling.server.hosts import Hosts
 from sanderling.server.ordering import Ordering
+from sanderling.server.reranker import FRONT
 from sanderling.server.seeds import Seeds
 from sanderling.server.sources import Sources
 from sanderling.settings import Settings
@@ -44,6 +45,15 @@ class Admission:
     def found(self, mentioned: Iterable[tuple[Found, Visit]], tasks: Mapping[int, Task]) -> list[NewUrl]:
         """Rows for URLs that are not known yet, each with the visit that mentioned it first."""
         return [row for found, visit in mentioned for row in self._rows(found, visit, tasks[visit.id])]
+
+    def named(self, pages: Iterable[NamedPage], first: bool) -> list[NewUrl]:
+        """Rows for URLs that a source names and that are not known yet; `first` puts them in front of the queue."""
+        if self._max_depth is not None:
+            return []  # nobody knows how far they are from a seed
+        found = [Found(page.id, page.url, "", Kind.PAGE, page.at) for page in pages]
+        rank = (lambda _: FRONT) if first else self._ordering.rank
+        rows = admit(found, 0, 1, 0, self._seeds.scope, None, rank)
+        return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
 
     def sitemaps(self, lessons: Lessons) -> list[NewUrl]:
         """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""

@@ -45,6 +45,9 @@ class PostgresServing(PostgresDatabase):
         kept = {row[0]: rows.validators(*row[1:]) for row in self._session.read(query, [task.id for task in tasks])}
         return [rows.again(task, kept) for task in tasks]
 
+    def reasons(self, ids: list[int]) -> dict[int, str]:
+        return dict(self._session.read("SELECT id, reason FROM urls WHERE id = ANY(%b::int8[])", ids))
+
     def seen(self, ids: list[int]) -> dict[int, RevisitFacts]:
         query = f"{beliefs.SEEN.format(urls=JOINS.urls)} IN (SELECT number FROM urls WHERE id = ANY(%b::int8[]))"
         return {row[0]: beliefs.seen(row) for row in self._session.read(query, ids)}

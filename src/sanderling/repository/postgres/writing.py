@@ -10,7 +10,19 @@ from typing import Any
 
 import msgspec
 
-from sanderling.model import DUE_AT_ONCE, Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
+from sanderling.model import (
+    DUE_AT_ONCE,
+    Change,
+    Commit,
+    Counts,
+    Host,
+    NewUrl,
+    NoticeCommit,
+    Outcome,
+    Reworked,
+    Settled,
+    State,
+)
 from sanderling.repository import beliefs, rows
 from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
@@ -207,14 +219,19 @@ class PostgresWriting(PostgresDatabase):
         self._session.write(lambda db: _apply(db, query, chosen))
 
     def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        self._session.write(lambda db: _rework(db, changes, urls, hosts, counts))
+        self._learn(urls)
+
+    def take_notices(self, commit: NoticeCommit) -> None:
         def work(db: Connection) -> None:
-            _apply(db, _HOSTS, map(rows.host_row, hosts))
-            _copy(db, urls)
-            _apply(db, _REWORK, [(each.id, int(each.state), each.reason, each.alias) for each in changes])
-            _put_counts(db, counts)
+            _rework(db, commit.reworked, commit.urls, commit.hosts, commit.counts)
+            _apply(db, beliefs.POSTGRES_TOLD.format(source=commit.source), commit.named)
+            _apply(db, beliefs.POSTGRES_TRUST, commit.trust)
+            for key, value in commit.notes.items():
+                db.execute(META, (key, value))
 
         self._session.write(work)
-        self._learn(urls)
+        self._learn(commit.urls)
 
     def _learn(self, urls: list[NewUrl]) -> None:
         if self._known is not None:
@@ -253,6 +270,13 @@ def _copy(db: Connection, urls: list[NewUrl]) -> None:
 
 def _settled(s: Settled) -> tuple[Any, ...]:
     return s.id, int(s.state), s.attempts, float(s.due), s.reason
+
+
+def _rework(db: Connection, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+    _apply(db, _HOSTS, map(rows.host_row, hosts))
+    _copy(db, urls)
+    _apply(db, _REWORK, [(each.id, int(each.state), each.reason, each.alias) for each in changes])
+    _put_counts(db, counts)
 
 
 def _put_counts(db: Connection, counts: Counts) -> None:

@@ -73,6 +73,9 @@ class SqliteServing(SqliteDatabase):
         kept = {places[row[0]]: rows.validators(*row[1:]) for row in self._in(query, [*places])}
         return [rows.again(Task(*row[:-1]), kept) for row in found]
 
+    def reasons(self, ids: list[int]) -> dict[int, str]:
+        return dict(self._by_ids("SELECT id, reason FROM urls WHERE number IN", ids))
+
     def seen(self, ids: list[int]) -> dict[int, RevisitFacts]:
         query = beliefs.SEEN.format(urls=JOINS.urls)
         return {row[0]: beliefs.seen(row) for row in self._by_ids(f"{query} IN", ids)}

@@ -8,7 +8,19 @@ from pathlib import Path
 
 import msgspec
 
-from sanderling.model import DUE_AT_ONCE, Change, Commit, Counts, Host, NewUrl, Outcome, Reworked, Settled, State
+from sanderling.model import (
+    DUE_AT_ONCE,
+    Change,
+    Commit,
+    Counts,
+    Host,
+    NewUrl,
+    NoticeCommit,
+    Outcome,
+    Reworked,
+    Settled,
+    State,
+)
 from sanderling.repository import beliefs, rows
 from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
@@ -127,12 +139,25 @@ class SqliteWriting(SqliteDatabase):
 
     def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
         with self._transaction():
-            self._put_hosts(hosts)
-            self._identities.append(urls)
-            numbers = self._identities.numbers(each.id for each in changes)
-            found = [(int(state), reason, alias, numbers[id]) for id, state, reason, alias in changes if id in numbers]
-            self._db.executemany(_REWORK, found)
-            self._put_counts(counts)
+            self._rework(changes, urls, hosts, counts)
+
+    def _rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
+        self._put_hosts(hosts)
+        self._identities.append(urls)
+        numbers = self._identities.numbers(each.id for each in changes)
+        found = [(int(state), reason, alias, numbers[id]) for id, state, reason, alias in changes if id in numbers]
+        self._db.executemany(_REWORK, found)
+        self._put_counts(counts)
+
+    def take_notices(self, commit: NoticeCommit) -> None:
+        with self._transaction():
+            self._rework(commit.reworked, commit.urls, commit.hosts, commit.counts)
+            numbers = self._identities.numbers(id for id, _ in commit.named)
+            found = sorted((numbers[id], at) for id, at in commit.named if id in numbers)
+            self._db.executemany(beliefs.SQLITE_TOLD.format(source=commit.source), found)
+            self._db.executemany(beliefs.SQLITE_TRUST, commit.trust)
+            for key, value in commit.notes.items():
+                self._set(key, value)
 
     def set_aside(self, id: int, reason: str, counts: Counts) -> None:
         with self._transaction():

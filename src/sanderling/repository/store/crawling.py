@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from sanderling.model import Before, Change, Commit, Counts, Host, NewUrl, Reworked, Task
+from sanderling.model import Before, Change, Commit, Counts, Host, NewUrl, NoticeCommit, Reworked, Task
 from sanderling.repository.store.gate import GateStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
 from sanderling.repository.store.people import HistoryStore, LinkStore
@@ -51,6 +51,16 @@ class ScopeStore(UnleasedUrls, HostLookup, Notes, Protocol):
         """The URLs numbered from `first` to before `end` that are queued, held back or excluded, other names aside."""
 
 
+class NoticeStore(UrlLookup, Protocol):
+    """Where the messages of sources go."""
+
+    def take_notices(self, commit: NoticeCommit) -> None:
+        """Writes a message whole. The same message twice changes nothing."""
+
+    def reasons(self, ids: list[int]) -> dict[int, str]:
+        """The reasons of the states of those URLs that are known."""
+
+
 class QueueStore(UnleasedUrls, NewUrls, Protocol):
     """The URLs that wait for their first visit."""
 
@@ -92,7 +102,17 @@ class WeightStore(Protocol):
 
 
 class FrontierStore(
-    QueueStore, RevisitStore, ObserverStore, ScopeStore, GateStore, WeightStore, LinkStore, UrlLookup, Totals, Protocol
+    QueueStore,
+    RevisitStore,
+    ObserverStore,
+    ScopeStore,
+    GateStore,
+    WeightStore,
+    LinkStore,
+    NoticeStore,
+    UrlLookup,
+    Totals,
+    Protocol,
 ):
     """Everything that may be visited next."""
 

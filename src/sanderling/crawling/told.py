@@ -1,0 +1,117 @@
+"""What a source outside the crawl says of pages of one host: one message, one commit.
+
+The source is believed as far as visits have confirmed it (`freshness/sources.py`). A page that a heeded source names is
+visited at once, as the budget of the refresh allows. Of any other source, and in a crawl that refreshes nothing, the word
+is kept as evidence for the next plan.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+from sanderling import clock
+from sanderling.crawling.ledger import Ledger
+from sanderling.freshness.sources import TRIALS
+from sanderling.model import NamedPage, NoticeCommit, Reworked, State, Told
+from sanderling.model.reasons import code_of
+from sanderling.network import names_private
+from sanderling.refreshing.observer import Observer
+from sanderling.refreshing.refresher import Refresher
+from sanderling.repository.store import FrontierStore
+from sanderling.server.admission import Admission
+from sanderling.server.backlog import Backlog
+from sanderling.server.gate.holding import Released
+from sanderling.server.hosts import Hosts
+from sanderling.server.seeds import Seeds
+from sanderling.settings import Settings
+from sanderling.urls import hostname, identity, origin
+
+# No source may name more at once.
+MOST_AT_ONCE = 10_000
+# So many pages that a host's source named may wait for their visits; a plan takes care of the others.
+MOST_CALLS = 10_000
+# A date in the future would stay news for ever.
+_AHEAD = 1.0
+
+
+class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
+    """Where such messages arrive."""
+
+    store: FrontierStore
+    settings: Settings
+    seeds: Seeds
+    hosts: Hosts
+    ledger: Ledger
+    admission: Admission
+    backlog: Backlog
+    observer: Observer
+    refresher: Refresher | None
+
+    def take_in(self, told: Told) -> str:
+        """Commits a message; returns why not, when nothing of it is believed."""
+        if objection := self._objection(told):
+            return objection
+        host = identity(told.origin)
+        now = clock.now()
+        record = self.observer.record_of(host, told.source)
+        heeded = self.observer.heeds(host, told.source)
+        pages = {page.id: page for page in told.pages}
+        known = self.store.known(list(pages))
+        new = [page for page in pages.values() if page.id not in known and page.what != "gone"]
+        urls = self.admission.named(new, heeded)
+        left_out = self._left_out([id for id, (_, state) in known.items() if state == State.EXCLUDED])
+        named = [
+            (page.id, min(page.at, now + _AHEAD))
+            for page in pages.values()
+            if page.id in known and known[page.id][0] == page.url
+        ]
+        trust = self.observer.hear(host, told.source, now, len(pages))
+        first = self.hosts.first_used(urls)
+        self.ledger.admitted(urls)
+        self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in left_out)
+        self.store.take_notices(
+            NoticeCommit(
+                told.source, named, urls, [Reworked(each.id, State.QUEUED, "") for each in left_out],
+                list(first.values()), [trust], self.ledger.counts, {told.key: told.cursor} if told.key else {},
+            )
+        )  # fmt: skip
+        self.backlog.add_urls(urls, first)
+        self.backlog.add_released(left_out)
+        if self.refresher is not None and heeded:
+            visited = (id for id, (_, state) in known.items() if state in (State.FETCHED, State.GONE))
+            on_trial = record is None or record.on_trial
+            self._call(self.refresher, told, host, pages, visited, on_trial)
+        return ""
+
+    def _objection(self, told: Told) -> str:
+        if len(told.pages) > MOST_AT_ONCE:
+            return f"more than {MOST_AT_ONCE:,} pages at once"
+        if any(not page.url.startswith(told.origin + "/") for page in told.pages):
+            return f"it names pages of other hosts than {told.origin}"
+        if self.hosts.find(identity(told.origin)) is None:
+            return f"{told.origin} is no host of this crawl"
+        private = names_private(hostname(told.origin)) and not self.settings.allow_private
+        if private and not self.seeds.is_trusted(told.origin):
+            return f"{hostname(told.origin)} is a private address, and no seed"
+        return ""
+
+    def _left_out(self, excluded: list[int]) -> list[Released]:
+        """Those of excluded URLs that only waited for the report to name them."""
+        if not excluded:
+            return []
+        reasons = self.store.reasons(excluded)
+        waited = [id for id in excluded if code_of(reasons.get(id, "")) == "not-reported"]
+        tasks = self.store.tasks(waited) if waited else []
+        return [Released(task.id, identity(origin(task.url)), task.depth, State.EXCLUDED) for task in tasks]
+
+    def _call(
+        self, refresher: Refresher, told: Told, host: int, pages: dict[int, NamedPage], visited: Iterable[int],
+        on_trial: bool,
+    ) -> None:  # fmt: skip
+        """Has pages visited that changed since they were visited last; few while the source is on trial."""
+        ids = list(visited)
+        if told.source == "report":
+            # It is read later than it is written: a visit may have come between.
+            seen = self.store.seen(ids)
+            ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
+        refresher.calls.add(host, told.source, ids, clock.now(), TRIALS if on_trial else MOST_CALLS)

@@ -1,0 +1,104 @@
+"""Sources that name single pages of a host: IndexNow, WebSub and the report of an announcer beside the site.
+
+Visits score each source of each host by two questions. When it names a page, has the page changed? When it says nothing of
+a page, has the page not changed? A source begins without credit for its silence. It earns it by visits to pages it did not
+name, and these visits continue at a lower rate. So a source that begins to lie loses its credit by the same counts.
+"""
+
+import math
+from typing import NamedTuple
+
+# In the order of the columns in the store.
+SOURCES = ("indexnow", "websub", "report")
+
+# Counts fade to one half in about 700 visits, as those of other signals.
+_MEMORY = 0.999
+# The silence of a source that pushes counts for so many of its usual pauses, but at least and at most these days.
+_PAUSES, _SHORTEST, _LONGEST = 5.0, 1 / 24, 30.0
+# A word is never worth more, so that no page is due before everything else for ever.
+_MOST_SURE = 0.99
+# Until a source was checked so often, only so many of the pages it names are visited at once.
+TRIALS = 10
+
+
+class SourceRecord(NamedTuple):
+    """What visits found out about one source of one host. Times are in days."""
+
+    since: float = 0.0  # when it was heard first
+    heard: float = 0.0  # when it was heard last; a report that was read speaks also when it names nothing
+    pause: float = 0.0  # usual time between two messages
+    named: int = 0  # pages it named
+    true: float = 0.0  # visits to named pages that found a change
+    false: float = 0.0  # visits to named pages that found none
+    missed: float = 0.0  # changes of pages it had not named
+    silent: float = 0.0  # days that pages were watched without being named
+
+    @property
+    def precision(self) -> float:
+        """The share of true words, one half before anything is known."""
+        return (self.true + 0.5) / (self.true + self.false + 1.0)
+
+    @property
+    def share_announced(self) -> float:
+        """Of the changes that were found, those it announced. Visits go to what it names, so this flatters it."""
+        return self.true / (self.true + self.missed + 1.0)
+
+    @property
+    def is_heeded(self) -> bool:
+        """Whether a page that it names is visited at once."""
+        return self.precision >= 0.5
+
+    @property
+    def on_trial(self) -> bool:
+        return self.true + self.false < TRIALS
+
+    def recall(self, rate: float) -> float:
+        """The share of changes it announces, when its host's pages change at this rate (a day).
+
+        Pages it did not name would have changed `silent * rate` times if it announced nothing at all.
+        """
+        return 1 - min(1.0, (self.missed + 1.0) / (self.silent * rate + 1.0))
+
+    def silence_until(self, source: str) -> float:
+        """Until when its silence says something."""
+        if source == "report":
+            return self.heard
+        return self.heard + min(max(_PAUSES * self.pause, _SHORTEST), _LONGEST)
+
+
+def hear(record: SourceRecord, at: float, named: int) -> SourceRecord:
+    """The record after a message that names so many pages."""
+    if not record.since:
+        return record._replace(since=at, heard=at, named=named)
+    pause = max(at - record.heard, 0.0)
+    usual = 0.8 * record.pause + 0.2 * pause if record.pause else pause
+    return record._replace(heard=max(record.heard, at), pause=usual, named=record.named + named)
+
+
+def learn(
+    record: SourceRecord, source: str, named_at: float, last_visit: float, visit: float, changed: bool
+) -> SourceRecord:
+    """The record after a visit. `named_at` is when the source named the page last, 0 for never."""
+    if named_at > last_visit:
+        return _faded(record, true=float(changed), false=float(not changed))
+    # Only the time for which it answers counts: a change may also have come before or after it.
+    covered = min(visit, record.silence_until(source)) - max(last_visit, record.since)
+    if covered <= 0 or visit <= last_visit:
+        return record
+    return _faded(record, silent=covered, missed=covered / (visit - last_visit) if changed else 0.0)
+
+
+def _faded(
+    record: SourceRecord, true: float = 0.0, false: float = 0.0, missed: float = 0.0, silent: float = 0.0
+) -> SourceRecord:
+    return record._replace(
+        true=record.true * _MEMORY + true,
+        false=record.false * _MEMORY + false,
+        missed=record.missed * _MEMORY + missed,
+        silent=record.silent * _MEMORY + silent,
+    )
+
+
+def expected_by_word(record: SourceRecord) -> float:
+    """The changes that are expected because a source named a page: P(changed) = 1 - exp(-x) is its precision."""
+    return -math.log(1 - min(record.precision, _MOST_SURE))
