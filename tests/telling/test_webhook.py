@@ -74,7 +74,7 @@ def test_private_addresses_are_out_of_reach(address: str) -> None:
 
 
 def test_a_name_that_resolves_to_a_private_address_is_refused_when_connecting(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sanderling.telling import post as module
+    from sanderling.network import one_request as module
 
     monkeypatch.setattr(module, "names_private", lambda name: False)
     with Endpoint() as endpoint:

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from sanderling import clock
-from sanderling.crawling import beginning, extractors
+from sanderling.crawling import beginning, extractors, inbox
 from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
@@ -38,6 +38,8 @@ _log = logging.getLogger("sanderling")
 
 # Seconds between two rounds of what is done now and then.
 TICK = 0.2
+# Seconds between two looks for messages that sources left in the folder.
+INBOX_EVERY = 2.0
 # How long clients have for their last reports.
 LAST_WORDS = 1.5
 # What webhooks have not been sent by then, they are sent by the next run.
@@ -56,6 +58,7 @@ class CrawlServer:
         self._folder = folder
         self._again = again
         self._stopping = False
+        self._inbox_at = 0.0
         self._sound = True  # until a write fails: then the totals in memory are not those in the store
         self._asked_to_stop: Callable[[], bool] = lambda: False
         self.on_notice: Callable[[str], None] = _log.warning
@@ -226,6 +229,7 @@ class CrawlServer:
         """What is done now and then."""
         self._throughput.sample(self._ledger.counts, time.monotonic())
         self._frontier.tick(clock.now())
+        self._take_up_messages()
         if complaint := self._indexer.step():
             self._notify(f"the search index is not kept up: {complaint}")
         for notice in self._messenger.step():
@@ -237,6 +241,16 @@ class CrawlServer:
                 f"stopped with less than {least >> 20} MiB free on the disk; nothing is lost: "
                 "free some space and run it again"
             )
+
+    def _take_up_messages(self) -> None:
+        """Takes in what sources said while nobody listened."""
+        if time.monotonic() < self._inbox_at:
+            return
+        self._inbox_at = time.monotonic() + INBOX_EVERY
+        for path, told in inbox.waiting(self._folder.path):
+            if told is not None and (problem := self._told_pages.take_in(told)):
+                self._notify(f"a message of {told.origin} is not believed: {problem}")
+            path.unlink(missing_ok=True)
 
     def _stop(self) -> None:
         """Takes the last reports of the clients, and ends all processes."""

@@ -7,6 +7,7 @@ import anyio
 from fastapi import Depends, FastAPI
 
 from sanderling import __version__
+from sanderling.settings import Settings
 from sanderling.web import metrics, pages, problems, signing
 from sanderling.web.api import changes, commands, crawls, events, freshness, hosts, live, search, versions
 from sanderling.web.api import pages as page_api
@@ -15,6 +16,8 @@ from sanderling.web.estimates import Estimates
 from sanderling.web.indexes import Indexes
 from sanderling.web.middleware import Gate
 from sanderling.web.pages.errors import error_page
+from sanderling.web.receiving import indexnow
+from sanderling.web.receiving.crawls import HostIndex
 from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard
 from sanderling.web.shelf import IDLE_SECONDS, Shelf
@@ -50,6 +53,7 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.state.indexes = indexes
     app.state.estimates = Estimates()
     app.state.tallies = Tallies()
+    app.state.indexnow = indexnow.Receiver(HostIndex(shelf), Settings().user_agent)
     app.state.listeners = events.Listeners()
     problems.install(app, error_page)
     for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search, freshness):
@@ -58,6 +62,7 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.include_router(metrics.router)
     app.include_router(changes.feeds)
     app.include_router(signing.router)
+    app.include_router(indexnow.router)
     pages.install(app)
     app.add_middleware(Gate, security=security)
     return app

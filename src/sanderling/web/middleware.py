@@ -9,7 +9,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 
 from sanderling.web.problems import problem
-from sanderling.web.security import SESSION_SECONDS, Security, host_name
+from sanderling.web.security import RECEIVING, SESSION_SECONDS, Security, host_name
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -19,8 +19,8 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 # Larger than any sensible form or list of seeds.
 MOST_BODY = 4 * 1024 * 1024
 
-# Paths that can be seen without signing in.
-_OPEN = ("/login", "/static/")
+# Paths that can be seen without signing in. Messages of sites have keys of their own.
+_OPEN = ("/login", "/static/", *RECEIVING)
 
 
 class Gate:

@@ -1,0 +1,132 @@
+"""Messages of sources: one commit each, nothing of other hosts, and calls within the budget."""
+
+from pathlib import Path
+
+import pytest
+
+from sanderling import clock
+from sanderling.crawling import inbox
+from sanderling.crawling.assembly import Parts, Purpose, assemble
+from sanderling.errors import RunFailed
+from sanderling.freshness import trust
+from sanderling.model import Commit, NamedPage, NewUrl, Outcome, Settled, State, Told, Visit
+from sanderling.refreshing.calls import Calls
+from sanderling.repository.address import located
+from sanderling.repository.folder import Folder
+from sanderling.repository.sqlite import SqliteStore
+from sanderling.repository.store import Store
+from sanderling.settings import Settings
+from sanderling.testing.postgres import PostgresServer
+from sanderling.urls import identity
+
+HOME = "http://e.org"
+HOST = identity(HOME)
+
+
+@pytest.fixture(params=["folder", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Store:
+    if request.param == "folder":
+        opened: Store = SqliteStore(tmp_path / "sanderling.db")
+    else:
+        from sanderling.repository.postgres import PostgresStore
+
+        server: PostgresServer = request.getfixturevalue("postgres")
+        opened = PostgresStore(located(server.dsn, tmp_path) or "")
+    request.addfinalizer(opened.close)
+    return opened
+
+
+def page(name: str, at: float = 0.0, what: str = "changed", home: str = HOME) -> NamedPage:
+    url = f"{home}/{name}"
+    return NamedPage(identity(url), url, what, at or clock.now())  # type: ignore[arg-type]
+
+
+def crawl(store: Store, tmp_path: Path, **settings: object) -> Parts:
+    parts = assemble(store, Settings(delay=0, **settings), [f"{HOME}/"], Folder(tmp_path), tmp_path, 1, Purpose())  # type: ignore[arg-type]
+    rows = [NewUrl(page(n).id, page(n).url, HOST, 1, State.QUEUED, 0.0, 0, 0, "", "") for n in ("old", "left-out")]
+    parts.ledger.admitted(rows)
+    parts.ledger.moved([(State.QUEUED, State.FETCHED), (State.QUEUED, State.EXCLUDED)])
+    settled = [
+        Settled(page("old").id, State.FETCHED, 0, 0.0, ""),
+        Settled(page("left-out").id, State.EXCLUDED, 0, 0.0, "not-reported"),
+    ]
+    visits = [Visit(id=page("old").id, outcome=Outcome.PAGE, status=200, at=9.0)]
+    store.commit(Commit("c", 1, rows, settled, visits, [], {}, parts.ledger.counts))
+    return parts
+
+
+def test_a_message_is_one_commit(store: Store, tmp_path: Path) -> None:
+    parts = crawl(store, tmp_path)
+    now = clock.now()
+    pages = [page("old", now - 5), page("fresh"), page("left-out"), page("never-here", what="gone")]
+    message = Told("report", HOME, pages, "cursor of it", "12")
+    for _ in range(2):  # the same message twice changes nothing
+        assert parts.told_pages.take_in(message) == ""
+        assert store.seen([page("old").id])[page("old").id].report == pytest.approx(now - 5)
+        known = store.known([each.id for each in pages])
+        assert {text.rpartition("/")[2]: state for text, state in known.values()} == {
+            "old": State.FETCHED, "fresh": State.QUEUED, "left-out": State.QUEUED,
+        }  # fmt: skip
+        assert store.noted("cursor of it") == "12"
+        counts = store.counts()
+        assert (counts.known, counts.queued, counts.fetched, counts.excluded) == (4, 3, 1, 0)
+        assert counts == parts.ledger.counts
+    record = trust.unpack(store.trust()[HOST]).sources["report"]
+    assert record.named == 8 and record.since > 0
+    subject = next(each for each in store.subjects() if each.id == page("old").id)
+    assert subject.report == pytest.approx(now - 5) and subject.indexnow == 0.0
+
+
+@pytest.mark.parametrize(
+    ("message", "why"),
+    [
+        (Told("indexnow", HOME, [page("a", home="http://other.org")]), "it names pages of other hosts"),
+        (Told("indexnow", HOME, [page("a", home="http://e.org.evil.org")]), "it names pages of other hosts"),
+        (Told("indexnow", "http://other.org", [page("a", home="http://other.org")]), "is no host of this crawl"),
+        (Told("indexnow", HOME, [page("a")] * 10_001), "more than 10,000 pages"),
+    ],
+)
+def test_what_is_not_believed_leaves_no_trace(tmp_path: Path, message: Told, why: str) -> None:
+    store = SqliteStore(tmp_path / "sanderling.db")
+    parts = crawl(store, tmp_path)
+    before = store.counts()
+    assert why in parts.told_pages.take_in(message)
+    assert store.counts() == before and not store.trust()
+    store.close()
+
+
+def test_what_scope_excludes_is_not_queued(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "sanderling.db")
+    parts = crawl(store, tmp_path, exclude=("/secret",))
+    assert parts.told_pages.take_in(Told("indexnow", HOME, [page("secret")])) == ""
+    assert store.known([page("secret").id])[page("secret").id][1] == State.EXCLUDED
+    store.close()
+
+
+def test_messages_wait_in_the_folder(tmp_path: Path) -> None:
+    first, second = Told("indexnow", HOME, [page("a")]), Told("indexnow", HOME, [page("b")])
+    inbox.leave(tmp_path, first)
+    inbox.leave(tmp_path, second)
+    (tmp_path / inbox.FOLDER / "9.told").write_bytes(b"nonsense")
+    assert [told for _, told in inbox.waiting(tmp_path)] == [first, second, None]
+
+
+def test_a_full_inbox_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inbox, "MOST_MESSAGES", 1)
+    inbox.leave(tmp_path, Told("indexnow", HOME, [page("a")]))
+    with pytest.raises(RunFailed, match="too many messages wait"):
+        inbox.leave(tmp_path, Told("indexnow", HOME, [page("a")]))
+
+
+def test_calls_end_with_the_belief_in_their_source() -> None:
+    calls = Calls()
+    calls.add(HOST, "indexnow", range(100), at=5.0, most=10)
+    first = [calls.next() for _ in range(3)]
+    assert [each.id for each in first if each] == [0, 1, 2]
+    assert not calls.settle(0, at=4.0)  # that visit began before the call: it is made again
+    assert calls.settle(1, at=6.0) and not calls.settle(1, at=6.0)
+    calls.heeded = lambda host, source: False
+    assert calls.next() is None and not calls
+    calls.heeded = lambda host, source: True
+    calls.add(HOST, "indexnow", [50], at=7.0, most=10)
+    assert (call := calls.next()) is not None and call.id == 50

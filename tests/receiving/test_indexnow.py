@@ -1,0 +1,118 @@
+"""IndexNow: a site names its pages that changed, and only a site with the key is heard."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from sanderling.crawling import inbox
+from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
+from sanderling.urls import identity
+from tests.conftest import Run
+from tests.receiving.site import FileSite, crawl, make_site, prose, refreshing
+from tests.servers import Answer, PageServer
+from tests.waiting import until
+from tests.web.served import Served, running
+
+KEY = "0123456789abcdef"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("indexnow")
+
+
+@pytest.fixture(scope="module")
+def site(home: Path) -> Iterator[FileSite]:
+    with make_site(home / "site", 12) as made:
+        (home / "site" / f"{KEY}.txt").write_text(KEY)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def folder(home: Path, site: FileSite, sanderling: Run) -> Path:
+    (home / "crawls").mkdir()
+    crawl(sanderling, site, home / "crawls" / "site")
+    return home / "crawls" / "site"
+
+
+@pytest.fixture(scope="module")
+def server(home: Path, folder: Path) -> Iterator[Served]:
+    # The key of a message is enough: a site has neither token nor password.
+    with running(home / "crawls", "--token", "a-token-of-our-own") as served:
+        yield served
+
+
+def post(server: Served, site: FileSite, *urls: str, **more: str) -> httpx.Response:
+    return server.http.post("/indexnow", json={"host": site.host, "key": KEY, "urlList": list(urls), **more})
+
+
+def committed(folder: Path, url: str) -> int:
+    store = open_store(Folder(folder), readonly=True)
+    try:
+        return len(store.versions(identity(url)))
+    finally:
+        store.close()
+
+
+def test_what_is_not_believed_is_said(server: Served, site: FileSite, folder: Path) -> None:
+    page = f"{site.url}/p1.html"
+    elsewhere = site.url.replace("127.0.0.1", "localhost")
+    assert server.http.get("/api/v1/crawls").status_code == 401
+    for status, sentence, answer in (
+        (422, "is no URL of", post(server, site, page, "http://other.org/")),
+        (422, "is no URL of", post(server, site, f"{elsewhere}/p1.html")),
+        (422, "no crawl of this server knows", post(server, site, "http://other.org/", host="other.org")),
+        (422, "has to be on", post(server, site, page, keyLocation=f"{elsewhere}/{KEY}.txt")),
+        (422, "8 to 128", post(server, site, page, key="short")),
+        (403, "answers 404", post(server, site, page, key="another-key")),
+        (403, "another content", post(server, site, page, key="another-key", keyLocation=f"{site.url}/p1.html")),
+        (422, "urlList", post(server, site)),
+        (422, "urlList", post(server, site, *[page] * 10_001)),
+    ):
+        assert answer.status_code == status, answer.text
+        assert sentence in answer.json()["detail"]
+    assert not list(inbox.waiting(folder))
+
+
+def test_a_key_file_that_redirects_is_not_followed(sanderling: Run, tmp_path: Path) -> None:
+    stolen = PageServer({f"/{KEY}.txt": KEY.encode()})
+    table = {"/": b"<p>a page</p>", f"/{KEY}.txt": Answer(status=302, headers=(("Location", f"/away/{KEY}.txt"),))}
+    with stolen, PageServer(table) as pages:
+        assert sanderling("crawl", f"http://127.0.0.1:{pages.port}/", "-d", tmp_path / "c", "--no-index").code == 0
+        with running(tmp_path / "c") as server:
+            url = f"http://127.0.0.1:{pages.port}/"
+            answer = server.http.get("/indexnow", params={"url": url, "key": KEY})
+            assert answer.status_code == 403 and "redirects" in answer.json()["detail"]
+            for number in range(12):  # a flood of wrong keys costs the host few requests
+                answer = server.http.get("/indexnow", params={"url": url, "key": f"wrong-key-{number}"})
+            assert answer.status_code == 429 and int(answer.headers["retry-after"]) > 0
+
+
+def test_a_message_waits_for_the_next_refresh(server: Served, site: FileSite, folder: Path) -> None:
+    url = f"{site.url}/p2.html"
+    site.write("p2.html", prose(102))
+    assert post(server, site, url).status_code == 202
+    with refreshing(folder):
+        until(lambda: committed(folder, url) == 2)
+        assert not list(inbox.waiting(folder))
+
+
+def test_pages_are_visited_when_they_are_named(server: Served, site: FileSite, folder: Path) -> None:
+    took = []
+    with refreshing(folder):
+        for number in range(3, 10):
+            url = f"{site.url}/p{number}.html"
+            site.write(f"p{number}.html", prose(200 + number))
+            began = time.monotonic()
+            assert post(server, site, url).status_code == 200
+            until(lambda url=url: committed(folder, url) == 2)
+            took.append(time.monotonic() - began)
+        site.write("fresh.html", prose(300))
+        assert post(server, site, f"{site.url}/fresh.html").status_code == 200
+        until(lambda: committed(folder, f"{site.url}/fresh.html") == 1)
+    assert statistics.median(took) < 60  # 0.5 s on an idle machine
