@@ -12,7 +12,6 @@ from sanderling.crawling.recovery import Recovered, recover
 from sanderling.errors import BadFolder
 from sanderling.jobs.client import LazyDetector, user_extractors
 from sanderling.presenting.screen import NowAndThen, duration, many, size
-from sanderling.repository import archives
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
 
@@ -36,7 +35,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     folder, started = Folder(options.dir), time.monotonic()
-    if not any(folder.warcs.glob("*.warc.gz")) and not archives.orphans(folder.warcs):
+    if not any(folder.warcs.rglob("*.warc.gz")):
         raise BadFolder(f"{folder.warcs} holds no archives")
     settings, seeds = settings_for(folder, {})
     with closing(LazyDetector(settings)) as detector:

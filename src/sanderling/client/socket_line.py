@@ -25,10 +25,7 @@ class SocketLine:
     def introduce(self, hello: Hello) -> Welcome | None:
         self._send(hello)
         while True:
-            messages = self._receive()
-            if messages is None:
-                return None
-            for message in messages:
+            for message in self._receive():
                 return message if isinstance(message, Welcome) else None
 
     def fileno(self) -> int:
@@ -36,7 +33,7 @@ class SocketLine:
 
     def hear(self) -> list[Lease | Recall] | None:
         messages = self._receive()
-        if messages is None or any(isinstance(message, Stop) for message in messages):
+        if any(isinstance(message, Stop) for message in messages):
             return None
         return [message for message in messages if isinstance(message, Lease | Recall)]
 
@@ -49,11 +46,8 @@ class SocketLine:
     def _send(self, message: Hello | Report) -> None:
         self._socket.sendall(framed(self._encode(message)))
 
-    def _receive(self) -> list[Welcome | Lease | Recall | Stop] | None:
-        try:
-            data = self._socket.recv(1 << 20)
-        except OSError:
-            return None
+    def _receive(self) -> list[Welcome | Lease | Recall | Stop]:
+        data = self._socket.recv(1 << 20)
         if not data:
-            return None
+            raise ConnectionResetError("the server is gone")
         return [self._decode(frame) for frame in self._incoming.feed(data)]

@@ -49,6 +49,7 @@ def open_crawl(
             archives.require_none(folder.warcs)
         notices = [*store.notices, *_mend(folder, store)]
         place = undo.enter_context(run_folder(folder.path))
+        new_archives(folder.warcs, place).mkdir()
         switchboard = undo.enter_context(contextlib.closing(SocketSwitchboard(socket_in(place))))
         failed.pop_all()
     return OpenCrawl(settings, store, place, switchboard, notices)
@@ -57,6 +58,11 @@ def open_crawl(
 def socket_in(place: Path) -> Path:
     """Where clients and watchers connect to."""
     return place / "socket"
+
+
+def new_archives(warcs: Path, run_folder: Path) -> Path:
+    """Where the clients of a run make new archives (see `fencing`)."""
+    return warcs / run_folder.name
 
 
 def _mend(folder: Folder, store: ArchiveStore) -> list[str]:

@@ -242,6 +242,7 @@ def recover(
             write_whole(folder.settings, dump(settings, tuple(seeds)).encode())
         store = open_store(folder, readonly=False)
         undo.callback(store.close)
+        archives.seal(folder.warcs, store.warcs())
         scratch = Path(undo.enter_context(tempfile.TemporaryDirectory()))
         parts = assemble(store, settings, seeds, folder, scratch, 1, Purpose())
         parts.detection.apply_rules()

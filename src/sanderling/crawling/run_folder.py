@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sanderling.repository.fencing import RUN
+
 LINK = "sanderling.socket"
-_PREFIX = "sanderling-"
 _SOCKET = "socket"
 
 
@@ -20,7 +21,7 @@ def run_folder(folder: Path) -> Iterator[Path]:
     """For whoever holds the crawl's folder."""
     link = folder / LINK
     _clear_up(link)
-    with tempfile.TemporaryDirectory(prefix=_PREFIX) as made:
+    with tempfile.TemporaryDirectory(prefix=RUN) as made:
         place = Path(made)
         link.symlink_to(place / _SOCKET)
         try:
@@ -36,7 +37,7 @@ def _clear_up(link: Path) -> None:
         return
     place = link.readlink()
     left = place.parent
-    ours = place.name == _SOCKET and left.name.startswith(_PREFIX) and left.parent == Path(tempfile.gettempdir())
+    ours = place.name == _SOCKET and left.name.startswith(RUN) and left.parent == Path(tempfile.gettempdir())
     if ours and not _answers(place):  # a copy of a folder that is being crawled leads to where that one is met
         shutil.rmtree(left, ignore_errors=True)
     link.unlink()

@@ -12,7 +12,7 @@ from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
 from sanderling.crawling.final_ranking import FinalRanking
-from sanderling.crawling.opening import open_crawl
+from sanderling.crawling.opening import new_archives, open_crawl
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
@@ -24,7 +24,7 @@ from sanderling.processes.descriptors import make_room_for_clients
 from sanderling.refreshing.logbook import RefreshLog
 from sanderling.refreshing.refresher import refreshing
 from sanderling.refreshing.terms import Terms
-from sanderling.repository import archives
+from sanderling.repository import archives, fencing
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
 from sanderling.server.client_time import in_server_time
@@ -71,6 +71,7 @@ class CrawlServer:
             opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
             self._store, self._switchboard = opened.store, opened.switchboard
+            self._new_archives, self._published = new_archives(folder.warcs, opened.run_folder), set[str]()
             refresher = refreshing(folder.path, opened.run_folder, terms) if terms is not None else None
             parts = assemble(
                 opened.store, settings, seeds, folder, opened.run_folder, crew_size, Purpose(again, refresher, retry)
@@ -200,6 +201,7 @@ class CrawlServer:
 
     def _take_in(self, report: Report) -> None:
         self._frontier.reported(report)
+        self._publish(report)
         bytes_left = self._limits.bytes_left
         visits = self._intake.take_in(report)
         if bytes_left and self._limits.bytes_left == 0:
@@ -209,6 +211,12 @@ class CrawlServer:
             for notice in self._extractor_failures.new((url, visit.failed_extractors) for url, visit in visits):
                 self._notify(notice)
         self.on_commit()
+
+    def _publish(self, report: Report) -> None:
+        """Moves the new archives of a report to the others, before the commit that names them."""
+        if new := report.warcs.keys() - self._published:
+            fencing.publish(self._new_archives, new)
+            self._published |= new
 
     def _answer(self, line: ClientLine, message: Ask | Command | Told) -> None:
         """Answers somebody who asks from outside, after doing what is wanted."""

@@ -61,11 +61,12 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     """Runs a client on the machine of its server. It writes into the folder of the crawl."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server gets it and tells us
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for cycles takes 5 % of the time
-    # A connection error means that the server is gone. Then there is nothing left to do.
+    # A connection error means that the server is gone. Then nothing may be written any more (see `fencing`).
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
-            crawl(name, welcome, line, warc.WarcWriter(warcs, name), Marker(marker).write, warcs.parent)
+            archive = warc.WarcWriter(warcs, name, place=warcs / socket.parent.name)
+            crawl(name, welcome, line, archive, Marker(marker).write, warcs.parent)
 
 
 def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark: Mark, folder: Path) -> None:

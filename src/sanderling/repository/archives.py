@@ -5,13 +5,16 @@ commit or because an older database was restored, are set aside in `warc/orphane
 """
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from isal import igzip_lib
 
 from sanderling.errors import Damaged
+from sanderling.repository import fencing
 
 ORPHANED = "orphaned"
 # A file with nothing but its `warcinfo` record is smaller than this, and any response makes it larger.
@@ -62,27 +65,57 @@ def shortages(folder: Path, committed: Mapping[str, int]) -> list[Shortage]:
     ]
 
 
+def seal(folder: Path, committed: Mapping[str, int], prefix: str = "") -> list[str]:
+    """Makes sure that nobody writes to the archives any more; returns what was done with new files.
+
+    With a `prefix`, this is done for the files of one client, and other clients go on.
+    """
+    done = []
+    if not prefix:
+        for place in fencing.move_runs_away(folder, folder / ORPHANED):
+            done += _set_aside_run(place, folder, committed)
+    for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
+        fencing.take_from_writer(path)
+    return done
+
+
 def set_aside(folder: Path, committed: Mapping[str, int], prefix: str = "") -> list[str]:
     """Moves what was not committed to `orphaned/`; returns what was done.
 
     Those bytes belong to pages that are queued again. If they stayed, these pages would be stored twice.
+    With a `prefix`, this is done for the files of one client, and other clients go on.
     """
-    done = []
+    done = seal(folder, committed, prefix)
     for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
         keep, size = committed.get(path.name, 0), path.stat().st_size
         if not keep:
-            done += _set_aside_file(path)
+            done += _set_aside_file(path, folder)
         elif size > keep:
             done.append(_set_aside_tail(path, keep, size))
     return done
 
 
-def _set_aside_file(path: Path) -> list[str]:
+def _set_aside_run(place: Path, folder: Path, committed: Mapping[str, int]) -> list[str]:
+    """Empties the folder of a run that is over. A power cut may have undone the rename of a file that is committed."""
+    done = []
+    for path in sorted(place.glob("*.warc.gz")):
+        fencing.take_from_writer(path)
+        if committed.get(path.name) and not (folder / path.name).exists():
+            path.rename(folder / path.name)
+        else:
+            done += _set_aside_file(path, folder)
+    shutil.rmtree(place, ignore_errors=True)
+    if not done:
+        with suppress(OSError):  # something was set aside before
+            place.parent.rmdir()
+    return done
+
+
+def _set_aside_file(path: Path, folder: Path) -> list[str]:
     if path.stat().st_size < _ONLY_HEAD:
         path.unlink()
         return []
-    place = _orphaned(path.parent) / path.name
-    path.rename(_free(place))
+    path.rename(_free(_orphaned(folder) / path.name))
     return [f"set {path.name} aside in {ORPHANED}/: the database does not know it"]
 
 

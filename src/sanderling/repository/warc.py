@@ -19,6 +19,7 @@ from isal import igzip_lib
 from sanderling import __version__
 from sanderling.errors import Damaged
 from sanderling.model import Conversion, Exchange, Stored
+from sanderling.repository import fencing
 
 ROTATE_AT = 1 << 30
 
@@ -48,8 +49,9 @@ _HEAD_PACKED, _HEAD = 4096, 3072
 class WarcWriter:
     """Appends records to the files of one client."""
 
-    def __init__(self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT, place: Path | None = None) -> None:
+        """New files are made in `place`. The server moves them to `folder`, where it finds them."""
+        self._place = place or folder
         self._prefix = prefix
         self._rotate_at = rotate_at
         self._serial = 0
@@ -135,7 +137,11 @@ class WarcWriter:
         stamp = datetime.now(UTC).strftime("%Y%m%d%H%M%S")
         self.name = f"{self._prefix}-{stamp}-{self._serial:05d}.warc.gz"
         self._serial += 1
-        self._file = (self._folder / self.name).open("xb")
+        try:
+            self._file = (self._place / self.name).open("xb")
+            fencing.lock(self._file)
+        except (FileNotFoundError, BlockingIOError):
+            raise ConnectionAbortedError("the run is over: another server took the folder") from None
         self._end = 0
         fields = f"software: Sanderling/{__version__}\r\nformat: WARC File Format 1.1\r\n".encode()
         at = _date(time.time())
