@@ -21,7 +21,7 @@ LAYERS = [
     ["change", "forms", "freshness"],
     ["repository"],
     ["search", "telling"],
-    ["client", "server"],
+    ["client", "server", "announcer"],
     ["browser", "refreshing"],
     ["crawling"],
     ["presenting", "library", "jobs", "testing"],

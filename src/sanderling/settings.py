@@ -319,6 +319,11 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
     raise BadSetting(f"{name} = {value!r} is not {expected}")
 
 
+def seconds(name: str, value: Any) -> float:
+    """Reads a duration that is no setting, such as an option of one command."""
+    return float(_in_unit(name, "duration", value))
+
+
 _EXPECTED = {
     "duration": "a duration such as 10s, 5m or 2h",
     "size": "a size such as 64KiB or 16MiB",

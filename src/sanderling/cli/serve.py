@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"a token of {len(token)} characters can be guessed: use --token without a value to create a random one"
         )
-    password = _first_line(options.password_file) if options.password_file else _taken(PASSWORD_VARIABLE)
+    password = first_line(options.password_file) if options.password_file else taken(PASSWORD_VARIABLE)
     if password.startswith("$argon2") and not is_hash(password):
         where = options.password_file or PASSWORD_VARIABLE
         raise UsageError(f"{where} begins like an argon2 hash but is not valid: nobody could sign in")
@@ -108,15 +108,15 @@ def _token(options: argparse.Namespace) -> str:
         raise UsageError("give only one of --token and --token-file")
     if options.token is not None:
         return options.token or secrets.token_urlsafe(24)
-    return _first_line(options.token_file) if options.token_file else _taken(TOKEN_VARIABLE)
+    return first_line(options.token_file) if options.token_file else taken(TOKEN_VARIABLE)
 
 
-def _taken(variable: str) -> str:
+def taken(variable: str) -> str:
     """A secret from the environment. It is removed there, so that the crawls that are started do not inherit it."""
     return os.environ.pop(variable, "").strip()
 
 
-def _first_line(path: Path) -> str:
+def first_line(path: Path) -> str:
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

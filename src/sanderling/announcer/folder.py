@@ -1,0 +1,255 @@
+"""A site that is a folder of files, such as what a static-site generator writes."""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from sanderling.announcer.content import read
+from sanderling.announcer.dirty import QUIET, SHORT, DirtyPaths
+from sanderling.announcer.memory import Memory, PageRow
+from sanderling.announcer.pages import PageMap, depth
+from sanderling.announcer.recording import PageState, record, record_gone
+from sanderling.announcer.scanning import FileSeen, Walk, compared
+from sanderling.announcer.watching import CannotWatch, FolderWatch, tells_closing
+
+# How long a page has to be missing, in seconds, until it is gone: generators remove all files and write them again.
+GONE_AFTER = 10.0
+# How long a step may take while there is more to do, in seconds.
+SLICE = 0.1
+# Between scans: at least this many seconds, and this many times as long as a scan takes.
+SCAN_WITH_EVENTS, SCAN_WITHOUT = (3600.0, 1000), (10.0, 50)
+# Files of a scan that are committed together.
+_TOGETHER = 1000
+_READY = 500
+
+Say = Callable[[str], None]
+
+
+class FolderSource:
+    def __init__(
+        self, root: str, pages: PageMap, memory: Memory, say: Say, wake: Callable[[], None], *,
+        events: bool = True, ignored: list[Any] | None = None, outside: tuple[bytes, ...] = (), every: float = 0.0,
+        gone_after: float = GONE_AFTER,
+    ) -> None:  # fmt: skip
+        self.root = os.fsencode(os.path.abspath(root))
+        self._pages = pages
+        self._memory = memory
+        self._say = say
+        self._ignored = ignored or []
+        self._outside = outside  # what the announcer itself writes
+        self._every = every
+        self._gone_after = gone_after
+        self.hints = True  # turned off in rush hours
+        self._dirty = DirtyPaths(wake, tells_closing())
+        self._walk = Walk(self.root)
+        self._scan: Iterator[None] | None = None
+        self._next_scan = 0.0
+        self._scanned_at = 0.0  # when the last whole scan began
+        self._away = ""
+        self._inode = 0
+        self._events = events
+        self._watch = self._start_watch() if events and not self._missing_root() else None
+        self._complete = bool(memory.fact("complete", 0))
+
+    def _start_watch(self) -> FolderWatch | None:
+        try:
+            return FolderWatch(self.root, self._dirty)
+        except CannotWatch as why:
+            self._say(f"no events of the file system: {why}; the folder is scanned again and again instead")
+            return None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all pages were seen once."""
+        return self._complete
+
+    @property
+    def settled(self) -> bool:
+        """Whether a scan is done, and no file is waited for."""
+        waits = self._dirty.next_at() < float("inf") or self._memory.first_missing()
+        return bool(self._scanned_at) and self._scan is None and not waits
+
+    @property
+    def how(self) -> str:
+        return "events of the file system" if self._watch else "scans"
+
+    def close(self) -> None:
+        if self._watch:
+            self._watch.close()
+
+    def step(self, now: float) -> float:
+        """Does some of what is to be done; returns when there is more."""
+        if why := self._missing_root():
+            if why != self._away:
+                self._say(f"{why}; nothing is announced until it is back")
+            self._away, self._scan = why, None
+            return now + 1.0
+        if self._away or (self._watch and not self._watch.is_alive()):
+            self._watch_anew()
+        ready = self._dirty.take(now, _READY)
+        if ready:
+            with self._memory.together():
+                for path in ready:
+                    for alias in self._aliases(path):
+                        self._look(alias, now)
+        self._go_on_scanning(now)
+        gone_at = self._confirm_missing(now)
+        if self._scan or len(ready) == _READY:
+            return now
+        return min(self._dirty.next_at(), self._next_scan, gone_at)
+
+    def _missing_root(self) -> str:
+        """Why the folder cannot be believed; empty when it can."""
+        try:
+            found = os.stat(self.root).st_ino
+            if self._inode and found != self._inode:
+                self._away = self._away or "it is another folder now"
+            self._inode = found
+            with os.scandir(self.root) as entries:
+                if next(entries, None) is None and len(self._memory):
+                    return f"{os.fsdecode(self.root)} is empty, as if a disk were not mounted"
+        except OSError as error:
+            return f"{os.fsdecode(self.root)} cannot be read: {error.strerror}"
+        return ""
+
+    def _watch_anew(self) -> None:
+        """The folder was away, or replaced by another: what happened meanwhile nobody saw."""
+        if self._away:
+            self._say(f"{os.fsdecode(self.root)} is watched anew")
+        self._away = ""
+        if self._events:
+            self.close()
+            self._watch = self._start_watch()
+        self._scan, self._next_scan = None, 0.0
+
+    def _aliases(self, path: bytes) -> Iterator[bytes]:
+        """A path, and the others that lead to it by links to folders."""
+        yield path
+        for link, target in self._walk.links.items():
+            if path.startswith(target + b"/"):
+                yield link + path[len(target) :]
+
+    # Single files
+
+    def _look(self, path: bytes, now: float) -> None:
+        if self.url_of(path) is None:
+            return
+        row, file = self._memory.page(path), self._walk.look(path)
+        if file is not None:
+            self._compare(file, row, now)
+        elif row is not None:
+            self._memory.miss(path, now)
+
+    def url_of(self, path: bytes) -> str | None:
+        return None if path.startswith(self._outside) else self._pages.url(path)
+
+    def _compare(self, file: FileSeen, row: PageRow | None, now: float) -> None:
+        if row is not None and (row.size, row.mtime, row.inode) == (file.size, file.mtime, file.inode):
+            if self._memory.first_missing():
+                self._memory.found_again(file.path)
+            return
+        age = now - file.mtime / 1e9
+        if 0 <= age < (QUIET if file.size == 0 else SHORT):  # just emptied, to be filled; or written this moment
+            self._dirty.wait_for(file.path, now + QUIET)
+            return
+        url = self.url_of(file.path)
+        content = read(self.root, file, self._ignored, self.hints and file.path.endswith((b"html", b"htm")))
+        if url is None or content is None:
+            if url and os.access(os.path.join(self.root, file.path), os.R_OK):
+                self._dirty.wait_for(file.path, now + QUIET)
+            return
+        written = file.mtime / 1e9
+        at = written if not self._complete or self._scanned_at <= written <= now else now
+        state = PageState(
+            file.path,
+            url,
+            depth(url, self._pages.site),
+            content.hash,
+            at,
+            file.size,
+            file.mtime,
+            file.inode,
+            content.hints,
+        )
+        record(self._memory, state, row, announce=self._complete)
+
+    # Scans
+
+    def _go_on_scanning(self, now: float) -> None:
+        if self._scan is None:
+            folder = self._dirty.take_folder()
+            if now >= self._next_scan or folder == b"":
+                self._scan = self._scan_all(now)
+            elif folder is not None:
+                self._scan = self._scan_below(folder, now)
+        end = time.monotonic() + SLICE
+        while self._scan is not None:
+            if next(self._scan, self) is self:
+                self._scan = None
+            elif time.monotonic() > end:
+                break
+
+    def _scan_all(self, began: float) -> Iterator[None]:
+        self._next_scan = float("inf")
+        self._walk = Walk(self.root)
+        cost = 0.0
+        steps = self._scan_below(b"", began)
+        while True:
+            start = time.thread_time()
+            if next(steps, self) is self:
+                break
+            cost += time.thread_time() - start
+            yield
+        self._scanned_at = began
+        if self._walk.unreadable:
+            first = os.fsdecode(self._walk.unreadable[0])
+            self._say(
+                f"{len(self._walk.unreadable)} folders cannot be read, such as {first}; their pages are left as they were"
+            )
+        if not self._complete:
+            self._memory.remember("complete", 1)
+            self._complete = True
+        least, times = SCAN_WITH_EVENTS if self._watch else (self._every or SCAN_WITHOUT[0], SCAN_WITHOUT[1])
+        self._next_scan = time.time() + max(least, times * cost)
+
+    def _scan_below(self, folder: bytes, now: float) -> Iterator[None]:
+        """Compares all files of a folder with the memory, some at each step."""
+        first, before = (folder + b"/", folder + b"0") if folder else (b"", None)
+        pairs = compared(self._walk.files(folder), self._memory.pages(first, before))
+        more = True
+        while more:
+            with self._memory.together():
+                more = self._compare_some(pairs, time.time())
+            yield
+
+    def _compare_some(self, pairs: Iterator[tuple[FileSeen | None, PageRow | None]], now: float) -> bool:
+        end = time.monotonic() + SLICE
+        for number, (file, row) in enumerate(pairs, 1):
+            if file is None:
+                if row is not None and not any(row.key.startswith(each) for each in self._walk.unreadable):
+                    self._memory.miss(row.key, now)
+            elif row is not None or self.url_of(file.path) is not None:
+                self._compare(file, row, now)
+            if number % 100 == 0 and (number >= _TOGETHER or time.monotonic() > end):
+                return True
+        return False
+
+    # What is gone
+
+    def _confirm_missing(self, now: float) -> float:
+        since = self._memory.first_missing()
+        if not since:
+            return float("inf")
+        if since + self._gone_after > now:
+            return since + self._gone_after
+        with self._memory.together():
+            keys = self._memory.missing(now - self._gone_after, _READY)
+            for key in keys:
+                row = self._memory.page(key)
+                if row is None or (self.url_of(key) is not None and self._walk.look(key) is not None):
+                    self._memory.found_again(key)
+                    self._look(key, now)
+                else:
+                    record_gone(self._memory, row, self.url_of(key) or "", since, announce=self._complete)
+        return now if len(keys) == _READY else self._memory.first_missing() + self._gone_after or float("inf")

@@ -1,0 +1,40 @@
+"""The main page of a site and the pages it links to: the most important ones."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from sanderling.announcer.pages import INDEXES
+from sanderling.urls import join
+
+MOST_LINKS = 1000
+_MOST_BYTES = 4 * 1024**2
+
+
+def linked_by(root: Path, site: str) -> Callable[[], frozenset[str]]:
+    """A function that reads the main page again when its file is another one."""
+    kept: tuple[tuple[int, int], frozenset[str]] | None = None
+
+    def linked() -> frozenset[str]:
+        nonlocal kept
+        for name in INDEXES:
+            where = root / os.fsdecode(name)
+            try:
+                found = where.stat()
+                if kept is None or kept[0] != (found.st_size, found.st_mtime_ns):
+                    with where.open("rb") as file:
+                        kept = (found.st_size, found.st_mtime_ns), _links(file.read(_MOST_BYTES), site)
+                return kept[1]
+            except OSError:
+                continue
+        return frozenset([site])
+
+    return linked
+
+
+def _links(body: bytes, site: str) -> frozenset[str]:
+    from sanderling.documents.html import HtmlPage  # large, and needed now and then
+
+    hrefs = dict.fromkeys(HtmlPage(body, None, site).hrefs(follow_nofollow=True))
+    urls = (join(site, href) for href in hrefs)
+    return frozenset([site, *[url for url in urls if url and url.startswith(site)][:MOST_LINKS]])

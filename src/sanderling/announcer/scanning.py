@@ -1,0 +1,107 @@
+"""Walks through a folder in the order of the bytes of its paths, so that it can be compared with the memory in one pass."""
+
+import os
+import stat
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from sanderling.announcer.memory import PageRow
+
+# Folders inside each other. A path cannot be longer than 4,096 bytes on most systems.
+DEEPEST = 1000
+
+
+class FileSeen(NamedTuple):
+    path: bytes  # relative to the folder
+    size: int
+    mtime: int
+    inode: int
+
+
+class Walk:
+    """One walk. What it could not read is in `unreadable`: of that nothing is known, not even that it is gone."""
+
+    def __init__(self, root: bytes) -> None:
+        self.root = root
+        self.unreadable: list[bytes] = []
+        self.links: dict[bytes, bytes] = {}  # linked folders, and the folders inside the root that they lead to
+        self._real_root = os.path.realpath(root)
+
+    def files(self, below: bytes = b"") -> Iterator[FileSeen]:
+        """All regular files below a folder that are not hidden, each as it is now."""
+        stack = [self._entries(below)]
+        while stack:
+            entry = next(stack[-1], None)
+            if entry is None:
+                stack.pop()
+            elif isinstance(entry, FileSeen):
+                yield entry
+            elif len(stack) < DEEPEST:
+                stack.append(self._entries(entry))
+
+    def _entries(self, folder: bytes) -> Iterator[FileSeen | bytes]:
+        """Files and folders, the latter as their path, as they are sorted with a slash behind the names of folders."""
+        prefix = folder + b"/" if folder else b""
+        try:
+            with os.scandir(os.path.join(self.root, folder)) as entries:
+                names = sorted(
+                    (entry.name + b"/" if self._is_folder(entry, prefix) else entry.name)
+                    for entry in entries
+                    if not entry.name.startswith(b".")
+                )
+        except FileNotFoundError:
+            return
+        except OSError:
+            self.unreadable.append(prefix)
+            return
+        for name in names:
+            if name.endswith(b"/"):
+                yield prefix + name[:-1]
+            elif seen := self.look(prefix + name):
+                yield seen
+
+    def _is_folder(self, entry: os.DirEntry[bytes], prefix: bytes) -> bool:
+        if not entry.is_symlink():
+            return entry.is_dir(follow_symlinks=False)
+        return entry.is_dir() and self._leads_inside(prefix + entry.name)
+
+    def _leads_inside(self, path: bytes) -> bool:
+        """Whether a linked folder lies inside the root and does not hold the link itself, so that nothing is endless."""
+        if any(path.startswith(link + b"/") for link in self.links):
+            return False
+        target = os.path.realpath(os.path.join(self.root, path))
+        where = os.path.realpath(os.path.dirname(os.path.join(self.root, path)))
+        if not target.startswith(self._real_root + b"/") or (where + b"/").startswith(target + b"/"):
+            return False
+        self.links[path] = os.path.relpath(target, self._real_root)
+        return True
+
+    def look(self, path: bytes) -> FileSeen | None:
+        """A regular file as it is now, or None. A link counts as the file it leads to, when that is inside the root."""
+        where = os.path.join(self.root, path)
+        try:
+            found = os.lstat(where)
+            if stat.S_ISLNK(found.st_mode):
+                if not os.path.realpath(where).startswith(self._real_root + b"/"):
+                    return None
+                found = os.stat(where)
+        except OSError:
+            return None
+        if not stat.S_ISREG(found.st_mode):
+            return None
+        return FileSeen(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def compared(seen: Iterator[FileSeen], known: Iterator[PageRow]) -> Iterator[tuple[FileSeen | None, PageRow | None]]:
+    """Files beside what is remembered of them; both in the order of their paths."""
+    file, row = next(seen, None), next(known, None)
+    while file is not None or row is not None:
+        if row is None or (file is not None and file.path < row.key):
+            yield file, None
+            file = next(seen, None)
+        elif file is None or row.key < file.path:
+            yield None, row
+            row = next(known, None)
+        else:
+            yield file, row
+            file, row = next(seen, None), next(known, None)

@@ -1,0 +1,95 @@
+"""Events of the file system, through watchdog: inotify, FSEvents, kqueue or ReadDirectoryChangesW."""
+
+import logging
+import os
+import sys
+import time
+from typing import Any
+
+from sanderling.announcer.dirty import DirtyPaths
+from sanderling.announcer.pages import is_hidden
+
+
+class CannotWatch(Exception):
+    """There are no events; the text says why. Scans find changes, too."""
+
+
+class FolderWatch:
+    """Tells of everything that happens below a folder."""
+
+    def __init__(self, root: bytes, dirty: DirtyPaths) -> None:
+        try:
+            from watchdog import events
+            from watchdog.observers import Observer
+        except ImportError:
+            raise CannotWatch("watchdog is not installed (`pip install 'sanderling[announce]'`)") from None
+        # What web servers do all day, opening and closing, is not asked for.
+        wanted: list[Any] = [
+            events.FileModifiedEvent, events.FileCreatedEvent, events.FileMovedEvent, events.FileDeletedEvent,
+            events.FileClosedEvent, events.DirCreatedEvent, events.DirMovedEvent, events.DirDeletedEvent,
+        ]  # fmt: skip
+        self._overflow = _Overflow(dirty)
+        logging.getLogger("watchdog").addHandler(self._overflow)
+        self._observer = Observer()
+        try:
+            handler: Any = _Handler(root, dirty)
+            self._observer.schedule(handler, os.fsdecode(root), recursive=True, event_filter=wanted)
+            self._observer.start()
+        except OSError as error:
+            self.close()
+            raise CannotWatch(_why(error)) from None
+
+    def is_alive(self) -> bool:
+        return self._observer.is_alive()
+
+    def close(self) -> None:
+        logging.getLogger("watchdog").removeHandler(self._overflow)
+        if self._observer.is_alive():
+            self._observer.stop()
+            self._observer.join(2)
+
+
+def tells_closing() -> bool:
+    return sys.platform == "linux"
+
+
+def _why(error: OSError) -> str:
+    if error.errno == 28:  # ENOSPC, which means here that there are no more watches
+        return "the system allows too few inotify watches (sysctl fs.inotify.max_user_watches)"
+    return error.strerror or str(error)
+
+
+class _Handler:
+    """What watchdog calls, in a thread of its own."""
+
+    def __init__(self, root: bytes, dirty: DirtyPaths) -> None:
+        self._prefix = os.path.join(root, b"")
+        self._dirty = dirty
+
+    def dispatch(self, event: Any) -> None:
+        for where in (event.src_path, event.dest_path):
+            if where:
+                self._happened(event, os.fsencode(where))
+
+    def _happened(self, event: Any, where: bytes) -> None:
+        path = where.removeprefix(self._prefix).replace(os.fsencode(os.sep), b"/")
+        if where == path:  # the root itself
+            self._dirty.lose()
+        elif is_hidden(path):
+            return
+        elif event.is_directory:
+            self._dirty.touch_folder(path)
+        else:
+            self._dirty.touch(path, time.time(), event.event_type)
+
+
+class _Overflow(logging.Handler):
+    """The one way in which watchdog says that events were lost."""
+
+    def __init__(self, dirty: DirtyPaths) -> None:
+        super().__init__(logging.WARNING)
+        self._dirty = dirty
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if "overflow" in record.getMessage().lower():
+            self._dirty.lose()

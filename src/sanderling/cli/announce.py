@@ -1,0 +1,319 @@
+"""`sanderling announce`: says which pages of a site are new, changed or gone."""
+
+import argparse
+import signal
+import threading
+import time
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING
+
+from sanderling.announcements import MANIFEST, robots_lines
+from sanderling.announcer.announcer import Announcer
+from sanderling.announcer.assembly import SiteOptions, assemble, state_folder
+from sanderling.announcer.flag import LONGEST
+from sanderling.announcer.pages import TYPES, site_of
+from sanderling.announcer.pushing import INDEXNOW, PushAddress
+from sanderling.announcer.quiet import quiet_of
+from sanderling.cli.serve import SHORTEST_TOKEN, TOKEN_VARIABLE, first_line, taken
+from sanderling.errors import UsageError, quoted
+from sanderling.presenting.arguments import pathname
+from sanderling.presenting.screen import harmless, many, say
+from sanderling.settings import seconds
+from sanderling.telling.webhook import DeliveryAnswer
+from sanderling.urls import canonical
+
+if TYPE_CHECKING:
+    from sanderling.announcer.serving import ReportServer
+
+_ABOUT = """Watches the pages of a site and publishes which of them are new, changed or gone, so that crawlers visit just these.
+
+FOLDER is what the web server serves. The report is written to FOLDER/.well-known/sanderling/, as static files: a sitemap
+with exact dates, lists of changes, and a signed manifest. The folder is only read otherwise, and no port is opened. A
+change is a change of content; hidden files and temporary files of editors are no pages.
+
+Run it as a service. It ends at once, and goes on where it was. With --once it is a step of a build.
+
+Examples:
+  sanderling announce /srv/www --site https://example.org/
+  sanderling announce public --site https://example.org/ --once --push indexnow
+  sanderling announce /srv/www --site https://example.org/ --map '**.html=**' --map 'drafts/**=-'
+  sanderling announce /srv/a /srv/b --site https://a.example/ --site https://b.example/
+  sanderling announce /srv/www --site https://example.org/ --sql 'SELECT url, updated FROM pages' --database shop.db
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("announce", help="publish which pages of a site changed", description=_ABOUT)
+    parser.add_argument("folder", nargs="+", type=pathname, metavar="FOLDER", help="what the web server serves")
+    parser.add_argument(
+        "--site", action="append", required=True, metavar="URL", help="the site's URL, one for each FOLDER"
+    )
+    parser.add_argument(
+        "--report",
+        type=pathname,
+        metavar="DIR",
+        help="where to write the report (default: FOLDER/.well-known/sanderling)",
+    )
+    parser.add_argument(
+        "--report-url", default="", metavar="URL", help="where the report is on the web, if DIR is not below FOLDER"
+    )
+    parser.add_argument(
+        "--state",
+        type=pathname,
+        metavar="DIR",
+        help="what to remember, never public (default: ~/.local/state/sanderling/announce)",
+    )
+    parser.add_argument("--once", action="store_true", help="scan, publish, tell and end")
+
+    pages = parser.add_argument_group("pages")
+    pages.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="PATTERN=URL",
+        help="the URL of files: * is a part of a name, ** any path; '-' for no page (repeatable)",
+    )
+    pages.add_argument(
+        "--types",
+        default="",
+        metavar="LIST",
+        help=f"endings of files that are pages, or 'all' (default: {b','.join(TYPES).decode()})",
+    )
+    pages.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="text that does not count as content, such as the time of a build (repeatable)",
+    )
+    pages.add_argument(
+        "--gone-after",
+        default="10s",
+        metavar="TIME",
+        help="how long a page has to be missing to be gone (default: 10s)",
+    )
+
+    source = parser.add_argument_group("other sources than files").add_mutually_exclusive_group()
+    source.add_argument("--command", default="", help="a shell command that lists pages: a line each, URL and version")
+    source.add_argument(
+        "--sql", default="", metavar="QUERY", help="a query that gives URL and version; needs --database"
+    )
+    source.add_argument(
+        "--git",
+        nargs="?",
+        const="HEAD",
+        default="",
+        metavar="BRANCH",
+        help="FOLDER is a git repository: the files of a branch (default: HEAD)",
+    )
+    parser.add_argument("--database", default="", metavar="DB", help="an SQLite file, or postgresql://...")
+    parser.add_argument(
+        "--every", default="10s", metavar="TIME", help="how often to scan without events, or to list (default: 10s)"
+    )
+    parser.add_argument(
+        "--no-events", action="store_true", help="scan again and again instead of using events of the file system"
+    )
+
+    spare = parser.add_argument_group("sparing the machine (watching goes on; ranking and sitemap rest)")
+    spare.add_argument(
+        "--quiet", action="append", default=[], metavar="HH:MM-HH:MM", help="rest at these times (repeatable)"
+    )
+    spare.add_argument(
+        "--quiet-when", action="append", default=[], metavar="CONDITION", help="rest while this holds, such as 'load>2'"
+    )
+
+    tell = parser.add_argument_group("telling others at once")
+    tell.add_argument(
+        "--push",
+        action="append",
+        default=[],
+        metavar="URL",
+        help="an IndexNow address, such as http://localhost:8080/indexnow; 'indexnow' for all engines (repeatable)",
+    )
+    tell.add_argument(
+        "--websub",
+        action="append",
+        default=[],
+        metavar="HUB",
+        help="a WebSub hub to ping when a feed changed (repeatable)",
+    )
+    tell.add_argument("--feed", action="append", default=[], metavar="URL", help="a feed of the site (repeatable)")
+
+    own = parser.add_argument_group("own server")
+    own.add_argument(
+        "--listen",
+        default="",
+        metavar="[HOST:]PORT",
+        help="serve the report, and let crawlers take the site with POST /begin",
+    )
+    own.add_argument(
+        "--token-file",
+        type=pathname,
+        metavar="FILE",
+        help=f"a file with the token for /begin (or the variable {TOKEN_VARIABLE})",
+    )
+    own.add_argument(
+        "--longest-taken",
+        default=f"{LONGEST:.0f}s",
+        metavar="TIME",
+        help="how long a crawler may keep the site (default: 1h)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    sites = [_site(options, folder, site) for folder, site in _pairs(options)]
+    wake = threading.Event()
+    signals = _heed_signals(wake)
+    announcers: list[Announcer] = []
+    server = None
+    try:
+        for site in sites:
+            announcers.append(assemble(site, _post, lambda line: say(harmless(line)), wake.set))
+            _greet(announcers[-1], site)
+        server = _serve(options, announcers)
+        _loop(announcers, wake, signals, options.once)
+    finally:
+        if server:
+            server.close()
+        for announcer in announcers:
+            announcer.finish()
+    return 0 if not signals or signals[0] == signal.SIGTERM else 128 + signals[0]
+
+
+def _loop(announcers: list[Announcer], wake: threading.Event, signals: list[int], once: bool) -> None:
+    complete = {each.site for each in announcers if each.source.complete}
+    said = time.monotonic()
+    while not signals:
+        wake.clear()
+        due = min(announcer.step(time.time()) for announcer in announcers)
+        for announcer in announcers:
+            if announcer.source.complete and announcer.site not in complete:
+                complete.add(announcer.site)
+                say(f"{announcer.site}: {many(len(announcer.memory), 'page')} found; changes are announced from now on")
+            elif not announcer.source.complete and time.monotonic() - said > 5:
+                said = time.monotonic()
+                say(f"{announcer.site}: {many(len(announcer.memory), 'page')} so far")
+        if once and all(announcer.idle for announcer in announcers):
+            return
+        wake.wait(max(0.0, min(due - time.time(), 1.0 if once else 3600.0)))
+
+
+def _heed_signals(wake: threading.Event) -> list[int]:
+    """The first signal ends after the step; the second at once, which loses nothing either."""
+    signals: list[int] = []
+
+    def handle(number: int, _: FrameType | None) -> None:
+        if signals:
+            raise KeyboardInterrupt
+        signals.append(number)
+        wake.set()
+
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, handle)
+    return signals
+
+
+def _pairs(options: argparse.Namespace) -> list[tuple[Path, str]]:
+    if len(options.folder) != len(options.site):
+        raise UsageError(
+            f"there are {many(len(options.folder), 'folder')} and {many(len(options.site), 'site')}; each folder needs its --site"
+        )
+    sites = [site_of(text) for text in options.site]
+    if len(set(sites)) < len(sites):
+        raise UsageError("two folders have the same --site")
+    if len(sites) > 1 and (options.report or options.listen or options.git or options.command or options.sql):
+        raise UsageError(
+            "with several sites there is no --report, --listen, --git, --command and --sql; run a process for each"
+        )
+    for folder in options.folder:
+        if not folder.is_dir():
+            raise UsageError(f"{quoted(str(folder))} is not a folder")
+    return list(zip(options.folder, sites, strict=True))
+
+
+def _site(options: argparse.Namespace, folder: Path, site: str) -> SiteOptions:
+    if bool(options.sql) != bool(options.database):
+        raise UsageError("--sql and --database belong together")
+    if options.websub and not options.feed:
+        raise UsageError("--websub needs --feed: which feed is the hub to be told of?")
+    feeds = [canonical(text) or "" for text in options.feed]
+    for text, feed in zip(options.feed, feeds, strict=True):
+        if not feed.startswith(site):
+            raise UsageError(f"the feed {quoted(text)} is not below {site}")
+    pushes = [PushAddress("indexnow", INDEXNOW if text == "indexnow" else _web(text)) for text in options.push]
+    pushes += [PushAddress("websub", _web(text)) for text in options.websub]
+    return SiteOptions(
+        folder=folder,
+        site=site,
+        state=state_folder(options.state, site),
+        report=options.report,
+        report_url=options.report_url and _web(options.report_url),
+        maps=tuple(options.map),
+        types=tuple(each.strip() for each in options.types.split(",") if each.strip()),
+        ignore=tuple(options.ignore),
+        command=options.command,
+        sql=options.sql,
+        database=options.database,
+        git=options.git,
+        events=not options.no_events and not options.once,
+        every=seconds("every", options.every),
+        gone_after=0.0 if options.once else seconds("gone-after", options.gone_after),
+        quiet=quiet_of(options.quiet, options.quiet_when),
+        pushes=tuple(dict.fromkeys(pushes)),
+        feeds=tuple(feeds),
+        longest_taken=seconds("longest-taken", options.longest_taken),
+    )
+
+
+def _greet(announcer: Announcer, site: SiteOptions) -> None:
+    say(
+        f"{site.site}: watching {harmless(str(site.folder))} by {announcer.source.how}; report: {announcer.publisher.url}{MANIFEST}"
+    )
+    robots = site.folder / "robots.txt"
+    wanted = robots_lines(announcer.publisher.url).splitlines()
+    try:
+        text = robots.read_text("utf-8", "replace") if robots.exists() else ""
+    except OSError:
+        return
+    missing = [line for line in wanted if line not in text]
+    if missing:
+        say(f"{site.site}: for crawlers to find the report, add to robots.txt: {' and '.join(map(repr, missing))}")
+
+
+def _serve(options: argparse.Namespace, announcers: list[Announcer]) -> "ReportServer | None":
+    if not options.listen:
+        return None
+    from sanderling.announcer.serving import ReportServer
+
+    host, _, port = options.listen.rpartition(":")
+    if not port.isdecimal() or int(port) > 65_535:
+        raise UsageError(f"{quoted(options.listen)} is not an address such as 8081 or 127.0.0.1:8081")
+    (announcer,) = announcers
+    token = first_line(options.token_file) if options.token_file else taken(TOKEN_VARIABLE)
+    if not token:
+        raise UsageError(
+            f"--listen needs a token that crawlers present at /begin: --token-file or the variable {TOKEN_VARIABLE}"
+        )
+    if len(token) < SHORTEST_TOKEN:
+        raise UsageError(f"a token of {len(token)} characters can be guessed; it needs {SHORTEST_TOKEN} at least")
+    server = ReportServer(host.strip("[]") or "127.0.0.1", int(port), announcer.publisher.folder, announcer.flag, token)
+    say(f"{announcer.site}: the report is served at http://{host or '127.0.0.1'}:{server.port}/{MANIFEST}")
+    return server
+
+
+def _post(url: str, headers: dict[str, str], body: bytes) -> DeliveryAnswer:
+    """The user named the address, so it may be a private one."""
+    from sanderling.network import agent
+    from sanderling.settings import Settings
+    from sanderling.telling.post import post
+
+    return post(url, headers, body, agent=agent(Settings()), private=True)
+
+
+def _web(text: str) -> str:
+    url = canonical(text)
+    if url is None:
+        raise UsageError(f"{quoted(text)} is not a URL such as http://localhost:8080/indexnow")
+    return url
