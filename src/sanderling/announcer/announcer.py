@@ -61,6 +61,7 @@ class Announcer:
         self._quiet = quiet
         self._linked = linked
         self._say = say
+        self.at_once = False  # all that is found is published together: the announcer is to end after it
         self._is_quiet = False
         self._quiet_at = self._published_at = self._manifest_at = self._said_at = 0.0
         self._sitemap: Iterator[None] | None = None
@@ -74,7 +75,7 @@ class Announcer:
     def step(self, now: float) -> float:
         """Does what is due; returns when there is more to do."""
         due = self.source.step(now)
-        if not self.source.complete:
+        if not self.source.complete or (self.at_once and not self.source.settled):
             return due
         self._rest_or_not(now)
         stale = self._publish(now)

@@ -171,6 +171,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         for site in sites:
             announcers.append(assemble(site, _post, lambda line: say(harmless(line)), wake.set))
+            announcers[-1].at_once = options.once
             _greet(announcers[-1], site)
         server = _serve(options, announcers)
         _loop(announcers, wake, signals, options.once)
