@@ -14,7 +14,7 @@ PACKAGE = Path(sanderling.__file__).parent
 # Lowest first. Rooms of one layer do not know each other. The last layer is the composition root.
 LAYERS = [
     ["errors", "clock", "files", "arrays"],
-    ["urls"],
+    ["urls", "credentials"],
     ["settings", "model", "processes"],
     ["graph", "network", "announcements"],
     ["documents"],

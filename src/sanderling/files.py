@@ -3,24 +3,22 @@
 import os
 from pathlib import Path
 
+# For files that may hold passwords.
+PRIVATE = 0o600
 
-def write_whole(path: Path, *parts: bytes, sync: bool = True, private: bool = False) -> None:
+
+def write_whole(path: Path, *parts: bytes, sync: bool = True, mode: int = 0o666) -> None:
     """Writes a file, complete or not at all.
 
     `sync` waits until the data is on the disk. Files that are needed only while a crawl runs can do without it.
-    A `private` file can be read by its owner only, from its first byte on.
+    The file has its `mode`, less what the umask takes, from its first byte on.
     """
     beside = path.with_name(path.name + ".part")
-    if private:
-        beside.unlink(missing_ok=True)  # one that was left may be readable
-    with open(beside, "wb", opener=_private if private else None) as file:
+    beside.unlink(missing_ok=True)  # one that was left may have another mode
+    with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         for part in parts:
             file.write(part)
         if sync:
             file.flush()
             os.fsync(file.fileno())
     beside.replace(path)
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import msgspec
 
-from sanderling import __version__
+from sanderling import __version__, credentials
 from sanderling.clock import DAY
 from sanderling.errors import BadSetting
 from sanderling.urls import as_written
@@ -174,7 +174,7 @@ DECLARED = [
     Declared("private_seeds", "flag", "Manners", "allow seeds at such addresses; off for crawls that are created through the API"),
     Declared("user_agent", "text", "Manners", "the User-Agent header; robots rules are matched by the product names in it"),
     Declared("contact", "text", "Manners", "URL or mail address of the operator of the crawl, added to the user agent"),
-    Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address"),
+    Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address, or env:NAME or file:PATH, where the address is kept"),
     Declared("cookies", "flag", "Network", "keep cookies during a run; links that log out are then not followed"),
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
     Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
@@ -197,7 +197,7 @@ DECLARED = [
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
     Declared("webhook", "webhooks", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
     Declared("min_free", "size", "Store", "stop cleanly when less disk space than this is free"),
-    Declared("store", "text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database"),
+    Declared("store", "text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept"),
 ]  # fmt: skip
 
 _BY_NAME = {each.name: each for each in DECLARED}
@@ -218,6 +218,8 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(f"{name} = {value!r} is more than {LONGEST / DURATIONS['d']:,.0f} days")
     if unit in ("count", "size") and found > (most := _MOST.get(name, LARGEST)):
         raise BadSetting(f"{name} = {value!r} is more than {most:,}")
+    if name in HIDEABLE and credentials.is_reference(found.partition("?")[0]):
+        return found
     if name == "proxy" and found and not as_written(found, PROXIES):
         raise BadSetting(
             f"{name} = {without_password(found)!r} is not an http://, https://, socks5:// or socks5h:// address"
@@ -237,6 +239,13 @@ def read_value(name: str, value: Any) -> Any:
     return found
 
 
+def revealed(settings: Settings) -> Settings:
+    """Settings with the values that are kept elsewhere, for who uses them. They must not be stored or shown."""
+    if not credentials.is_reference(settings.proxy):
+        return settings
+    return overlay(settings, {"proxy": credentials.revealed("proxy", settings.proxy)})
+
+
 def without_password(address: str) -> str:
     """An address for messages. What is in front of an @ may be a password, whatever the address looks like."""
     return re.sub(r"^((?:[^:/@]*://)?[^:@/]*):.*@", r"\1:...@", address, flags=re.DOTALL)
@@ -246,6 +255,8 @@ def without_password(address: str) -> str:
 _MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000, "render_tabs": 100}
 LARGEST = 2**63 - 1
 LONGEST = 36_500 * DURATIONS["d"]
+# These may contain a password, and may say where it is instead: `env:NAME` or `file:PATH`.
+HIDEABLE = ("proxy", "store")
 PROXIES = ("http://", "https://", "socks5://", "socks5h://")
 
 _HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
@@ -315,7 +326,7 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
     except (msgspec.ValidationError, ValueError, TypeError, KeyError, OverflowError):
         pass
     expected = "one of " + ", ".join(CHOICES[name]) if unit == "choice" else _EXPECTED[unit]
-    value = without_password(value) if name in ("proxy", "store") and isinstance(value, str) else value
+    value = without_password(value) if name in HIDEABLE and isinstance(value, str) else value
     raise BadSetting(f"{name} = {value!r} is not {expected}")
 
 

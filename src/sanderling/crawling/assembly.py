@@ -31,7 +31,7 @@ from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.hosts import Hosts
 from sanderling.server.ordering import Ordering
 from sanderling.server.seeds import Seeds
-from sanderling.settings import Settings
+from sanderling.settings import Settings, revealed
 
 
 class Purpose(NamedTuple):
@@ -132,7 +132,8 @@ def _reached(settings: Settings, seeds: Seeds) -> Reached:
         from sanderling.client.reaching import one_reached
 
         return one_reached(
-            settings, {origin: (seeds.is_trusted(origin), seeds.private_addresses(origin)) for origin in origins}
+            revealed(settings),
+            {origin: (seeds.is_trusted(origin), seeds.private_addresses(origin)) for origin in origins},
         )
 
     return one_of

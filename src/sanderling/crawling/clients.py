@@ -21,6 +21,7 @@ from sanderling.repository.store import Store
 from sanderling.server.allocator import Allocator
 from sanderling.server.client_time import lease_of
 from sanderling.server.switchboard import ClientLine, Switchboard
+from sanderling.settings import revealed
 
 # A client that says nothing for so long hangs in a parser; it is ended and replaced.
 LONGEST_SILENCE = 60.0
@@ -78,7 +79,7 @@ class Clients:
         self._allocator.join(hello.client)
         self._wants[line] = 0
         # Where the state is kept and who is told of changes is no business of clients.
-        settings = msgspec.structs.replace(self._control.settings, store="", webhook=())
+        settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=())
         self._switchboard.send(line, Welcome(msgspec.json.encode(settings)))
 
     def reported(self, line: ClientLine, report: Report) -> None:

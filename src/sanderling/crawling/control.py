@@ -11,7 +11,7 @@ from typing import Any
 
 from sanderling.crawling.frontier import Frontier
 from sanderling.errors import BadSetting, SanderlingError
-from sanderling.files import write_whole
+from sanderling.files import PRIVATE, write_whole
 from sanderling.model import Command
 from sanderling.server.dispatcher import Scope
 from sanderling.settings import Settings, amend, with_changes
@@ -85,5 +85,7 @@ def checked(settings: Settings, changes: dict[str, Any]) -> Settings:
 
 def amend_file(place: Path, changes: dict[str, Any]) -> None:
     """Writes changes into a `sanderling.toml`, complete or not at all."""
-    before = place.read_text("utf-8-sig") if place.exists() else ""
-    write_whole(place, amend(before, changes).encode())
+    before, mode = "", PRIVATE
+    if place.exists():
+        before, mode = place.read_text("utf-8-sig"), place.stat().st_mode & 0o777
+    write_whole(place, amend(before, changes).encode(), mode=mode)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from sanderling.crawling.run_folder import run_folder
-from sanderling.files import write_whole
+from sanderling.files import PRIVATE, write_whole
 from sanderling.repository import address, archives
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
@@ -42,7 +42,7 @@ def open_crawl(
         if fresh:
             failed.callback(folder.abandon)
             settings = msgspec.structs.replace(settings, store=address.located(settings.store, folder.path))
-            write_whole(folder.settings, dump(settings, tuple(seeds)).encode())
+            write_whole(folder.settings, dump(settings, tuple(seeds)).encode(), mode=PRIVATE)
         store = open_store(folder, readonly=False, while_away=while_away)
         undo.callback(store.close)
         if not store.counts().known:

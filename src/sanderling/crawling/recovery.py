@@ -19,7 +19,7 @@ from sanderling.client.reading import Reader
 from sanderling.crawling.archived_fetch import Original, archived_fetch
 from sanderling.crawling.assembly import Parts, Purpose, assemble
 from sanderling.crawling.final_ranking import FinalRanking
-from sanderling.files import write_whole
+from sanderling.files import PRIVATE, write_whole
 from sanderling.model import Commit, Exchange, Host, Kind, NewUrl, Report, Reworked, State, Stored, Task, Visit
 from sanderling.processes.crew import new_name
 from sanderling.repository import archives, warc
@@ -239,7 +239,7 @@ def recover(
         undo.enter_context(hold(folder))
         if not folder.settings.exists():
             seeds = seeds_in(folder)
-            write_whole(folder.settings, dump(settings, tuple(seeds)).encode())
+            write_whole(folder.settings, dump(settings, tuple(seeds)).encode(), mode=PRIVATE)
         store = open_store(folder, readonly=False)
         undo.callback(store.close)
         archives.seal(folder.warcs, store.warcs())

@@ -30,7 +30,7 @@ from sanderling.repository.store import Store
 from sanderling.server.client_time import in_server_time
 from sanderling.server.switchboard import ClientLine
 from sanderling.server.throughput import Throughput
-from sanderling.settings import Settings
+from sanderling.settings import Settings, revealed
 from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
 
@@ -65,6 +65,7 @@ class CrawlServer:
         self.on_commit: Callable[[], None] = lambda: None
         self._extractor_failures = extractors.ExtractorFailures()
         extractors.check(settings.extractors, folder.path)
+        revealed(settings)  # what is missing is said before anything is made
         make_room_for_clients(crew_size)
         with contextlib.ExitStack() as undo:
             self._absence = StoreAbsence(self._notify, self._is_ending)

@@ -11,9 +11,20 @@ import secrets
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
+from sanderling import credentials
 from sanderling.errors import BadSetting
+from sanderling.settings import read_value
 
 _SEARCH_PATH = re.compile(r"-c\s*search_path=(\S+)")
+
+
+def resolved(store: str) -> str:
+    """An address that may be kept elsewhere, such as `env:NAME?options=-csearch_path%3Dnews`."""
+    place, _, query = store.partition("?")
+    if not credentials.is_reference(place):
+        return store
+    found: str = read_value("store", credentials.revealed("store", place))
+    return _with_options(found, dict(parse_qsl(query)).get("options", ""))
 
 
 def namespace(store: str) -> str:
@@ -29,19 +40,18 @@ def located(store: str | None, folder: Path) -> str | None:
     """An address with the namespace of a new crawl in it; None when the state lives in the folder."""
     if not store:
         return None
-    if namespace(store):
+    if namespace(resolved(store)):
         return store
     readable = re.sub(r"[^a-z0-9]+", "_", folder.absolute().name.lower()).strip("_")[:30]
     name = f"crawl_{readable}_{secrets.token_hex(4)}"
-    query = dict(_parameters(store))
-    query["options"] = f"{query.get('options', '')} -csearch_path={name}".strip()
-    return f"{store.partition('?')[0]}?{urlencode(query, quote_via=quote, safe='/')}"
+    return _with_options(store, f"-csearch_path={name}")
 
 
 def same(store: str | None, other: str | None) -> bool:
     """Whether two addresses mean one place; what only one of them says about the namespace does not count."""
     if not store or not other:
         return not store and not other
+    store, other = resolved(store), resolved(other)
     names = {name for name in (namespace(store), namespace(other)) if name}
     return len(names) < 2 and _without_options(store) == _without_options(other)
 
@@ -49,6 +59,14 @@ def same(store: str | None, other: str | None) -> bool:
 def shown(store: str | None) -> str:
     """An address for people to read: without its password."""
     return re.sub(r"(?<=://)([^:@/]*):[^@/]*@", r"\1@", (store or "").partition("?")[0])
+
+
+def _with_options(store: str, options: str) -> str:
+    if not options:
+        return store
+    query = dict(_parameters(store))
+    query["options"] = f"{query.get('options', '')} {options}".strip()
+    return f"{store.partition('?')[0]}?{urlencode(query, quote_via=quote, safe='/')}"
 
 
 def _parameters(store: str) -> list[tuple[str, str]]:

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import msgspec
 
+from sanderling import credentials
 from sanderling.errors import UsageError
 from sanderling.repository import address
 from sanderling.repository.folder import Folder
 from sanderling.repository.ownership import owner_in
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
-from sanderling.settings import Settings, load, overlay
+from sanderling.settings import HIDEABLE, Settings, load, overlay
 
 
 def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
@@ -24,13 +25,14 @@ def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = No
         from sanderling.repository.postgres import PostgresStore
     except ImportError as error:
         raise UsageError(f"a store in PostgreSQL needs `pip install 'sanderling[postgresql]'` ({error})") from None
-    return PostgresStore(store, readonly, while_away, None if readonly else owner_in(folder))
+    return PostgresStore(address.resolved(store), readonly, while_away, None if readonly else owner_in(folder))
 
 
 def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, list[str]]:
     """What is chosen now on top of what the folder was made with, and the seeds it was made with."""
     kept, seeds = load(folder.settings) if folder.settings.exists() else (Settings(), ())
-    settings = overlay(kept, chosen)
+    here = {name: credentials.from_here(value) for name in HIDEABLE if isinstance(value := chosen.get(name), str)}
+    settings = overlay(kept, {**chosen, **here})
     if "extractors" in chosen:  # in the folder's settings, files are named from the folder on
         from sanderling.documents.extracting import from_here
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from sanderling.files import write_whole
+from sanderling.files import PRIVATE, write_whole
 from sanderling.repository.folder import Folder
 
 # Under this key the namespace remembers its owner.
@@ -33,7 +33,7 @@ def owner_in(folder: Folder) -> Owner:
     """A folder as an owner; its token is made with the first call."""
     if not (token := _token(folder.path)):
         token = secrets.token_hex(16)
-        write_whole(folder.token, token.encode(), private=True)
+        write_whole(folder.token, token.encode(), mode=PRIVATE)
     return Owner(token, str(folder.path.resolve()), socket.gethostname())
 
 

@@ -19,7 +19,7 @@ from sanderling.network import agent
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import ChangeStore, Notes
-from sanderling.settings import Settings, Webhook
+from sanderling.settings import Settings, Webhook, revealed
 from sanderling.telling import record as records
 from sanderling.telling.baseline import baseline
 from sanderling.telling.post import post
@@ -40,7 +40,7 @@ def send(sent: Message, webhook: Webhook, folder: Folder, settings: Settings) ->
     """Tries once to deliver a message."""
     signed = headers(sent, secret_of(webhook, folder.path), time.time())
     private = webhook.allow_private or settings.allow_private
-    return post(webhook.url, signed, sent.body, agent=agent(settings), proxy=settings.proxy, private=private)
+    return post(webhook.url, signed, sent.body, agent=agent(settings), proxy=revealed(settings).proxy, private=private)
 
 
 def deliver_all(folder: Folder, settings: Settings, ended: threading.Event, say: Say, at_once: bool = False) -> None:

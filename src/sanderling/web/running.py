@@ -15,12 +15,13 @@ import time
 from collections.abc import Iterable
 from typing import Literal
 
+from sanderling import credentials
 from sanderling.change.judging import fingerprinter
 from sanderling.clock import DAY
 from sanderling.crawling import remote
 from sanderling.crawling.control import amend_file, checked
 from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
-from sanderling.files import write_whole
+from sanderling.files import PRIVATE, write_whole
 from sanderling.model import Command, Live
 from sanderling.network import is_public, names_private
 from sanderling.processes import entry_points
@@ -87,6 +88,8 @@ class Runner:
             if setting not in self.offered:
                 raise BadSetting(f"{setting!r} cannot be set here")
         settings = overlay(Settings(private_seeds=self._allow_private), chosen)
+        if credentials.is_reference(settings.proxy):  # it would read files and variables of the server
+            raise BadSetting("proxy has to be an address here")
         _check_moderate(settings, chosen)
         Scope(starts, settings)
         fingerprinter(settings.rules)
@@ -98,7 +101,7 @@ class Runner:
                 folder.path.mkdir()
             except FileExistsError:
                 raise Conflict(f"there is already a crawl {name!r}") from None
-            write_whole(folder.settings, dump(settings, tuple(starts)).encode())
+            write_whole(folder.settings, dump(settings, tuple(starts)).encode(), mode=PRIVATE)
         return folder
 
     def start(self, folder: Folder, mode: Mode = "crawl", budget: str = "", forever: bool = False) -> None:
