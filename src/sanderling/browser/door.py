@@ -148,6 +148,7 @@ class Door:
             if url != load.url:
                 load.lead(url)
             _fail(paused, "Aborted", tell)
+            load.finish()  # a page that is left before it has loaded never says that it has
         load.changed()
 
     def _objection(self, load: PageLoad, paused: Paused, url: str) -> str:

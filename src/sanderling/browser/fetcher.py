@@ -23,7 +23,7 @@ class RenderingFetcher:
         self._fetcher = fetcher
         self._include = [pattern(text) for text in settings.render_include]
         self._door = Door(settings, fetcher, archive)
-        self._pool = RenderPool(program, settings, loop, self._door)
+        self.pool = RenderPool(program, settings, loop, self._door)
         self._requests: dict[Response, Request] = {}
         self._over: list[Response] = []
 
@@ -43,7 +43,7 @@ class RenderingFetcher:
         return over
 
     def close(self) -> None:
-        self._pool.close()
+        self.pool.close()
         self._fetcher.close()
 
     def _is_wanted(self, request: Request, response: Response) -> bool:
@@ -58,7 +58,7 @@ class RenderingFetcher:
             response.rendered, response.not_rendered = rendered, why
             self._over.append(response)
 
-        self._pool.render(request, response, done)
+        self.pool.render(request, response, done)
 
 
 def is_page(request: Request, response: Response) -> bool:

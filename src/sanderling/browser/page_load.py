@@ -25,13 +25,14 @@ class PageLoad:
         self.document = response
         self.frame = ""  # the id of its main frame
         self.loads = 0  # how often its document was asked for
-        self.loaded = False
+        self.loaded_at = 0.0  # 0 until it has loaded
         self.frames = 0
         self.requests = 0
         self.fetched = 0  # requests that went to the network
         self.bytes = 0
         self.in_flight = 0
         self.active_at = time.monotonic()  # when something was last answered
+        self.free_at = self.active_at  # when it last waited for nothing
         self.leads: list[str] = []  # where its scripts want to go
         self.refused: dict[str, str] = {}  # what it did not get, and why
         self.on_change: Callable[[], None] | None = None
@@ -42,8 +43,15 @@ class PageLoad:
         self.frames += is_frame
         return self.requests > MOST_REQUESTS or self.bytes > MOST_BYTES or self.frames > MOST_FRAMES
 
+    def finish(self) -> None:
+        """It has loaded, or never will."""
+        self.loaded_at = self.loaded_at or time.monotonic()
+        self.changed()
+
     def changed(self) -> None:
         self.active_at = time.monotonic()
+        if not self.in_flight:
+            self.free_at = self.active_at
         if self.on_change is not None:
             self.on_change()
 

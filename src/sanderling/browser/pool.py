@@ -30,6 +30,9 @@ PAGES_A_TAB = 100
 # A browser without work is ended after so many seconds.
 IDLE = 5.0
 SECONDS_TO_START = 60.0
+# A crash so soon after a page was ended for its memory is that page's.
+JUST_NOW = 2.0
+_WHY = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
 # How often the memory of pages is looked at, in seconds.
 WATCH_EVERY = 0.25
 _FAILURES = (TabCrashed, TimedOut, BrowserGone, Refused)
@@ -68,7 +71,7 @@ class RenderPool:
         self._opening = 0
         self._idle: dict[str, list[Tab]] = {}  # by origin
         self._idle_since = 0.0
-        self._watching = False
+        self._too_large_at = 0.0  # when the last page was ended that used too much memory
         self.rendered = 0
 
     @property
@@ -149,11 +152,14 @@ class RenderPool:
             tab.close()
 
     def _failed(self, job: _Job, error: Exception) -> None:
-        if job.attempts < ATTEMPTS:
+        """Tries a page once more, unless it would end in the same way."""
+        why = _WHY.get(type(error), str(error) or "the browser refused")
+        if isinstance(error, TabCrashed) and time.monotonic() - self._too_large_at < JUST_NOW:
+            why = f"it needs more than {self._settings.render_memory >> 20} MiB"
+        elif job.attempts < ATTEMPTS and not isinstance(error, TimedOut):
             self._waiting.appendleft(job)
             return
-        why = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
-        job.done(None, reason("not-rendered", why.get(type(error), str(error) or "the browser refused")))
+        job.done(None, reason("not-rendered", why))
 
     # ---- the browser
 
@@ -218,6 +224,7 @@ class RenderPool:
         for pid in descendants(self._browser.pid) if self._running else ():
             if memory_of(pid) > self._settings.render_memory and is_page(pid):
                 os.kill(pid, signal.SIGKILL)
+                self._too_large_at = time.monotonic()
         self._timers.at(time.monotonic() + WATCH_EVERY, self._watch)
 
 

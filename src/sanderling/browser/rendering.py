@@ -18,10 +18,12 @@ QUIET = 0.3
 RESTLESS = 3.0
 # A page that waits for an answer and does nothing else is read after so long: some answers never come.
 PATIENCE = 10.0
+# An answer that comes within this time is one that came at once.
+AT_ONCE = 1.0
 # A script that runs for so long without a break is ended, and so often.
 LONGEST_TASK, MOST_INTERRUPTIONS = 5.0, 3
 # Reading takes milliseconds, and seconds for a million elements.
-_TO_READ = 20.0
+_TO_READ = 15.0
 
 
 async def render(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
@@ -33,7 +35,8 @@ async def render(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
         how = await settle(tab, load, deadline)
     except TimedOut:
         how = "deadline"
-        tab.interrupt()
+    if how in ("deadline", "interrupted"):
+        tab.freeze()
     rendered = await read(tab, load, settings.max_body)
     notes = {
         "rendered": how,
@@ -46,33 +49,28 @@ async def render(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
 
 async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:
     """Waits until a page has loaded, gets no more answers and does not change. Returns how it ended."""
-    interruptions, idle_since = 0, 0.0
+    interruptions, quiet_since = 0, 0.0
     while (now := time.monotonic()) < deadline:
-        waiting = not load.loaded or load.in_flight > 0
-        if waiting:
-            idle_since = 0.0
+        polls = _polls(load, now)
+        if not polls and (not load.loaded_at or load.in_flight):
+            quiet_since = 0.0
             if now - load.active_at > PATIENCE:
                 return "waiting"
             await tab.sleep(min(deadline, now + LONGEST_TASK))
             if time.monotonic() - load.active_at < LONGEST_TASK or not await tab.is_busy(LONGEST_TASK):
                 continue
-        elif (until := load.active_at + QUIET) > now:
+        elif not polls and (until := load.active_at + QUIET) > now:
             await tab.sleep(min(deadline, until))
             continue
         else:
-            idle_since = idle_since or now
-            if now - idle_since > RESTLESS:
+            quiet_since = quiet_since or now
+            if now - quiet_since > RESTLESS:
                 return "restless"
-            try:
-                quiet = await tab.evaluate("sanderlingQuiet()", min(deadline, now + LONGEST_TASK))
-            except Refused:  # it is between two documents
-                quiet = 0.0
-            except TimedOut:
-                quiet = None
+            quiet = await _quiet(tab, min(deadline, now + LONGEST_TASK))
             if quiet is not None:
-                if quiet >= QUIET * 1000:
-                    return "quiet"
-                await tab.sleep(min(deadline, time.monotonic() + QUIET - quiet / 1000))
+                if quiet >= QUIET:
+                    return "polling" if polls else "quiet"
+                await tab.sleep(min(deadline, time.monotonic() + QUIET - quiet))
                 continue
         interruptions += 1
         tab.interrupt()
@@ -82,14 +80,30 @@ async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:
     return "deadline"
 
 
+def _polls(load: PageLoad, now: float) -> bool:
+    """Whether a page that has loaded goes on asking, and gets its answers at once."""
+    return bool(load.loaded_at) and now - load.loaded_at > RESTLESS and now - load.free_at < AT_ONCE
+
+
+async def _quiet(tab: Tab, deadline: float) -> float | None:
+    """For how long the DOM has not changed; None if the page does not answer."""
+    try:
+        found = await tab.evaluate("sanderlingQuiet()", deadline)
+    except Refused:  # it is between two documents
+        return 0.0
+    except TimedOut:
+        return None
+    return float(found or 0.0) / 1000
+
+
 async def read(tab: Tab, load: PageLoad, limit: int) -> Rendered:
     """The DOM of a page as it is now."""
     expression = f"({script('read')})({json.dumps(limit)})"
-    for _ in range(MOST_INTERRUPTIONS):
+    for _ in range(2):
         try:
             found = await tab.evaluate(expression, time.monotonic() + _TO_READ)
         except TimedOut:
-            tab.interrupt()
+            tab.freeze()
             continue
         if found is not None:
             moved = found["base"] if found["base"] != load.url else ""

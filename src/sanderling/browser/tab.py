@@ -90,8 +90,7 @@ class Tab:
             self._on_request(session, _paused(params))
         elif method == "Page.loadEventFired":
             if session == self._session and self._load is not None and self._load.loads:
-                self._load.loaded = True
-                self._load.changed()
+                self._load.finish()
         elif method == "Target.attachedToTarget":
             attached = msgspec.json.decode(params, type=_Attached)
             self._children.append(attached.session_id)
@@ -167,6 +166,12 @@ class Tab:
     def interrupt(self) -> None:
         """Ends the script that runs now. What it made of the page stays."""
         self.call("Runtime.terminateExecution")
+
+    def freeze(self) -> None:
+        """No script of the page runs from now on, so that it can be read."""
+        self.healthy = False
+        self.call("Emulation.setScriptExecutionDisabled", {"value": True})
+        self.interrupt()
 
     def fail(self, error: Exception) -> None:
         """The tab is of no more use: whoever waits for it is told why."""

@@ -1,0 +1,134 @@
+"""Pages that never end, take all memory or ask for everything: each is bounded, and the next page is rendered as ever."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sanderling.browser import page_load, rendering
+from sanderling.client.fetcher import Response
+from tests.rendering.app import page
+from tests.rendering.rendering import Renderer, renderer
+from tests.servers import Answer, PageServer
+
+MEMORY = 600 << 20
+
+
+@pytest.fixture(scope="module")
+def render() -> Iterator[Renderer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rendering, "LONGEST_TASK", 0.5)
+        patch.setattr(rendering, "RESTLESS", 1.0)
+        patch.setattr(rendering, "PATIENCE", 2.0)
+        patch.setattr(page_load, "MOST_FRAMES", 10)
+        patch.setattr(page_load, "MOST_REQUESTS", 50)
+        with renderer(render_timeout=8.0, render_memory=MEMORY, max_body=1 << 19) as made:
+            yield made
+
+
+@pytest.fixture
+def site() -> Iterator[PageServer]:
+    with PageServer({"/good": page("document.body.append('a good page')")}) as server:
+        yield server
+
+
+def noted(response: Response) -> str:
+    assert response.rendered is not None, response.not_rendered
+    return dict(response.rendered.notes)["rendered"]
+
+
+BUSY = {
+    "a busy loop": "document.body.append('before'); while (true) {}",
+    "one after the other": "document.body.append('before'); setInterval(() => { while (true) {} })",
+    "alerts": "document.body.append('before'); while (true) { alert('x'); confirm('y'); prompt('z'); print() }",
+    "promises": "document.body.append('before'); const again = () => Promise.resolve().then(again); again()",
+    "pop-ups": "document.body.append('before'); while (true) { open('/good') }",
+    "synchronous requests": """document.body.append('before'); while (true) {
+        const r = new XMLHttpRequest(); r.open('GET', '/good', false); try { r.send() } catch {} }""",
+    "a regular expression": "document.body.append('before'); /^(a+)+$/.test('a'.repeat(40) + 'b')",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", BUSY)
+def test_scripts_that_never_end_are_ended_and_the_page_is_read(what: str, render: Renderer, site: PageServer) -> None:
+    site.table["/"] = page(BUSY[what])
+    assert "before" in render.html(site.origin + "/")
+    assert "a good page" in render.html(site.origin + "/good")
+
+
+RESTLESS = {
+    "a clock": "setInterval(() => { document.body.dataset.n = 1; document.getElementById('t').textContent = performance.now() }, 20)",
+    "an animation": "const f = () => { document.getElementById('t').textContent += '.'; requestAnimationFrame(f) }; f()",
+    "polling": "setInterval(() => fetch('/good'), 50)",
+    "reloading": "document.body.append('x'); setTimeout(() => location.reload(), 50)",
+    "history": "let n = 0; setInterval(() => history.pushState(null, '', '/p' + n++), 5)",
+    "an answer that never comes": "fetch('/never')",
+    "frames that nest": "const i = document.createElement('iframe'); i.src = '/?' + Math.random() + location.search.length; document.body.append(i)",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", RESTLESS)
+def test_pages_that_never_rest_are_read(what: str, render: Renderer, site: PageServer) -> None:
+    def never(times: int) -> Answer:
+        import time
+
+        time.sleep(5)
+        return Answer()
+
+    site.table |= {"/": page(RESTLESS[what], "<p id=t>here</p>"), "/never": never}
+    for n in range(100):
+        site.table[f"/?{n}"] = site.table["/"]
+    html = render.html(site.origin + "/")
+    assert "id=" in html
+    assert sum(site.requests.values()) < 100
+    assert "a good page" in render.html(site.origin + "/good")
+
+
+def test_a_million_elements_are_bounded(render: Renderer, site: PageServer) -> None:
+    site.table["/"] = page("document.body.innerHTML = '<p>x</p>'.repeat(1e6)")
+    response = render.render(site.origin + "/")
+    assert response.rendered is not None or "not-rendered:it needs more than" in response.not_rendered
+    assert "a good page" in render.html(site.origin + "/good")
+
+
+def test_a_long_page_is_cut_at_the_limit(render: Renderer, site: PageServer) -> None:
+    site.table["/"] = page("document.body.innerHTML = '<p>x</p>'.repeat(1e5)")
+    response = render.render(site.origin + "/")
+    assert response.rendered is not None and response.rendered.truncated
+    assert len(response.rendered.html) < (1 << 19) + 100
+    assert "a good page" in render.html(site.origin + "/good")
+
+
+BOMBS = {
+    "objects": "const all = []; while (true) all.push(new Array(1e5).fill({}))",
+    "bytes": "const all = []; setInterval(() => { const b = new Uint8Array(64e6).fill(1); all.push(b) }, 1)",
+    "elements": "setInterval(() => { for (let i = 0; i < 2e4; i++) document.body.append(document.createElement('p')) }, 1)",
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_a_page_that_takes_all_memory_is_ended_alone(what: str, render: Renderer, site: PageServer) -> None:
+    site.table["/bomb"] = page(BOMBS[what], "<p>as it was sent</p>")
+    bomb, good = render.start(site.origin + "/bomb"), render.start(site.origin + "/good")
+    render.wait(bomb, good)
+    assert good.rendered is not None and b"a good page" in good.rendered.html
+    assert bomb.rendered is not None or bomb.not_rendered.startswith("not-rendered:")
+    assert b"as it was sent" in bomb.body
+
+
+def test_a_tab_that_crashes_costs_its_page_one_retry(render: Renderer, site: PageServer) -> None:
+    from sanderling.browser.process import descendants, is_page
+
+    def once(times: int) -> Answer:
+        import os
+        import signal
+
+        browser = render.fetcher.pool.browser
+        if times == 1 and browser is not None:
+            for pid in descendants(browser.pid):
+                if is_page(pid):
+                    os.kill(pid, signal.SIGKILL)
+        return Answer(b"came back", "text/plain")
+
+    site.table |= {"/": page("fetch('/x').then((r) => r.text()).then((t) => document.body.append(t))"), "/x": once}
+    assert "came back" in render.html(site.origin + "/")
+    assert site.requests["/"] == 1 and site.requests["/x"] == 2
