@@ -96,6 +96,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     sitemaps: bool = True
+    reports: bool = True
+    report_at: tuple[str, ...] = ()
+    report_interval: float = 10.0
     images: bool = False
     order: str = "pagerank"
     max_pages: int | None = None
@@ -154,6 +157,9 @@ DECLARED = [
     Declared("include", "list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
+    Declared("reports", "flag", "Scope", "in a refresh, read the reports in which sites announce their changes"),
+    Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),
+    Declared("report_interval", "duration", "Scope", "shortest pause between two looks at a report"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
     Declared("max_pages", "count", "Limits", "stop at exactly this many stored pages, including pages of earlier runs"),

@@ -13,6 +13,7 @@ from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.opening import new_archives, open_crawl
+from sanderling.crawling.report_watch import ReportWatch
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
@@ -22,7 +23,7 @@ from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
 from sanderling.processes.descriptors import make_room_for_clients
 from sanderling.refreshing.logbook import RefreshLog
-from sanderling.refreshing.refresher import refreshing
+from sanderling.refreshing.refresher import Refresher, refreshing
 from sanderling.refreshing.terms import Terms
 from sanderling.repository import archives, fencing
 from sanderling.repository.folder import Folder
@@ -33,6 +34,7 @@ from sanderling.server.throughput import Throughput
 from sanderling.settings import Settings, revealed
 from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
+from sanderling.urls import identity, origin
 
 _log = logging.getLogger("sanderling")
 
@@ -99,6 +101,7 @@ class CrawlServer:
             self._indexer = Companion(entry_points.command("index", folder.path), wanted=settings.index)
             newest = opened.store.newest_version()
             baseline.begin(opened.store, newest, parts.ledger.counts.pages, again or terms is not None)
+            self._report_watch = _report_watch(folder, settings, opened.store, refresher)
             self._messenger = Messenger(folder, settings, newest)
             undo.callback(self._messenger.close)
             self._undo = undo.pop_all()
@@ -239,6 +242,9 @@ class CrawlServer:
         self._throughput.sample(self._ledger.counts, time.monotonic())
         self._frontier.tick(clock.now())
         self._take_up_messages()
+        if self._report_watch is not None:
+            for notice in self._report_watch.step():
+                self._notify(notice)
         if complaint := self._indexer.step():
             self._notify(f"the search index is not kept up: {complaint}")
         for notice in self._messenger.step():
@@ -265,6 +271,8 @@ class CrawlServer:
         """Takes the last reports of the clients, and ends all processes."""
         self._stopping = True
         self._frontier.end_jobs()
+        if self._report_watch is not None:
+            self._report_watch.close()
         self._indexer.dismiss()
         at_work = self._clients.dismiss()
         deadline = time.monotonic() + LAST_WORDS
@@ -288,3 +296,13 @@ class CrawlServer:
 
     def _is_ending(self) -> bool:
         return self._stopping or self._asked_to_stop()
+
+
+def _report_watch(folder: Folder, settings: Settings, store: Store, refresher: Refresher | None) -> ReportWatch | None:
+    """Reads what sites announce, beside a refresh."""
+    if refresher is None or not settings.reports:
+        return None
+    homes = (store.host(identity(origin(seed))) for seed in store.seeds())
+    watch = ReportWatch(folder, settings, [home for home in homes if home is not None], refresher.forever)
+    refresher.waits = lambda: watch.reading
+    return watch

@@ -65,7 +65,7 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             for page in pages.values()
             if page.id in known and known[page.id][0] == page.url
         ]
-        trust = self.observer.hear(host, told.source, now, len(pages))
+        trust = self.observer.hear(host, told, now)
         first = self.hosts.first_used(urls)
         self.ledger.admitted(urls)
         self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in left_out)

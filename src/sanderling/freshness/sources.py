@@ -19,6 +19,8 @@ _PAUSES, _SHORTEST, _LONGEST = 5.0, 1 / 24, 30.0
 _MOST_SURE = 0.99
 # Until a source was checked so often, only so many of the pages it names are visited at once.
 TRIALS = 10
+# A report that lists all pages of a host stands for it after so many true words, and while it was read in these days.
+_PROVEN, _ALIVE = 20.0, 1 / 24
 
 
 class SourceRecord(NamedTuple):
@@ -31,6 +33,7 @@ class SourceRecord(NamedTuple):
     true: float = 0.0  # visits to named pages that found a change
     false: float = 0.0  # visits to named pages that found none
     missed: float = 0.0  # changes of pages it had not named
+    complete: bool = False  # it names all pages of its host
     silent: float = 0.0  # days that pages were watched without being named
 
     @property
@@ -52,6 +55,11 @@ class SourceRecord(NamedTuple):
     def on_trial(self) -> bool:
         return self.true + self.false < TRIALS
 
+    def stands_for(self, now: float) -> bool:
+        """Whether it is proven so well that pages it does not name need not be visited at all."""
+        alive = self.complete and now - self.heard < _ALIVE
+        return alive and self.true >= _PROVEN and self.share_announced >= 0.9 and self.precision >= 0.5
+
     def recall(self, rate: float) -> float:
         """The share of changes it announces, when its host's pages change at this rate (a day).
 
@@ -66,10 +74,13 @@ class SourceRecord(NamedTuple):
         return self.heard + min(max(_PAUSES * self.pause, _SHORTEST), _LONGEST)
 
 
-def hear(record: SourceRecord, at: float, named: int) -> SourceRecord:
-    """The record after a message that names so many pages."""
+def hear(record: SourceRecord, at: float, named: int, until: float = 0.0, complete: bool = False) -> SourceRecord:
+    """The record after a message that names so many pages. `until` is what its silence covers, if it says so."""
     if not record.since:
-        return record._replace(since=at, heard=at, named=named)
+        return record._replace(since=at, heard=until or at, named=named, complete=complete)
+    if until:
+        heard = max(record.heard, until)
+        return record._replace(heard=heard, named=record.named + named, complete=complete)
     pause = max(at - record.heard, 0.0)
     usual = 0.8 * record.pause + 0.2 * pause if record.pause else pause
     return record._replace(heard=max(record.heard, at), pause=usual, named=record.named + named)

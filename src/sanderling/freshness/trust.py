@@ -53,9 +53,11 @@ def after_announcement(trust: Trust, elapsed: float, alarm: bool, changed: bool)
     return msgspec.structs.replace(trust, sitemap=learn(trust.sitemap, elapsed, int(alarm), changed))
 
 
-def after_message(trust: Trust, source: str, at: float, named: int) -> Trust:
-    """The trust after a source named so many pages. `at` is in days."""
-    record = sources.hear(trust.sources.get(source, SourceRecord()), at, named)
+def after_message(
+    trust: Trust, source: str, at: float, named: int, until: float = 0.0, complete: bool = False
+) -> Trust:
+    """The trust after a source named so many pages. Times are in days."""
+    record = sources.hear(trust.sources.get(source, SourceRecord()), at, named, until, complete)
     return msgspec.structs.replace(trust, sources=trust.sources | {source: record})
 
 

@@ -227,6 +227,8 @@ class Told(Struct, frozen=True, tag=True):
     pages: list[NamedPage]
     key: str = ""
     cursor: str = ""
+    silence_until: float = 0.0  # what it does not name did not change before this; 0 when it says nothing about that
+    complete: bool = False  # it names all pages of the host
 
 
 ToServer = Hello | Report | Ask | Command | Told

@@ -12,6 +12,7 @@ ENTRY_POINTS = {
     "refine": "sanderling.jobs.refine",
     "index": "sanderling.jobs.index",
     "deliver": "sanderling.jobs.deliver",
+    "listen": "sanderling.jobs.listen",
     "decode-image": "sanderling.change.pixels",
     "read-document": "sanderling.documents.foreign",
     # The command line itself, for a whole command beside a process that must stay responsive.

@@ -12,7 +12,7 @@ from sanderling.clock import DAY
 from sanderling.freshness import evidence, trust
 from sanderling.freshness.adaptive import NUTCH_FIRST, SITEMAP_FIRST, nutch_interval, sitemap_interval
 from sanderling.freshness.sources import SOURCES, SourceRecord
-from sanderling.model import Before, Belief, Change, ChangeKind, Kind, Outcome, RevisitFacts, State, Task, Visit
+from sanderling.model import Before, Belief, Change, ChangeKind, Kind, Outcome, RevisitFacts, State, Task, Told, Visit
 from sanderling.repository.store import ObserverStore
 
 Observed = tuple[list[Belief], list[tuple[int, bytes]]]
@@ -56,9 +56,11 @@ class Observer:
                 touched.add(page.host)
         return beliefs, [(host, trust.pack(self._trust_in(host))) for host in touched]
 
-    def hear(self, host: int, source: str, at: float, named: int) -> tuple[int, bytes]:
+    def hear(self, host: int, told: Told, at: float) -> tuple[int, bytes]:
         """Takes note of a message of a source; returns what to keep of its host."""
-        self._trusted()[host] = heard = trust.after_message(self._trust_in(host), source, at / DAY, named)
+        self._trusted()[host] = heard = trust.after_message(
+            self._trust_in(host), told.source, at / DAY, len(told.pages), told.silence_until / DAY, told.complete
+        )
         return host, trust.pack(heard)
 
     def record_of(self, host: int, source: str) -> SourceRecord | None:

@@ -66,6 +66,7 @@ class Refresher:
         self._lines: dict[int, HostSchedule] = {}  # by host
         self._listed = 0.0  # what all in them will cost
         self.calls = Calls()
+        self.waits: Callable[[], bool] = lambda: False  # whether something is being read that a plan should know
         self._sitemaps: set[int] = set()  # to be read before anything is planned
         self._new: set[int] = set()  # leased, and never visited before
         self.spent = 0.0
@@ -112,7 +113,7 @@ class Refresher:
 
     def step(self, now: float, away: bool = False) -> list[int]:
         """To be called now and then: the hosts whose turn it is, once for each page. The network may be `away`."""
-        if not self._sitemaps:
+        if not self._sitemaps and not self.waits():
             self.schedule.step()
         self._check_plan()
         self._fill(away)

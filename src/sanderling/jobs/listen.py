@@ -1,0 +1,205 @@
+"""`python -m sanderling.jobs.listen DIR [once]`: the process that reads the reports of sites beside a refresh.
+
+Not a command for people: the server starts it and writes the settings to its standard input. It finds reports by the
+settings, by robots.txt and at the well-known address of the seeds' hosts, and passes on what they say through the
+folder's socket. It ends when its input does.
+"""
+
+import contextlib
+import os
+import random
+import signal
+import sys
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import msgspec
+
+from sanderling import clock
+from sanderling.announcements import MANIFEST, WELL_KNOWN, BadReport, in_robots
+from sanderling.crawling import remote
+from sanderling.crawling.report_watch import READ_ALL
+from sanderling.documents.robots import group_for
+from sanderling.errors import SanderlingError
+from sanderling.model import Host, Told
+from sanderling.network import agent, names
+from sanderling.network.one_request import Answer, request
+from sanderling.refreshing.reports import Reading, ReportReader, ReportState
+from sanderling.repository.folder import Folder
+from sanderling.repository.opening import reading
+from sanderling.repository.store import Store
+from sanderling.settings import Settings
+from sanderling.urls import canonical, origin
+
+POLITENESS = 10
+# Reports that are read at the same time.
+THREADS = 4
+SECONDS = 20.0
+# A report is looked at less often when it brings nothing, and hosts without one once a day.
+LONGEST_PAUSE = 3600.0
+NO_REPORT_PAUSE = 24 * 3600.0
+# The server gets no more pages a second than this on average: it has other work.
+PAGES_PER_SECOND = 100.0
+# A report without news tells the server that it is alive so often.
+ALIVE_EVERY = 60.0
+# Seconds between two looks for hosts that name a report.
+DISCOVER_EVERY = 60.0
+
+
+class Watched:
+    """One report, and when it is looked at next."""
+
+    def __init__(self, reader: ReportReader, key: str, shortest: float) -> None:
+        self.reader = reader
+        self.key = key
+        self._shortest = self._pause = shortest
+        self._told_at = 0.0
+        self._complaint = ""
+        self.due = 0.0
+        self.work: Future[str] | None = None
+
+    def look(self, folder: Path) -> str:
+        """Reads what is new and passes it on; returns something for the user, or nothing."""
+        now = clock.now()
+        before = self.reader.state
+        try:
+            found = self.reader.read(now)
+        except BadReport as error:
+            self._wait(self._pause * 1.5)
+            said, self._complaint = self._complaint, str(error)
+            return f"the report at {self.reader.url} is not believed: {error}" if said != str(error) else ""
+        if found is None:
+            self.due = now + NO_REPORT_PAUSE
+            return ""
+        self._complaint = ""
+        try:
+            if found.pages or self.reader.state != before or now - self._told_at >= ALIVE_EVERY:
+                self._tell(folder, found, now)
+        except (BadReport, SanderlingError) as error:
+            self.reader.state = before
+            self.reader.forget()
+            self._wait(self._pause)
+            return f"the report at {self.reader.url} is not taken: {error}" if isinstance(error, BadReport) else ""
+        self._wait(max(self._pause * (0.5 if found.pages else 1.5), len(found.pages) / PAGES_PER_SECOND))
+        return ""
+
+    def _tell(self, folder: Path, found: Reading, now: float) -> None:
+        home = origin(found.site)
+        batches = list(found.batches())
+        for number, pages in enumerate(batches, 1):
+            last = number == len(batches)
+            kept = msgspec.json.encode(found.state).decode() if last else ""
+            told = Told(
+                "report", home, pages, key=_note(self.reader.url) if last else "", cursor=kept,
+                silence_until=found.silence_until or 1.0, complete=found.complete,
+            )  # fmt: skip
+            if problem := remote.tell(folder, told, SECONDS):
+                raise BadReport(problem)
+        self._told_at = now
+
+    def _wait(self, pause: float) -> None:
+        self._pause = min(max(pause, self._shortest), LONGEST_PAUSE)
+        self.due = clock.now() + self._pause * random.uniform(0.9, 1.0)
+
+
+def _note(url: str) -> str:
+    return f"report {url}"
+
+
+class Listener:
+    """All reports of a crawl."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        self._folder = folder
+        self._settings = settings
+        self._watched: dict[str, Watched] = {}
+        self._discovered_at = float("-inf")
+
+    def discover(self, now: float) -> None:
+        """Finds reports that are not watched yet."""
+        if now < self._discovered_at + DISCOVER_EVERY:
+            return
+        self._discovered_at = now
+        with contextlib.suppress(SanderlingError), reading(self._folder) as (_, store):
+            homes = {origin(seed) for seed in store.seeds()}
+            for text in self._settings.report_at:
+                url, _, key = text.partition("#")
+                self._watch(store, canonical(url) or url, key, homes)
+            for host in store.hosts():
+                for url in self._of(host, host.origin in homes):
+                    self._watch(store, url, "", homes)
+
+    def _of(self, host: Host, home: bool) -> list[str]:
+        """Where the report of a host may be: where its robots.txt says, or at the well-known address."""
+        named = [url for url in in_robots(host.robots.text) if origin(url) == host.origin] if host.robots else []
+        if named or not home or not host.origin.startswith("http"):
+            return named
+        guess = f"{host.origin}/{WELL_KNOWN}{MANIFEST}"
+        if host.robots is None or host.robots.allowed is False:
+            return []
+        allowed = host.robots.allowed or group_for(host.robots.text, names(self._settings)).allows(guess)
+        return [guess] if allowed or self._settings.ignore_robots else []
+
+    def _watch(self, store: Store, url: str, key: str, homes: set[str]) -> None:
+        if url in self._watched:
+            return
+        private = self._settings.allow_private or (self._settings.private_seeds and origin(url) in homes)
+        noted = store.noted(_note(url))
+        state = msgspec.json.decode(noted, type=ReportState) if noted else None
+
+        def get(url: str, most: int, etag: str) -> Answer:
+            headers = {"If-None-Match": etag} if etag else {}
+            return request(
+                url, agent=agent(self._settings), headers=headers, proxy=self._settings.proxy, private=private,
+                most=most, seconds=SECONDS,
+            )  # fmt: skip
+
+        self._watched[url] = Watched(ReportReader(url, get, key, state), key, self._settings.report_interval)
+
+    def step(self, pool: ThreadPoolExecutor, now: float) -> tuple[list[str], bool]:
+        """Looks at the reports that are due; returns what to say, and whether all were looked at once."""
+        said: list[str] = []
+        for watched in self._watched.values():
+            if watched.work is not None and watched.work.done():
+                if line := watched.work.result():
+                    said.append(line)
+                watched.work = None
+            if watched.work is None and watched.due <= now:
+                watched.work = pool.submit(watched.look, self._folder)
+        return said, all(watched.due for watched in self._watched.values())
+
+
+def main(arguments: list[str]) -> int:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which ends us
+    os.nice(POLITENESS)
+    folder = Folder(Path(arguments[0]))
+    once = arguments[1:] == ["once"]
+    settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)
+    ended = threading.Event()
+
+    def wait_for_the_end() -> None:
+        sys.stdin.buffer.read()
+        ended.set()
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    listener = Listener(folder.path, settings)
+    was_read = False
+    with ThreadPoolExecutor(THREADS) as pool:
+        while not ended.wait(0.1):
+            now = clock.now()
+            listener.discover(now)
+            said, all_read = listener.step(pool, now)
+            if all_read and not was_read:
+                was_read = True
+                said.append(READ_ALL)
+            for line in said:
+                sys.stdout.write(line + "\n")
+            sys.stdout.flush()
+            if once and was_read:
+                return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
