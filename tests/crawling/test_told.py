@@ -9,7 +9,8 @@ from sanderling.crawling import inbox
 from sanderling.crawling.assembly import Parts, Purpose, assemble
 from sanderling.errors import RunFailed
 from sanderling.freshness import trust
-from sanderling.model import Commit, NamedPage, NewUrl, Outcome, Settled, State, Told, Visit
+from sanderling.freshness.sources import SourceRecord
+from sanderling.model import Commit, Found, NamedPage, NewUrl, Outcome, Reworked, Settled, State, Task, Told, Visit
 from sanderling.refreshing.calls import Calls
 from sanderling.repository.address import located
 from sanderling.repository.folder import Folder
@@ -130,3 +131,35 @@ def test_calls_end_with_the_belief_in_their_source() -> None:
     calls.heeded = lambda host, source: True
     calls.add(HOST, "indexnow", [50], at=7.0, most=10)
     assert (call := calls.next()) is not None and call.id == 50
+
+
+def test_links_that_a_proven_report_does_not_name_are_known_and_not_fetched(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "sanderling.db")
+    parts = crawl(store, tmp_path)
+    admission, observer = parts.intake.admission, parts.observer
+    found = Found(page("linked").id, page("linked").url, "a link")
+    visit, task = Visit(id=1, outcome=Outcome.PAGE, found=[found]), Task(1, f"{HOME}/", 0, 0, 0)
+    now = clock.now()
+    message = Told("report", HOME, [page("old")], silence_until=now, complete=True)
+    parts.told_pages.take_in(message)
+    assert [row.state for row in admission.found([(found, visit)], {1: task})] == [
+        State.QUEUED
+    ]  # nothing is proven yet
+    proven = SourceRecord(since=1.0, heard=now / 86_400, true=40.0, complete=True)
+    observer._trusted()[HOST] = trust.Trust(sources={"report": proven})
+    parts.told_pages.take_in(message)
+    (row,) = admission.found([(found, visit)], {1: task})
+    assert (row.state, row.reason) == (State.EXCLUDED, "not-reported")
+    parts.ledger.admitted([row])
+    store.rework([], [row], [], parts.ledger.counts)
+    # The report names it after all.
+    parts.told_pages.take_in(Told("report", HOME, [page("linked")], silence_until=now, complete=True))
+    assert store.known([row.id])[row.id][1] == State.QUEUED
+    # Or the report is no longer proven: then links are followed as on any host.
+    store.rework([Reworked(row.id, State.EXCLUDED, "not-reported")], [], [], parts.ledger.counts)
+    parts.ledger.moved([(State.QUEUED, State.EXCLUDED)])
+    observer._trusted()[HOST] = trust.Trust(sources={"report": proven._replace(missed=40.0)})
+    parts.told_pages.step(now)
+    assert store.known([row.id])[row.id][1] == State.QUEUED and not admission.reported
+    assert store.counts() == parts.ledger.counts
+    store.close()

@@ -12,6 +12,7 @@ import pytest
 from sanderling.freshness import belief, evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
 from sanderling.freshness.outlook import budget_values, doubts, paces
+from sanderling.freshness.published_rank import levels, published_ranks
 from sanderling.freshness.signals import SignalRecord, Validators
 from sanderling.freshness.worth import Objective, worth
 from sanderling.lab.simulation.exact_evidence import observed
@@ -135,18 +136,21 @@ def test_silence_of_a_good_informant_keeps_pages_young_and_an_alarm_makes_them_o
     assert alarm == pytest.approx(silent, abs=0.1)
 
 
-@pytest.mark.parametrize("policy", ["optimal", "uniform", "proportional", "nutch", "top-levels"])
+@pytest.mark.parametrize("policy", ["optimal", "uniform", "proportional", "nutch", "by-rank", "top-levels"])
 def test_every_policy_chooses_within_the_budget(policy: str) -> None:
     rng = np.random.default_rng(1)
     rows = collection(500, at=rng.uniform(0, 90, 500), depth=rng.integers(0, 6, 500))
     rows["evidence"] = [visits(list(rng.random(5) < 0.3)) for _ in range(500)]
     known = believe(rows, {}, 100.0)
     cost = rng.uniform(1, 5, 500)
-    chosen = planning.choose(policy, Objective.FRESHNESS, rows, known, cost, 120.0, 100.0)
+    inside = planning.inside_of(policy, rows, 0.3, 2)
+    chosen = planning.choose(policy, Objective.FRESHNESS, rows, known, cost, 120.0, 100.0, inside)
     assert len(chosen) > 0 and 110.0 < cost[chosen].sum() <= 120.0
     if policy == "top-levels":
-        assert rows["depth"][chosen].max() <= planning.TOP_LEVELS
-    due, wait = planning.schedule(policy, Objective.FRESHNESS, rows, known, cost, 40.0, 100.0)
+        assert rows["depth"][chosen].max() <= 2
+    if policy == "by-rank":
+        assert published_ranks(rows)[chosen].min() >= 0.3
+    due, wait = planning.schedule(policy, Objective.FRESHNESS, rows, known, cost, 40.0, 100.0, inside=inside)
     if policy != "nutch":  # which knows no budget
         assert (cost / wait).sum() <= 40.0 * 1.01
     assert (due[np.isfinite(due)] >= 0).all()
@@ -389,3 +393,15 @@ def test_a_million_pages_are_planned_in_seconds() -> None:
     chosen = planning.choose("optimal", Objective.FRESHNESS, rows, known, np.ones(pages), 1000, 31.0)
     assert time.process_time() - started < 15 and len(chosen) == 1000  # 25 ms on an idle core
     assert np.isfinite(due).all()
+
+
+def test_the_published_rank() -> None:
+    # The deepest page lies at depth 9: sqrt((9 - 1) / 2) = 2 bands of four depths each.
+    depths = np.array([0, 1, 2, 5, 6, 9])
+    assert levels(depths, np.full(6, 9.0)).tolist() == [0.5, 0.5, 0.4, 0.4, 0.3, 0.3]
+    assert levels(np.array([2, 3]), np.full(2, 3.0)).tolist() == [0.4, 0.4]
+    assert levels(np.array([2, 33]), np.full(2, 33.0)).tolist() == [0.4, 0.1]
+    rows = collection(4, depth=np.array([0, 1, 2, 9]))
+    rows["evidence"] = [visits([False] * 4), visits([True] * 4), visits([True, True, False, False]), visits([False])]
+    assert published_ranks(rows).tolist() == pytest.approx([0.5, 1.0, 0.65, 0.3], abs=0.01)
+    assert len(published_ranks(rows[:0])) == 0

@@ -16,12 +16,14 @@ from sanderling.freshness.outlook import (
     SHORTEST_WATCH,
     BudgetValue,
     SignalDoubt,
+    SourceBelief,
     budget_values,
     changes_a_day,
     doubts,
     fading,
     paces,
     rates_by_kind,
+    source_beliefs,
     watched_days,
 )
 from sanderling.presenting.arguments import pathname
@@ -57,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
     known = believe(collection.pages, collection.hosts, now)
     curve = budget_values(known)
     doubted = doubts(collection.hosts, float(known.rate.mean()) if len(known.rate) else 0.0)
+    believed = source_beliefs(collection.hosts, collection.pages, known, now)
     if options.plot:
         _save(options.plot, curve)
     facts = _facts(collection, known)
@@ -65,13 +68,16 @@ def run(options: argparse.Namespace) -> int:
             "rates": rates_by_kind(collection.pages),
             "paces": dict(paces(known)),
             "doubts": [{"host": origins.get(d.host, ""), "about": d.about, "why": d.why} for d in doubted],
+            "sources": [
+                {**each._asdict(), "host": origins.get(each.host, ""), "heard": each.heard * DAY} for each in believed
+            ],
             "budgets": [bought._asdict() for bought in curve],
             "fading": fading(known),
             "past": earlier,
         }
         write_json(json.dumps(facts))
     else:
-        sys.stdout.write(_told(options.dir, collection, known, facts, curve, doubted, origins))
+        sys.stdout.write(_told(options.dir, collection, known, facts, curve, doubted, believed, origins))
     return 0
 
 
@@ -125,9 +131,22 @@ def _changes(facts: dict[str, Any]) -> str:
     )
 
 
+def _sources(believed: list[SourceBelief], origins: dict[int, str]) -> str:
+    rows = [
+        [
+            harmless(origins.get(each.host, "")), each.source, each.named, f"{each.precision:.0%}", f"{each.recall:.0%}",
+            "at once" if each.heeded else "as planned", each.young,
+            f"{each.a_day:.1f}",
+        ]
+        for each in believed
+    ]  # fmt: skip
+    header = ["host", "source", "named", "true", "of changes", "named pages", "visits saved", "changes a day"]
+    return table(rows, header)
+
+
 def _told(
     folder: Path, collection: Collection, known: Believed, facts: dict[str, Any], curve: list[BudgetValue],
-    doubted: list[SignalDoubt], origins: dict[int, str],
+    doubted: list[SignalDoubt], believed: list[SourceBelief], origins: dict[int, str],
 ) -> str:  # fmt: skip
     if not facts["pages"]:
         return f"no pages in {folder} yet: `sanderling crawl -d {folder}` fetches some\n"
@@ -142,6 +161,8 @@ def _told(
     if kinds := rates_by_kind(collection.pages):
         said = ", ".join(f"{kind} {rate:.3f}" for kind, rate in kinds.items())
         lines += ["", f"changes a day of a page visited again: {said}"]
+    if believed:
+        lines += ["", "sources that name pages, and how far they are believed:", _sources(believed, origins)]
     if doubted:
         rows = [[harmless(origins.get(d.host, "")), d.about, d.why] for d in doubted]
         lines += ["", "not believed:", table(rows, ["host", "what it says", "why"])]

@@ -5,6 +5,7 @@ import json
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -49,6 +50,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help=f"which pages to revisit: {', '.join(POLICIES)} (default: optimal)",
     )  # fmt: skip
     parser.add_argument(
+        "--threshold", type=float, metavar="R",
+        help="with --policy by-rank: visit pages of this rank or more, from 0 to 1 (default: 0.5)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--levels", type=int, metavar="N",
+        help="with --policy top-levels: visit pages up to N steps from a seed (default: 2)",
+    )  # fmt: skip
+    parser.add_argument(
         "--objective", choices=OBJECTIVES, default="freshness",
         help="what to maximise: fresh copies or the number of changes seen (default: freshness)",
     )  # fmt: skip
@@ -65,12 +74,18 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--policy all visits every page once and takes no budget: use --policy uniform with a budget")
     if options.forever and (budget is None or not budget.period):
         raise UsageError("--forever needs a budget per time, such as --budget 2000/h")
+    limits = _limits(options)
     folder = Folder(options.dir)
     folder.require()
     settings, seeds = settings_for(folder, chosen_settings(options))
     budget = budget or _usual_budget(folder)
     terms = Terms(
-        budget, options.policy, options.objective, options.forever, settings.sitemaps and settings.max_depth is None
+        budget,
+        options.policy,
+        options.objective,
+        options.forever,
+        settings.sitemaps and settings.max_depth is None,
+        **limits,
     )
     with serving(folder, settings, seeds, everything, None if everything else terms) as server:
         for line in server.repaired:
@@ -83,6 +98,20 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(_told(folder.path, before, progress))
     # A service is stopped by a signal as a matter of course.
     return 0 if options.forever and interrupted == 128 + signal.SIGTERM else interrupted
+
+
+def _limits(options: argparse.Namespace) -> dict[str, Any]:
+    """The limits of the policies that have one."""
+    for name, policy, is_wrong, values in (
+        ("threshold", "by-rank", lambda given: not 0 <= given <= 1, "from 0 to 1"),
+        ("levels", "top-levels", lambda given: given < 0, "0 or more"),
+    ):
+        given = getattr(options, name)
+        if given is not None and options.policy != policy:
+            raise UsageError(f"--{name} is for --policy {policy}, not for {options.policy}")
+        if given is not None and is_wrong(given):
+            raise UsageError(f"--{name} {given}: it has to be {values}")
+    return {name: given for name in ("threshold", "levels") if (given := getattr(options, name)) is not None}
 
 
 class _Display(RevisitDisplay):

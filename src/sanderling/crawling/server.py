@@ -262,6 +262,7 @@ class CrawlServer:
         if time.monotonic() < self._inbox_at:
             return
         self._inbox_at = time.monotonic() + INBOX_EVERY
+        self._told_pages.step(clock.now())
         for path, told in inbox.waiting(self._folder.path):
             if told is not None and (problem := self._told_pages.take_in(told)):
                 self._notify(f"a message of {told.origin} is not believed: {problem}")

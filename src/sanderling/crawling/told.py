@@ -10,14 +10,15 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from sanderling import clock
+from sanderling.clock import DAY
 from sanderling.crawling.ledger import Ledger
 from sanderling.freshness.sources import TRIALS
-from sanderling.model import NamedPage, NoticeCommit, Reworked, State, Told
+from sanderling.model import NamedPage, NoticeCommit, Reworked, State, Task, Told
 from sanderling.model.reasons import code_of
 from sanderling.network import names_private
 from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
-from sanderling.repository.store import FrontierStore
+from sanderling.repository.store import Store
 from sanderling.server.admission import Admission
 from sanderling.server.backlog import Backlog
 from sanderling.server.gate.holding import Released
@@ -37,7 +38,7 @@ _AHEAD = 1.0
 class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
     """Where such messages arrive."""
 
-    store: FrontierStore
+    store: Store
     settings: Settings
     seeds: Seeds
     hosts: Hosts
@@ -81,7 +82,27 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             visited = (id for id, (_, state) in known.items() if state in (State.FETCHED, State.GONE))
             on_trial = record is None or record.on_trial
             self._call(self.refresher, told, host, pages, visited, on_trial)
+        self._judge(host, told.source, now)
         return ""
+
+    def step(self, now: float) -> None:
+        """To be called now and then: a report that is read no longer, or was wrong, stands for its host no longer."""
+        for host in list(self.admission.reported):
+            self._judge(host, "report", now)
+
+    def _judge(self, host: int, source: str, now: float) -> None:
+        """Whether links that a report does not name are left out, or followed after all."""
+        record = self.observer.record_of(host, source)
+        stands = source == "report" and record is not None and record.stands_for(now / DAY)
+        if stands:
+            self.admission.reported.add(host)
+        elif source == "report" and host in self.admission.reported:
+            self.admission.reported.discard(host)
+            waited = self.store.tasks(self.store.excluded_for("not-reported"))
+            released = [each for each in map(_released, waited) if each.host == host]
+            self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in released)
+            self.store.rework([Reworked(each.id, State.QUEUED, "") for each in released], [], [], self.ledger.counts)
+            self.backlog.add_released(released)
 
     def _objection(self, told: Told) -> str:
         if len(told.pages) > MOST_AT_ONCE:
@@ -101,8 +122,7 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             return []
         reasons = self.store.reasons(excluded)
         waited = [id for id in excluded if code_of(reasons.get(id, "")) == "not-reported"]
-        tasks = self.store.tasks(waited) if waited else []
-        return [Released(task.id, identity(origin(task.url)), task.depth, State.EXCLUDED) for task in tasks]
+        return [*map(_released, self.store.tasks(waited))] if waited else []
 
     def _call(
         self, refresher: Refresher, told: Told, host: int, pages: dict[int, NamedPage], visited: Iterable[int],
@@ -115,3 +135,7 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             seen = self.store.seen(ids)
             ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
         refresher.calls.add(host, told.source, ids, clock.now(), TRIALS if on_trial else MOST_CALLS)
+
+
+def _released(task: Task) -> Released:
+    return Released(task.id, identity(origin(task.url)), task.depth, State.EXCLUDED)

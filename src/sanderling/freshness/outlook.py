@@ -13,6 +13,7 @@ from sanderling.freshness.budget import plan_believed
 from sanderling.freshness.collection import Believed, numbers_of
 from sanderling.freshness.curves import even_freshness
 from sanderling.freshness.evidence import KINDS, SIZE
+from sanderling.freshness.sources import SOURCES
 from sanderling.freshness.trust import Trust
 
 # The least changes a day of each class, and its name.
@@ -51,6 +52,20 @@ class SignalDoubt(NamedTuple):
     host: int
     about: str
     why: str
+
+
+class SourceBelief(NamedTuple):
+    """How far a source that names pages of a host is believed, and what that saves."""
+
+    host: int
+    source: str
+    heard: float  # last sign of life, in days since 1970
+    named: int  # pages
+    precision: float  # the share of its words that visits confirmed
+    recall: float  # the share of changes it announces
+    heeded: bool  # what it names is visited at once
+    young: int  # pages that need no visit now because it is silent about them
+    a_day: float  # changes that it is expected to announce
 
 
 class Interval(NamedTuple):
@@ -152,6 +167,31 @@ def _freshness(log_rate: Floats, spread: Floats, weight: Floats, visits: Floats)
     rates = np.exp(log_rate[:, None] + spread[:, None] * _NODES)
     fresh = even_freshness(rates / np.maximum(visits, 1e-12)[:, None]) @ _WEIGHTS
     return float(weight @ fresh / max(float(weight.sum()), 1e-12))
+
+
+def source_beliefs(
+    hosts: Mapping[int, Trust], pages: NDArray[np.void], known: Believed, now: float
+) -> list[SourceBelief]:
+    """What is believed of each source of each host."""
+    found = []
+    for host, trust in hosts.items():
+        if not trust.sources:
+            continue
+        mine = np.flatnonzero(pages["host"] == host)
+        rate = known.rate[mine]
+        last = pages["at"][mine]
+        for name, record in trust.sources.items():
+            recall = record.recall(float(rate.mean()) if len(mine) else 0.0)
+            alive = record.silence_until(name) >= now - 1.0
+            covered = np.minimum(now, record.silence_until(name)) > np.maximum(last, record.since)
+            unnamed = pages["told"][mine, SOURCES.index(name)] <= last
+            found.append(
+                SourceBelief(
+                    host, name, record.heard, record.named, record.precision, recall, record.is_heeded,
+                    int((covered & unnamed).sum()) if recall > 0.5 else 0, float(rate.sum()) * recall * alive,
+                )
+            )  # fmt: skip
+    return found
 
 
 def doubts(hosts: Mapping[int, Trust], rate: float) -> list[SignalDoubt]:

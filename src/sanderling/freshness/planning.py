@@ -13,10 +13,9 @@ from sanderling.arrays import Floats
 from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.budget import LONGEST, plan_believed
 from sanderling.freshness.collection import Believed
+from sanderling.freshness.published_rank import published_ranks
 from sanderling.freshness.worth import ROUGH_ERROR, Objective, rough_worth, worth
 
-# The deepest level that "top-levels" visits.
-TOP_LEVELS = 2
 # With more pages than this, a rough score excludes most of them before the exact worth is computed.
 _MANY = 50_000
 # A source is never taken to announce more than all but this share of changes.
@@ -32,13 +31,23 @@ class DueTimes(NamedTuple):
     wait: Floats  # between two visits
 
 
+def inside_of(policy: str, pages: NDArray[np.void], threshold: float, levels: int) -> NDArray[np.bool_] | bool:
+    """The pages that a policy with a limit visits; the others wait until they are inside."""
+    if policy == "top-levels":
+        return np.asarray(pages["depth"] <= levels)
+    if policy == "by-rank":
+        return np.asarray(published_ranks(pages) >= threshold)
+    return True
+
+
 def choose(
-    policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float
+    policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
+    inside: NDArray[np.bool_] | bool = True,
 ) -> NDArray[np.intp]:  # fmt: skip
-    """The pages with the highest scores that the budget allows, the best first."""
+    """The pages with the highest scores that the budget allows, the best first. Only those `inside` are visited."""
     if policy != "optimal" or len(pages) <= _MANY:
         score = _scores(policy, objective, pages, known, cost, now)
-        return affordable(np.where(ready(pages, now) <= now, score, -np.inf), cost, budget)
+        return affordable(np.where((ready(pages, now) <= now) & inside, score, -np.inf), cost, budget)
     age = known.exposure + known.silence * _half_a_round(pages, now)
     some = _promising(objective, pages, known, age, cost, budget, now)
     worths = known.weight[some] * worth(age[some], known.log_rate[some], known.spread[some], objective)
@@ -73,8 +82,6 @@ def _scores(
         return np.asarray(np.exp(known.log_rate) * known.weight * elapsed)
     if policy == "nutch":
         return np.asarray(elapsed - _nutch(pages))
-    if policy == "top-levels":
-        return np.where(pages["depth"] <= TOP_LEVELS, elapsed, -np.inf)
     return np.asarray(elapsed)
 
 
@@ -99,9 +106,11 @@ def affordable(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
 
 def schedule(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
-    hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf,
+    hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf, inside: NDArray[np.bool_] | bool = True,
 ) -> DueTimes:  # fmt: skip
-    """When each page is due, if `budget` may be spent a day and no host gets more visits a day than its cap."""
+    """When each page is due, if `budget` may be spent a day and no host gets more visits a day than its cap.
+
+    Pages that are not `inside` are never due."""
     last = pages["at"]
     if policy == "optimal":
         # What sources announce is visited when they do; the rest of the budget is for what they do not.
@@ -118,8 +127,7 @@ def schedule(
     elif policy == "nutch":
         wait = _nutch(pages)
     else:
-        inside = pages["depth"] <= TOP_LEVELS if policy == "top-levels" else np.ones(len(pages), bool)
-        wait = np.where(inside, float(cost[inside].sum()) / max(budget, 1e-12), np.inf)
+        wait = np.where(inside, float((cost * inside).sum()) / max(budget, 1e-12), np.inf)
     return DueTimes(np.maximum(last + wait, ready(pages, now)), wait)
 
 

@@ -60,6 +60,10 @@ def truth(web: SyntheticWeb, days: float) -> WebTruth:
     return WebTruth(list(depths), list(depths.values()), changes, days, rates)
 
 
+# The limits of the policies that have one, as `sanderling refresh` sets them.
+THRESHOLD, LEVELS = 0.5, 2
+
+
 class Log:
     """The visits that kept a site fresh, and the freshness that the crawler predicted. All pages were visited at time 0."""
 
@@ -135,7 +139,8 @@ def planned(site: WebTruth, policy: str, budget: float, every: float = 1.0) -> L
     amount = budget * every * len(pages)
     for day in every * np.arange(1, round(site.days / every) + 1):
         known = believe(pages, {}, day)
-        chosen = planning.choose(policy, Objective.FRESHNESS, pages, known, cost, amount, day)
+        inside = planning.inside_of(policy, pages, THRESHOLD, LEVELS)
+        chosen = planning.choose(policy, Objective.FRESHNESS, pages, known, cost, amount, day, inside)
         changed = site.stale(pages["at"], day)
         for page in chosen:
             _visit(pages, int(page), bool(changed[page]), day)

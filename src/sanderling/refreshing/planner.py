@@ -114,11 +114,12 @@ def plan(
     pages, budget = collection.pages, terms.budget
     known = believe(pages, collection.hosts, now)
     cost = costs(collection, known) if budget.unit == "bytes" else np.ones(len(pages))
+    inside = planning.inside_of(terms.policy, pages, terms.threshold, terms.levels)
     gain = known.weight * (1 - known.fresh) / max(float(known.weight.sum()), 1e-12)
     if budget.period:
         hosts, caps = _caps(pages, settings, intervals)
         due, wait = planning.schedule(
-            terms.policy, Objective(terms.objective), pages, known, cost, budget.a_day, now, hosts, caps
+            terms.policy, Objective(terms.objective), pages, known, cost, budget.a_day, now, hosts, caps, inside
         )
         chosen = np.flatnonzero(due <= now + HORIZON)
         chosen = chosen[np.argsort(due[chosen], kind="stable")]
@@ -126,7 +127,7 @@ def plan(
         chosen = chosen[np.cumsum(cost[chosen]) <= _FEWEST * cost[chosen].mean() + 2 * HORIZON * budget.a_day]
     else:
         objective = Objective(terms.objective)
-        chosen = planning.choose(terms.policy, objective, pages, known, cost, budget.amount, now)
+        chosen = planning.choose(terms.policy, objective, pages, known, cost, budget.amount, now, inside)
         due, wait = np.full(len(pages), now), np.full(len(pages), np.inf)
     turns = _turns(pages[chosen], due[chosen], wait[chosen], gain[chosen], cost[chosen])
     if terms.sitemaps and terms.forever:

@@ -9,7 +9,7 @@ from sanderling.clock import DAY
 from sanderling.errors import UsageError
 from sanderling.settings import DURATIONS, SIZES
 
-POLICIES = ("optimal", "uniform", "proportional", "nutch", "top-levels", "all")
+POLICIES = ("optimal", "uniform", "proportional", "nutch", "by-rank", "top-levels", "all")
 OBJECTIVES = ("freshness", "changes")
 
 
@@ -33,6 +33,8 @@ class Terms(msgspec.Struct, frozen=True):
     objective: str = "freshness"
     forever: bool = False
     sitemaps: bool = True
+    threshold: float = 0.5  # by-rank: the least rank of pages that are visited
+    levels: int = 2  # top-levels: the deepest level that is visited
 
 
 def read_budget(text: str) -> Budget:

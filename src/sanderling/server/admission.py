@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from sanderling.model import Found, Kind, NamedPage, NewUrl, Outcome, Task, Visit
+from sanderling.model import Found, Kind, NamedPage, NewUrl, Outcome, State, Task, Visit
+from sanderling.model.reasons import reason
 from sanderling.repository.store import FrontierStore
 from sanderling.server.dispatcher import admit
 from sanderling.server.gate.gatekeeper import Gatekeeper
@@ -29,6 +30,7 @@ class Admission:
         self._hosts = hosts
         self._ordering = ordering
         # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.
+        self.reported: set[int] = set()  # hosts whose own reports name all their pages, as visits have proven
         self._sources = Sources(settings.sitemaps and settings.max_depth is None)
 
     @property
@@ -72,4 +74,12 @@ class Admission:
         redirected = visit.outcome is Outcome.REDIRECT
         depth, hops = task.depth + (not redirected), task.hops + 1 if redirected else 0
         rows = admit([found], visit.id, depth, hops, self._seeds.scope, self._max_depth, self._ordering.rank)
+        if self.reported and not redirected:
+            rows = [self._unless_reported(row) for row in rows]
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
+
+    def _unless_reported(self, row: NewUrl) -> NewUrl:
+        """A link into a host that reports all its pages leads to none when the report has not named it."""
+        if row.host not in self.reported or row.state is not State.QUEUED:
+            return row
+        return row._replace(state=State.EXCLUDED, reason=reason("not-reported"))

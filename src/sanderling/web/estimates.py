@@ -23,6 +23,20 @@ class DoubtAnswer(Struct, frozen=True):
     why: str
 
 
+class SourceAnswer(Struct, frozen=True):
+    """How far a source that names pages of a host is believed."""
+
+    host: str
+    source: str
+    heard: float  # last sign of life, in seconds since 1970
+    named: int  # pages
+    precision: float  # the share of its words that visits confirmed
+    recall: float  # the share of changes it announces
+    heeded: bool  # what it names is visited at once
+    young: int  # pages that need no visit now because it is silent about them
+    a_day: float  # changes that it is expected to announce
+
+
 class BudgetAnswer(Struct, frozen=True):
     """The long-run freshness with this many visits a day."""
 
@@ -46,6 +60,7 @@ class Estimate(Struct, frozen=True, kw_only=True):
     rates: dict[str, float] = {}
     paces: dict[str, int] = {}
     doubts: list[DoubtAnswer] = []
+    sources: list[SourceAnswer] = []
     budgets: list[BudgetAnswer] = []
     past: list[tuple[float, float]] = []  # time, and the estimated freshness at that time
     fading: list[tuple[float, float]] = []  # days from now, and the expected freshness then if nothing is visited
