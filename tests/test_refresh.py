@@ -111,7 +111,7 @@ def test_a_folder_that_is_none(sanderling: Run, tmp_path: Path) -> None:
 def service(folder: Path, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
     """A refresh with --forever, ended with SIGTERM as systemd does."""
     run = subprocess.Popen(
-        command("refresh", folder, "--forever", "--json", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        command("refresh", folder, "--forever", "--json", "--no-reports", *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         text=True, env={**os.environ, **later(30)},
     )  # fmt: skip
     try:

@@ -10,7 +10,7 @@ from sanderling.model import Host
 from sanderling.processes import entry_points
 from sanderling.processes.child import Child
 from sanderling.repository.folder import Folder
-from sanderling.settings import Settings
+from sanderling.settings import Settings, revealed
 
 # What the process says when every known report was read once.
 READ_ALL = "read all reports"
@@ -42,7 +42,7 @@ class ReportWatch:
             self.reading = False
         if self._child is None and time.monotonic() >= self._not_before:
             self._child = Child(self._command, lifeline=True, tells=True, complains=False)
-            self._child.send(msgspec.json.encode(self._settings))
+            self._child.send(msgspec.json.encode(revealed(self._settings)))
         elif self._child is not None and self._child.code is not None:
             self.close()
             self._wanted = self._forever
