@@ -18,7 +18,7 @@ LAYERS = [
     ["settings", "model", "processes"],
     ["graph", "network", "announcements"],
     ["documents"],
-    ["change", "forms", "freshness"],
+    ["change", "forms", "freshness", "topics"],
     ["repository"],
     ["search", "telling"],
     ["client", "server", "announcer"],

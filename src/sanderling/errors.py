@@ -4,7 +4,8 @@ SanderlingError
 ├── UsageError        the request itself is wrong (exit code 2)
 │   ├── BadSeed       a seed that is not a URL we can fetch
 │   ├── BadSetting    an unknown setting or a wrong value
-│   └── BadFolder     a folder that is not a crawl, is empty or was made by another version of this program
+│   ├── BadFolder     a folder that is not a crawl, is empty or was made by another version of this program
+│   └── BadTopic      a topic without examples, or a model that cannot be used
 └── RunFailed         the request is right but failed this time (exit code 1)
     ├── FolderInUse   another process is using the folder
     ├── Damaged       a database or an archive that cannot be read
@@ -38,6 +39,10 @@ class BadSetting(UsageError):
 
 
 class BadFolder(UsageError):
+    pass
+
+
+class BadTopic(UsageError):
     pass
 
 

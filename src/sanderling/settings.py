@@ -36,6 +36,7 @@ ORDERS = {
     "opic": VisitOrder("by OPIC: each visited page shares its importance among the pages it links to"),
     "pvalue": VisitOrder("by the links expected on it, less the links to it"),
     "breadth-first": VisitOrder("by the distance from the seeds", scored=False),
+    "topic": VisitOrder("by how well it probably fits the topic of the crawl; the default with a topic"),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "scope": get_args(Scope),
@@ -101,6 +102,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     report_interval: float = 10.0
     images: bool = False
     order: str = "pagerank"
+    topic: str | None = None
+    relatedness: float = 0.5
+    tunnel_depth: int = 3
+    min_harvest: float = 0.0
+    topic_share: float = 0.0
     max_pages: int | None = None
     max_depth: int | None = None
     max_time: float | None = None
@@ -162,6 +168,11 @@ DECLARED = [
     Declared("report_interval", "duration", "Scope", "shortest pause between two looks at a report"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
+    Declared("topic", "text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words"),
+    Declared("relatedness", "number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1"),
+    Declared("tunnel_depth", "count", "Topic", "follow links through at most this many pages in a row that are not on the topic"),
+    Declared("min_harvest", "number", "Topic", "stop when less than this share of the last 500 pages is on the topic (0: never)"),
+    Declared("topic_share", "number", "Topic", "stop when about this share of the topic's pages is found (0: never)"),
     Declared("max_pages", "count", "Limits", "stop at exactly this many stored pages, including pages of earlier runs"),
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
     Declared("max_time", "duration", "Limits", "stop a run after this time"),
@@ -234,6 +245,8 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(
             f"{name} = {without_password(found)!r} is not an address such as postgresql://user@host/database"
         )
+    if name in _SHARES and found > 1:
+        raise BadSetting(f"{name} = {value!r} is not a number from 0 to 1")
     if name in ("user_agent", "contact") and not found.isascii():
         raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():
@@ -269,6 +282,8 @@ _HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
 # The syntax of libpq: several hosts or none, and a database or the name of a service that defines it.
 _STORE = re.compile(rf"postgres(?:ql)?://(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^/?]*)?(?:\?.*)?")
 _NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
+
+_SHARES = ("relatedness", "min_harvest", "topic_share")
 
 # With a 0 in one of these, nothing could be fetched.
 _POSITIVE = {
@@ -398,6 +413,8 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     seeds = table.pop("seeds", [])
     if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
         raise BadSetting(f"{path}: seeds is not a list of texts")
+    if table.get("topic"):
+        table.setdefault("order", "topic")
     try:
         return overlay(Settings(), table), tuple(seeds)
     except BadSetting as error:

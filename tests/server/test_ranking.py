@@ -40,6 +40,7 @@ def known(
         np.array(shape or [1] * count, np.int64),
         np.array(visited or [float(state is F) for state in states]),
         np.zeros(count),
+        np.zeros(count),
     )
 
 
@@ -125,6 +126,9 @@ class Source:
 
     def relevances(self) -> list[tuple[int, float]]:
         return [(2, 0.9), (3, 0.1), (4, 1.0)]  # 4 came in since
+
+    def link_relevances(self) -> list[tuple[int, float]]:
+        return [(2, 0.4)]
 
     def importances(self) -> list[tuple[int, float]]:
         return self.weights

@@ -31,7 +31,7 @@ Each crawl has its own folder. Start with:
 
 # A module each, in the order that `--help` lists them.
 COMMANDS = (
-    "crawl", "refresh", "freshness", "status", "pages", "links", "forms", "duplicates", "search", "changes", "feed", "digest", "webhooks",
+    "crawl", "topic", "refresh", "freshness", "status", "pages", "links", "forms", "duplicates", "search", "changes", "feed", "digest", "webhooks",
     "history", "diff", "blame", "export", "check", "recover", "reindex", "extract", "join", "control", "serve", "announce", "lab",
 )  # fmt: skip
 

@@ -12,12 +12,13 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from sanderling.cli.output import write_json
 from sanderling.cli.progress import Display, RevisitDisplay
+from sanderling.crawling.bookmarks import bookmarks_in, is_bookmarks
 from sanderling.crawling.server import CrawlServer
 from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import BadSeed, RunFailed, UsageError
@@ -25,11 +26,14 @@ from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.screen import duration, many, rate_of, say, size
 from sanderling.refreshing.terms import Terms
-from sanderling.repository.folder import Folder
+from sanderling.repository.folder import TOPIC, Folder
 from sanderling.repository.opening import settings_for
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Declared, Settings
-from sanderling.urls import canonical, hostname
+from sanderling.urls import hostname
+
+if TYPE_CHECKING:
+    from sanderling.topics.model import Topic
 
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: stored pages are not fetched again.
 
@@ -39,6 +43,8 @@ Examples:
   sanderling crawl --seeds list.txt -d many --scope domain seeds from a file
   sanderling crawl https://example.org/docs/ -d docs --scope prefix
                    --max-pages 500                         a part of a site
+  sanderling crawl https://example.org/ -d birds --scope any
+                   --topic 'wading birds' --max-pages 500  pages on a topic
   sanderling crawl http://localhost:8000/ -d own --per-host 16
                    --delay 0                               your own site, fast
 """
@@ -114,6 +120,7 @@ def run(options: argparse.Namespace) -> int:
         seeds += _seeds_in(options.seeds)
     _hint_at_http(options.url)
     chosen = chosen_settings(options)
+    topic = _chosen_topic(chosen)
     folder = Folder(options.dir or _default_folder(seeds))
     folder.check_usable()
     settings, planted = settings_for(folder, chosen)
@@ -123,7 +130,7 @@ def run(options: argparse.Namespace) -> int:
         _check_resolvable([seed for url in options.url if (seed := canonical_seed(url)) not in planted])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
-    with serving(folder, settings, seeds, options.again, retry=options.retry_failed) as server:
+    with serving(folder, settings, seeds, options.again, retry=options.retry_failed, topic=topic) as server:
         for line in server.repaired:
             say(line)
         started_with = msgspec.structs.replace(server.progress().counts)
@@ -156,6 +163,17 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
     return {each.name: value for each in DECLARED if (value := getattr(options, each.name, None)) is not None}
 
 
+def _chosen_topic(chosen: dict[str, object]) -> "Topic | None":
+    """The topic that `--topic` names, which becomes the model in the folder. A bookmark file makes one at once."""
+    if not chosen.get("topic"):
+        return None
+    from sanderling.cli.topic import topic_for_crawl
+
+    topic = topic_for_crawl(str(chosen["topic"]))
+    chosen["topic"] = TOPIC
+    return topic
+
+
 _ALWAYS_TOLD = {
     "changed": "changed", "pages": "new", "left": "gone", "not_modified": "not modified (304)",
     "same": "with the same bytes",
@@ -182,9 +200,11 @@ def what_was_found(before: Counts, progress: CrawlProgress, folder: Path) -> str
 
 @contextmanager
 def serving(
-    folder: Folder, settings: Settings, seeds: list[str], again: bool, terms: Terms | None = None, retry: bool = False
-) -> Iterator[CrawlServer]:
-    server = CrawlServer(folder, settings, seeds, settings.clients or os.cpu_count() or 1, again, terms, retry)
+    folder: Folder, settings: Settings, seeds: list[str], again: bool, terms: Terms | None = None, retry: bool = False,
+    topic: "Topic | None" = None,
+) -> Iterator[CrawlServer]:  # fmt: skip
+    crew = settings.clients or os.cpu_count() or 1
+    server = CrawlServer(folder, settings, seeds, crew, again, terms, retry, topic)
     try:
         yield server
     finally:
@@ -277,11 +297,8 @@ def _seeds_in(path: Path) -> list[str]:
         text = path.read_text("utf-8-sig", "replace")
     except OSError as error:
         raise BadSeed(f"{path} cannot be read: {error.strerror}") from None
-    if text.lstrip()[:200].lower().startswith(("<!doctype netscape-bookmark", "<!doctype html", "<html")):
-        import turbohtml  # late: few have bookmarks, and all wait for it
-
-        hrefs = (a.attr("href") or "" for a in turbohtml.parse(text).find_all("a"))
-        found = [url for href in hrefs if (url := canonical(href))]
+    if is_bookmarks(text):
+        found = [bookmark.url for bookmark in bookmarks_in(text)]
     else:
         lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
         found = [_seed_at(path, number, line) for number, line in enumerate(lines, 1) if line]

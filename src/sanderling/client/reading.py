@@ -28,8 +28,9 @@ from sanderling.processes.sandboxed import ChildFailed
 from sanderling.settings import Settings
 from sanderling.urls import identity, join, redirected
 
-if TYPE_CHECKING:  # loaded only by crawls with extractors
+if TYPE_CHECKING:  # loaded only by crawls with extractors or a topic
     from sanderling.documents.extracting import Extracted, ReadPage
+    from sanderling.topics.judging import Judge
 
 REDIRECTS = (301, 302, 303, 307, 308)
 PERMANENT = (301, 308)
@@ -81,6 +82,7 @@ class Read(NamedTuple):
     fingerprint: bytes = b""
     condense: Condense | None = None  # of a page that is visited again
     tree: turbohtml.Document | None = None  # when there are extractors
+    relevance: float = 0.0  # when there is a topic
 
 
 class ParsedVisit(NamedTuple):
@@ -97,13 +99,15 @@ class Reader:
     """Reads and archives what was fetched."""
 
     def __init__(
-        self, settings: Settings, archive: Archive, mark: Mark, detector: Detector, extract: Extract | None = None
-    ) -> None:
+        self, settings: Settings, archive: Archive, mark: Mark, detector: Detector, extract: Extract | None = None,
+        judge: "Judge | None" = None,
+    ) -> None:  # fmt: skip
         self._settings = settings
         self._archive = archive
         self._mark = mark
         self._detector = detector
         self._extract = extract
+        self._judge = judge
         self._links = LinkTable()
         self._names = names(settings)
         self._skip = skipped_types(settings) or ("\0",)
@@ -194,6 +198,8 @@ class Reader:
             outcome, read = Outcome.GONE, Read()
         else:
             outcome, read = Outcome.FAILED, Read(reason=reason("status", status))
+        if self._judge is not None:
+            read = _judged(self._judge, read)
         extracted, failed = b"", dict[str, str]()
         if self._extract is not None and outcome is Outcome.PAGE:
             extracted, failed = self._extract(_page(fetch, known, mime, body, read))
@@ -218,6 +224,7 @@ class Reader:
             fingerprint=read.fingerprint,
             links=read.links,
             found=list(read.found),
+            relevance=read.relevance,
             extracted=extracted,
             failed_extractors=failed,
         )
@@ -276,8 +283,15 @@ class Reader:
             hrefs, spelled = hrefs_of(page, head, follow_nofollow)
             links, new = self._links.resolve(head.base, hrefs)
             written = {after: before for before, after in spelled.items()}
-            texts = page.anchor_texts([written.get(href, href) for href, _ in new])
-            found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
+            named = [written.get(href, href) for href, _ in new]
+            if self._judge is None:
+                texts = page.anchor_texts(named)
+                found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
+            else:
+                found = [
+                    each._replace(anchor=text, relevance=self._judge.link(text, around, each.url))
+                    for (_, each), (text, around) in zip(new, page.anchor_surroundings(named), strict=True)
+                ]
             if self._settings.images:  # fetched like links, but not part of the link graph
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
@@ -308,6 +322,8 @@ class Reader:
                 for url, kind, modified in sitemaps.read(body, charset, task.url):
                     self._links.meet(url)
                     found.append(Found(identity(url), url, "", kind, modified))
+                if self._judge is not None:
+                    found = [_judged_link(self._judge, each) for each in found]
             except sitemaps.NotASitemap as error:
                 # Keep the text: the host may answer the same for pages that do not exist.
                 read = self._content(task.url, body, "text/html", None, (True, True), False)
@@ -342,6 +358,18 @@ def _page(fetch: Fetch, headers: dict[bytes, str], mime: str, body: bytes, read:
         url=fetch.task.url, status=fetch.response.status, headers=named, mime=mime, language=read.language, title=read.title,
         text=read.words or "", tree=read.tree, body=body,
     )  # fmt: skip
+
+
+def _judged(judge: "Judge", read: Read) -> Read:
+    """With the relevance of the page, if it has words, and of the links that were found without their anchors."""
+    return read._replace(
+        relevance=judge.page(read.title, read.words) if read.words else 0.0,
+        found=[each if each.relevance else _judged_link(judge, each) for each in read.found],
+    )
+
+
+def _judged_link(judge: "Judge", found: Found) -> Found:
+    return found._replace(relevance=judge.link(found.anchor, "", found.url))
 
 
 def _condensed(opened: ParsedVisit) -> bytes:

@@ -27,7 +27,9 @@ from sanderling.repository.store import Store
 from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
+from sanderling.server.focus import Focus
 from sanderling.server.gate.gatekeeper import Gatekeeper
+from sanderling.server.gate.tunnel import Tunnel
 from sanderling.server.hosts import Hosts
 from sanderling.server.ordering import Ordering
 from sanderling.server.seeds import Seeds
@@ -75,11 +77,13 @@ def assemble(
         refresher is None or not refresher.forever,
     )
     many_hosts = settings.scope in ("domain", "any")
-    gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts)
+    focus = Focus(settings.relatedness) if settings.topic else None
+    tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus.rank) if focus else None
+    gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel)
     allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses)
     outages = HostOutages(allocator, settings.host_patience, settings.retry_wait)
     backlog = Backlog(allocator, hosts, seeds)
-    ordering = Ordering(store, settings, folder.path, run_folder)
+    ordering = Ordering(store, settings, folder.path, run_folder, focus)
     admission = Admission(store, settings, seeds, gate, hosts, ordering)
     collection = _collection(settings, folder.path, run_folder)
     observer = Observer(store)
@@ -108,6 +112,7 @@ def assemble(
     intake = Intake(
         store=store, settings=settings, ledger=ledger, allocator=allocator, gate=gate, seeds=seeds, hosts=hosts,
         admission=admission, backlog=backlog, frontier=frontier, observer=observer, detection=detection,
+        focus=focus,
         # A page that left the collection, or failed, may be in the queue again with versions of its own.
         returns=retry or collection is not None,
     )  # fmt: skip

@@ -34,9 +34,10 @@ class Clients:
 
     def __init__(
         self, size: int, switchboard: Switchboard, store: Store, ledger: Ledger, allocator: Allocator,
-        frontier: Frontier, control: Control, warcs: Path, run_folder: Path,
+        frontier: Frontier, control: Control, warcs: Path, run_folder: Path, topic: bytes = b"",
     ) -> None:  # fmt: skip
-        """`size` is how many are started here; others may join."""
+        """`size` is how many are started here; others may join. `topic` is what they are told about the topic."""
+        self._topic = topic
         self._switchboard = switchboard
         self._store = store
         self._ledger = ledger
@@ -80,7 +81,7 @@ class Clients:
         self._wants[line] = 0
         # Where the state is kept and who is told of changes is no business of clients.
         settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=())
-        self._switchboard.send(line, Welcome(msgspec.json.encode(settings)))
+        self._switchboard.send(line, Welcome(msgspec.json.encode(settings), self._topic))
 
     def reported(self, line: ClientLine, report: Report) -> None:
         """Takes note of how a client is doing by its report, which has been taken in."""

@@ -15,6 +15,7 @@ from sanderling.server import settling
 from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
+from sanderling.server.focus import Focus
 from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.holding import Lessons
 from sanderling.server.hosts import Hosts
@@ -39,6 +40,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
     frontier: Frontier
     observer: Observer
     detection: ChangeDetection
+    focus: Focus | None  # of a crawl with a topic
     returns: bool  # whether pages may be queued again that have been stored before
 
     def take_in(self, report: Report) -> list[tuple[str, Visit]]:
@@ -60,6 +62,8 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         changes, noise = self.detection.compare(visits, tasks, before)
         lessons = self.gate.learn([(visit, tasks[visit.id]) for visit in visits])
         settled = with_reasons(settled, lessons.reasons)
+        if self.focus is not None:
+            self.focus.learn((visit, tasks[visit.id]) for visit in visits)
 
         # What it leads to.
         seen = settling.first_seen(visits)
@@ -86,7 +90,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
             Commit(
                 report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,
                 [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes, noise,
-                aliases=aliases(lessons), dated=heeded.dated, beliefs=beliefs, trust=trust,
+                aliases=aliases(lessons), dated=heeded.dated, off_topic=lessons.off_topic, beliefs=beliefs, trust=trust,
             )
         )  # fmt: skip
         self.backlog.add_urls([*urls, *requeued], first)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from sanderling import clock
 from sanderling.crawling import beginning, extractors, inbox
+from sanderling.crawling import topic as topics
 from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
@@ -34,6 +35,7 @@ from sanderling.server.throughput import Throughput
 from sanderling.settings import Settings, revealed
 from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
+from sanderling.topics.model import Topic
 from sanderling.urls import identity, origin
 
 _log = logging.getLogger("sanderling")
@@ -53,10 +55,10 @@ class CrawlServer:
 
     def __init__(
         self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False,
-        terms: Terms | None = None, retry: bool = False,
+        terms: Terms | None = None, retry: bool = False, topic: Topic | None = None,
     ) -> None:  # fmt: skip
         """`again` visits every known page once more, `terms` those that deserve it; both ask only for what has changed.
-        `retry` tries what failed once more."""
+        `retry` tries what failed once more. `topic` becomes the topic of the crawl."""
         self._folder = folder
         self._again = again
         self._stopping = False
@@ -68,11 +70,13 @@ class CrawlServer:
         self._extractor_failures = extractors.ExtractorFailures()
         extractors.check(settings.extractors, folder.path)
         revealed(settings)  # what is missing is said before anything is made
+        topic = topic or topics.topic_of(settings, folder)
         make_room_for_clients(crew_size)
         with contextlib.ExitStack() as undo:
             self._absence = StoreAbsence(self._notify, self._is_ending)
             opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
+            topics.keep(topic, folder)
             self._store, self._switchboard = opened.store, opened.switchboard
             self._new_archives, self._published = new_archives(folder.warcs, opened.run_folder), set[str]()
             refresher = refreshing(folder.path, opened.run_folder, terms) if terms is not None else None
@@ -89,7 +93,7 @@ class CrawlServer:
             self._throughput = Throughput()
             self._clients = Clients(
                 crew_size, opened.switchboard, opened.store, parts.ledger, parts.allocator, parts.frontier,
-                self._control, folder.warcs, opened.run_folder,
+                self._control, folder.warcs, opened.run_folder, topics.for_clients(topic),
             )  # fmt: skip
             self._status = CrawlStatus(
                 parts.ledger, parts.limits, parts.allocator, parts.frontier, refresher, parts.observer, self._control,

@@ -19,6 +19,8 @@ _BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
 _HREFS = turbohtml.XPath("//a/@href")
 # From so many on a table of all anchors is cheaper than looking each up.
 _MANY = 20
+# Characters around a link that are about it, and as many as are read for all links of a page.
+LONGEST_AROUND, MOST_AROUND = 400, 256 * 1024
 
 
 class Head(NamedTuple):
@@ -105,17 +107,32 @@ class HtmlPage:
 
     def anchor_texts(self, hrefs: list[str]) -> list[str]:
         """For each href the text of the first anchor that has it."""
-        if len(hrefs) < _MANY:
-            anchors = [self.document.find("a", attrs={"href": href}) for href in hrefs]
-        else:
-            first = {element.attr("href"): element for element in reversed(self.document.find_all("a"))}
-            anchors = [first.get(href) for href in hrefs]
         texts = NestedText()
-        return [" ".join(texts.of(anchor).split())[:200] if anchor is not None else "" for anchor in anchors]
+        return [_anchor_text(anchor, texts) for anchor in self._anchors(hrefs)]
+
+    def anchor_surroundings(self, hrefs: list[str]) -> list[tuple[str, str]]:
+        """The same with the text of the element that each anchor stands in, if it is short enough to be about the anchor."""
+        texts, around = NestedText(), NestedText(MOST_AROUND)
+        found = []
+        for anchor in self._anchors(hrefs):
+            parent = anchor.parent if anchor is not None else None
+            beside = around.of(parent) if isinstance(parent, turbohtml.Element) else ""
+            found.append((_anchor_text(anchor, texts), beside if len(beside) <= LONGEST_AROUND else ""))
+        return found
+
+    def _anchors(self, hrefs: list[str]) -> "list[turbohtml.Element | None]":
+        if len(hrefs) < _MANY:
+            return [self.document.find("a", attrs={"href": href}) for href in hrefs]
+        first = {element.attr("href"): element for element in reversed(self.document.find_all("a"))}
+        return [first.get(href) for href in hrefs]
 
     def images(self) -> list[str]:
         """Where the images are that the page shows."""
         return [src for e in self.document.find_all("img") if (src := e.attr("src")) and not src.startswith("data:")]
+
+
+def _anchor_text(anchor: "turbohtml.Element | None", texts: NestedText) -> str:
+    return " ".join(texts.of(anchor).split())[:200] if anchor is not None else ""
 
 
 def _says_nofollow(link: turbohtml.Element) -> bool:

@@ -29,6 +29,7 @@ from sanderling.settings import Settings
 
 if TYPE_CHECKING:
     from sanderling.change.pixels import Decoder
+    from sanderling.topics.judging import Judge
 
 
 class LazyDetector:
@@ -78,7 +79,9 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
         closing(Loop()) as loop,
         closing(fetcher_for(settings, loop, archive)) as fetcher,
     ):
-        reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder))
+        reader = Reader(
+            settings, archive, mark, detector, user_extractors(settings, folder), topic_judge(welcome.topic)
+        )
         Crawler(name, settings, line, loop, fetcher, reader, archive).run()
 
 
@@ -101,6 +104,16 @@ def user_extractors(settings: Settings, folder: Path) -> Extract | None:
     from sanderling.documents import extracting
 
     return partial(extracting.extract, extracting.load(settings.extractors, folder))
+
+
+def topic_judge(weights: bytes) -> "Judge | None":
+    """What tells how well pages fit the topic of the crawl, if it has one."""
+    if not weights:
+        return None
+    from sanderling.topics.judging import Judge
+    from sanderling.topics.model import Weights
+
+    return Judge(msgspec.json.decode(weights, type=Weights))
 
 
 if __name__ == "__main__":

@@ -31,12 +31,15 @@ from sanderling.server.orders import scores
 from sanderling.server.ranking import Snapshot, breadth_first
 from sanderling.server.reranker import FEWEST_PAGES, GROWTH
 from sanderling.server.snapshot import newcomers
-from sanderling.settings import ORDERS
+from sanderling.settings import ORDERS as ALL_ORDERS
 
 AFTER = (10, 20, 30, 50)
 # The order of URLs with equal ranks is random. It changes the share of a single crawl by about 0.02.
 REPEATS = 3
 _CURVE = range(0, 101, 4)
+
+# The order of a focused crawl is another experiment (`lab focus`).
+ORDERS = {name: order for name, order in ALL_ORDERS.items() if name != "topic"}
 
 _X, _Y = "% of the pages fetched", "share of the final PageRank"
 
@@ -98,6 +101,7 @@ class PaperCrawl:
             web.host[known],
             web.shape[known],
             self._visited[known],
+            np.zeros(int(known.sum())),
             np.zeros(int(known.sum())),
         )
         score = scores(self._order, snapshot)

@@ -79,9 +79,10 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Welcome(Struct, frozen=True, tag=True):
-    """Server to client, once: the settings of this crawl as JSON."""
+    """Server to client, once: the settings of this crawl as JSON, and the weights of its topic, if it has one."""
 
     settings: bytes
+    topic: bytes = b""
 
 
 class Found(NamedTuple):

@@ -48,6 +48,7 @@ SENTENCES = {
     "held-spent": "held: found on a page that repeats another, and there were enough of these",
     "held-pattern": "held: {} has to bring something new first",
     "held-domain": "held: the hosts of {} bring nothing new",
+    "held-off-topic": "held: {} pages off the topic lead to it, one after the other",
     # What a visit found
     "status": "answered {}",
     "soft-404": "soft 404: the host answers like this to addresses that do not exist",

@@ -27,6 +27,7 @@ class NewUrl(NamedTuple):
     modified: float = 0.0
     alias: int = 0  # the URL of the page, if this is only another name of it
     relevance: float = 0.0  # of the link that led to it
+    off_topic: int = 0  # pages off the topic of the crawl that lead to it since the last one on it
 
 
 class Change(Struct, frozen=True, array_like=True):
@@ -111,6 +112,9 @@ class Commit(Struct):
     noise: dict[int, bytes] = {}  # the noise of pages that were visited again
     aliases: list[tuple[int, int]] = []  # URLs that are only other names, and their pages
     dated: list[tuple[int, float]] = []  # known URLs with their dates in a sitemap or feed
+    off_topic: dict[
+        int, tuple[int, float]
+    ] = {}  # known URLs that are nearer to the topic than they were, and their rank
     beliefs: list[Belief] = []  # of the pages that were visited again
     trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
 
@@ -207,6 +211,7 @@ class Searchable(NamedTuple):
     mime: str
     stored: Stored
     extracted: str | None  # what extractors said, in JSON
+    relevance: float  # of the page as it is now
 
 
 class HitFacts(NamedTuple):
@@ -216,3 +221,4 @@ class HitFacts(NamedTuple):
     fetched_at: float
     noindex: bool
     alias: bool  # it is only another name of a page
+    relevance: float = 0.0  # for the topic of the crawl; 0 without one

@@ -20,6 +20,7 @@ WEBHOOKS = "webhooks"
 INDEX = "index"
 READ = "sanderling.read"
 TOKEN = "sanderling.token"
+TOPIC = "sanderling.topic"
 
 
 class Folder:
@@ -35,6 +36,7 @@ class Folder:
         self.index = path / INDEX
         self.read = path / READ
         self.token = path / TOKEN
+        self.topic = path / TOPIC
 
     def exists(self) -> bool:
         """Whether a crawl was made here. Settings without a byte are what a full disk left of a first run."""

@@ -32,6 +32,8 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
     """What is chosen now on top of what the folder was made with, and the seeds it was made with."""
     kept, seeds = load(folder.settings) if folder.settings.exists() else (Settings(), ())
     here = {name: credentials.from_here(value) for name in HIDEABLE if isinstance(value := chosen.get(name), str)}
+    if chosen.get("topic") and not kept.topic:
+        chosen = {"order": "topic", **chosen}
     settings = overlay(kept, {**chosen, **here})
     if "extractors" in chosen:  # in the folder's settings, files are named from the folder on
         from sanderling.documents.extracting import from_here

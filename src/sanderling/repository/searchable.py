@@ -10,10 +10,10 @@ from sanderling.repository.store import ViewStore
 _VERSION = """SELECT v.number, u.number,
     (SELECT count(*) FROM versions o WHERE o.page = v.page AND o.number <= v.number), u.url, v.at, n.at, v.status,
     v.kinds, v.news, n.kinds, n.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page), p.changed_at,
-    p.changes, v.text_digest, p.simhash, p.flags, v.mime, w.name, v."offset", v.length, v.extracted"""
+    p.changes, v.text_digest, p.simhash, p.flags, v.mime, w.name, v."offset", v.length, v.extracted, p.relevance"""
 _NEXT = """LEFT JOIN versions n
     ON n.number = (SELECT min(o.number) FROM versions o WHERE o.page = v.page AND o.number > v.number)"""
-_FACTS = "SELECT u.number, p.importance, p.fetched_at, p.flags, u.alias"
+_FACTS = "SELECT u.number, p.importance, p.fetched_at, p.flags, u.alias, p.relevance"
 # Pages asked for at a time; the last one is asked for several times, so that the statement is prepared already.
 _TOGETHER = 100
 
@@ -38,7 +38,7 @@ def facts(store: ViewStore, pages: list[int]) -> dict[int, HitFacts]:
     for start in range(0, len(pages), _TOGETHER):
         part = pages[start : start + _TOGETHER]
         for row in store.select(query, *part, *part[-1:] * (_TOGETHER - len(part))):
-            found[row[0]] = HitFacts(row[1], row[2], bool(row[3] & rows.NOINDEX), bool(row[4]))
+            found[row[0]] = HitFacts(row[1], row[2], bool(row[3] & rows.NOINDEX), bool(row[4]), row[5])
     return found
 
 
@@ -55,5 +55,5 @@ def _searchable(r: tuple[Any, ...]) -> Searchable:
         number=r[0], page=r[1], version=r[2], url=r[3], at=r[4], until=r[5], status=r[6], kinds=kinds, changed_at=told,
         gone=gone, text_digest=bytes(r[13]), simhash=r[14] if latest else 0,
         noindex=bool(r[15] & rows.NOINDEX) if latest else None, mime=r[16], stored=Stored(r[17], r[18], r[19]),
-        extracted=r[20],
+        extracted=r[20], relevance=r[21],
     )  # fmt: skip

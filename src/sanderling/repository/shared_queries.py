@@ -110,6 +110,12 @@ class SharedQueries(ABC):
     def relevances(self) -> Iterator[tuple[int, float]]:
         yield from self._each(f"SELECT u.id, {rows.RELEVANCE} FROM {self.joins.urls} WHERE {rows.RELEVANCE} <> 0")
 
+    def link_relevances(self) -> Iterator[tuple[int, float]]:
+        yield from self._each("SELECT id, relevance FROM urls WHERE relevance <> 0")
+
+    def off_topic(self, most: int) -> list[tuple[int, int, float]]:
+        return self.select("SELECT id, off_topic, relevance FROM urls WHERE state = 1 AND off_topic > 0 LIMIT ?", most)
+
     def url_texts(self) -> Iterator[tuple[int, str]]:
         yield from self._each("SELECT id, url FROM urls")
 

@@ -1,6 +1,7 @@
 """Turns a parsed query into a query of tantivy."""
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -10,7 +11,7 @@ from tantivy import FieldType, Occur
 from tantivy import Query as Matching
 
 from sanderling.model import ChangeKind
-from sanderling.search.parsing import DATA, AllOf, AnyOf, Node, Not, Phrase, Word
+from sanderling.search.parsing import DATA, RELEVANCE, AllOf, AnyOf, Node, Not, Phrase, Word
 from sanderling.search.query import Query
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
 from sanderling.search.word_forms import forms
@@ -26,6 +27,7 @@ SHORTEST_FUZZY_TWICE = 5
 # Words with a prefix that are marked in snippets, the most frequent first.
 MOST_MARKED = 200
 _RAW = {"host": "host", "lang": "language"}
+_COMPARED = re.compile(r"(?P<sign>[<>]=?|=)?(?P<number>\d*\.?\d+)")
 
 
 class Highlights(NamedTuple):
@@ -82,6 +84,8 @@ class Matcher:
             return self._datum(Phrase(word.text, word.field))
         if word.field in _RAW:
             return _term(_RAW[word.field], word.text.strip(".").lower())
+        if word.field == RELEVANCE:
+            return self._relevance(word.text)
         tokens = SIGNS.analyze(word.text)
         if len(tokens) != 1 or UNSPACED.match(tokens[0]):
             return self._phrase(Phrase(word.text, word.field))
@@ -108,6 +112,22 @@ class Matcher:
             for form in found
         )
 
+    def _relevance(self, text: str) -> Matching | None:
+        """Pages whose relevance for the topic of the crawl is above, below or at a number."""
+        asked = _COMPARED.fullmatch(text.strip())
+        if asked is None:
+            self.notes.append(f"relevance takes a number such as relevance:>0.7, not {text[:40]!r}")
+            return None
+        sign, number = asked["sign"] or "=", float(asked["number"])
+        low = number if sign[0] == ">" else number - 0.005 if sign == "=" else 0.0
+        high = number if sign[0] == "<" else number + 0.005 if sign == "=" else 1.0
+        return _unscored(
+            Matching.range_query(
+                SCHEMA, RELEVANCE, FieldType.Float, lower_bound=low, upper_bound=high, include_lower=sign != ">",
+                include_upper=sign != "<",
+            )
+        )  # fmt: skip
+
     def _datum(self, phrase: Phrase) -> Matching | None:
         """A value in what extractors said; it counts alike wherever it is found."""
         queries = []
@@ -127,6 +147,8 @@ class Matcher:
     def _phrase(self, phrase: Phrase) -> Matching | None:
         if phrase.field.startswith(DATA):
             return self._datum(phrase)
+        if phrase.field == RELEVANCE:
+            return self._relevance(phrase.text)
         if phrase.field in _RAW:
             return _term(_RAW[phrase.field], phrase.text.strip().lower())
         tokens = SIGNS.analyze(phrase.text)

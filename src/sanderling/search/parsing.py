@@ -1,4 +1,5 @@
-"""The query language: words, "phrases", field:word, data.path:value, -word, word*, word~, OR and parentheses.
+"""The query language: words, "phrases", field:word, relevance:>0.7, data.path:value, -word, word*, word~, OR and
+parentheses.
 
 Every text is a valid query. What is not closed ends at the end of the text. What is not understood is read as words,
 and a note says so. OR joins the two parts beside it: `fast bird OR wave` finds pages with fast, and with bird or wave.
@@ -7,7 +8,9 @@ and a note says so. OR joins the two parts beside it: `fast bird OR wave` finds 
 import re
 from typing import NamedTuple
 
-FIELDS = ("title", "headings", "text", "url", "host", "lang")
+# A number from 0 to 1 instead of words, as in `relevance:>0.7`.
+RELEVANCE = "relevance"
+FIELDS = ("title", "headings", "text", "url", "host", "lang", RELEVANCE)
 # A field that begins with this is the path of a value in the data of extractors.
 DATA = "data."
 _OTHER_NAMES = {"heading": "headings", "site": "host", "language": "lang"}

@@ -2,11 +2,12 @@
 
 The first score of a document is BM25 over its fields (`schema.WEIGHTS`). The best few hundred get a final score:
 
-    score = BM25 * (1 + sqrt(importance))
+    score = BM25 * (1 + sqrt(importance)) * (1 + relevance)
 
 Importance goes from 0 (not known) to 1. So the most important page gets the score of an unknown page whose BM25 is
 twice as high. Importance is PageRank divided by the highest PageRank. Most pages are far below 1; the square root makes
-the differences between them count. A search reads importance from the store, not from the index, so it is never stale.
+the differences between them count. Relevance for the topic of the crawl goes from 0 to 1, and is 0 without a topic. A
+search reads both from the store, not from the index, so they are never stale.
 """
 
 import math
@@ -40,8 +41,8 @@ class Folded(NamedTuple):
     others: list[Candidate]
 
 
-def blended(bm25: float, importance: float) -> float:
-    return bm25 * (1.0 + math.sqrt(min(max(importance, 0.0), 1.0)))
+def blended(bm25: float, importance: float, relevance: float = 0.0) -> float:
+    return bm25 * (1.0 + math.sqrt(min(max(importance, 0.0), 1.0))) * (1.0 + relevance)
 
 
 def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress]], facts: Facts) -> list[Candidate]:
@@ -51,7 +52,7 @@ def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress
     known = facts([int(page or 0) for page in columns[0]])
     nothing = HitFacts(0.0, 0.0, False, False)
     scored = [
-        Candidate(blended(score, about.importance), place, page, number, digest, simhash, name, about)
+        Candidate(blended(score, about.importance, about.relevance), place, page, number, digest, simhash, name, about)
         for (score, place), page, number, digest, simhash, name in zip(found, *columns, strict=True)
         for about in [known.get(page, nothing)]
         if not about.noindex

@@ -11,7 +11,7 @@ import tantivy
 from tantivy import Filter, Tokenizer
 
 # Increase it whenever the fields or their meaning change. An index of another format is replaced by a new one.
-FORMAT = 3
+FORMAT = 4
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 # The same scripts for Python's `re`, as Unicode blocks.
@@ -59,8 +59,8 @@ def build() -> tantivy.Schema:
     # Not unsigned: tantivy 0.27 cannot delete documents by an unsigned field.
     schema.add_integer_field("number", indexed=True, fast=True)
     schema.add_integer_field("page", fast=True)
-    for name in ("at", "until", "changed_at"):
-        schema.add_float_field(name, stored=name != "changed_at", fast=True)
+    for name in ("at", "until", "changed_at", "relevance"):
+        schema.add_float_field(name, stored=name in ("at", "until"), fast=True)
     # One document is not a page: it records how far the index is. Each commit replaces it.
     schema.add_text_field("progress", stored=True, tokenizer_name="raw", index_option="basic")
     schema.add_text_field("cursor", stored=True, tokenizer_name="raw", index_option="basic")

@@ -94,6 +94,7 @@ def document(version: Searchable, content: FullText) -> tantivy.Document:
     made.add_float("at", version.at)
     made.add_float("until", NEVER if version.until is None else version.until)
     made.add_float("changed_at", version.changed_at)
+    made.add_float("relevance", version.relevance)
     return made
 
 

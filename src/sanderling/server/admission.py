@@ -1,6 +1,7 @@
 """From a URL that was found to rows: through the scope, the limit of depth and the gate."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from sanderling.model import Found, Kind, NamedPage, NewUrl, Outcome, State, Task, Visit
 from sanderling.model.reasons import reason
@@ -73,7 +74,8 @@ class Admission:
             return [self._sources.row(found, visit.id, task, in_scope)]
         redirected = visit.outcome is Outcome.REDIRECT
         depth, hops = task.depth + (not redirected), task.hops + 1 if redirected else 0
-        rows = admit([found], visit.id, depth, hops, self._seeds.scope, self._max_depth, self._ordering.rank)
+        rank = partial(self._ordering.rank_link, found, visit.relevance)
+        rows = admit([found], visit.id, depth, hops, self._seeds.scope, self._max_depth, rank)
         if self.reported and not redirected:
             rows = [self._unless_reported(row) for row in rows]
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]

@@ -14,6 +14,9 @@ from sanderling.model import Task
 # Whose turn it is, over and over: 4 of the first list, 2 of the second, 1 of the third, well mixed.
 TURNS = (0, 1, 0, 2, 0, 1, 0)
 
+# A focused crawl is best first, and one lease in 16 explores: what it finds shows whether the ranks are right.
+EXPLORING = (*(0,) * 15, 1, *(0,) * 15, 2)
+
 # Each cut is then off by less than 5 % of the queue, 3 times its standard error.
 SAMPLE = 1000
 LONGEST_TRUST = 2000
@@ -48,10 +51,11 @@ class Take(Protocol):
 class Distributor:
     """Takes a host's URLs from the three lists in turn."""
 
-    def __init__(self, take: Take, ranks: Callable[[int], list[float]]) -> None:
-        """`ranks(n)` gives the ranks of about n queued URLs, or of all when there are fewer."""
+    def __init__(self, take: Take, ranks: Callable[[int], list[float]], turns: Sequence[int] = TURNS) -> None:
+        """`ranks(n)` gives the ranks of about n queued URLs, or of all when there are fewer. `turns` name lists."""
         self._take = take
         self._ranks = ranks
+        self.turns = turns
         self._turn: dict[int, int] = {}
         self._hosts = 0
         self._drawn = 0
@@ -82,10 +86,10 @@ class Distributor:
         # begin at different turns, so that the ratio holds over many hosts with a single URL, too.
         turn = self._turn.get(host)
         if turn is None:
-            turn = self._hosts % len(TURNS)
+            turn = self._hosts % len(self.turns)
             self._hosts += 1
-        self._turn[host] = (turn + count) % len(TURNS)
-        return [TURNS[(turn + n) % len(TURNS)] for n in range(count)]
+        self._turn[host] = (turn + count) % len(self.turns)
+        return [self.turns[(turn + n) % len(self.turns)] for n in range(count)]
 
     def _draw(self, host: int, wants: list[int], leased: Collection[int]) -> list[list[Task]]:
         """What each list gives, worst first. What one lacks is asked of the next, and of those before at last."""

@@ -3,23 +3,30 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from sanderling.model import Task
+from sanderling.model import Found, Task
 from sanderling.processes import entry_points
 from sanderling.repository.store import FrontierStore
-from sanderling.server.distributor import Distributor
+from sanderling.server.distributor import EXPLORING, TURNS, Distributor
+from sanderling.server.focus import Focus
 from sanderling.server.reranker import Reranker
 from sanderling.settings import ORDERS, Settings
+from sanderling.urls import identity, origin
 
 
 class Ordering:
     """The order of a crawl; it may be changed while the crawl runs."""
 
-    def __init__(self, store: FrontierStore, settings: Settings, folder: Path, run_folder: Path) -> None:
+    def __init__(
+        self, store: FrontierStore, settings: Settings, folder: Path, run_folder: Path, focus: Focus | None = None
+    ) -> None:
+        """`focus` is there if the crawl has a topic."""
         self._store = store
+        self._focus = focus
         self._folder, self._result = folder, run_folder / "ranks"
         self._distributor = Distributor(store.take, store.ranks)
         self._name = _order(settings)
         self._reranker = self._new_reranker()
+        self._distributor.turns = _turns(self._name)
 
     @property
     def by_depth(self) -> bool:
@@ -31,6 +38,13 @@ class Ordering:
             self._name = _order(settings)
             self._reranker.close()
             self._reranker = self._new_reranker()
+            self._distributor.turns = _turns(self._name)
+
+    def rank_link(self, found: Found, parent: float, depth: int) -> float:
+        """The rank of a URL just found on a page of this relevance."""
+        if self._focus is None or self._name != "topic":
+            return self.rank(depth)
+        return self._focus.rank(found.relevance, parent, identity(origin(found.url)))
 
     def rank(self, depth: int) -> float:
         """The rank of a URL just found."""
@@ -43,6 +57,8 @@ class Ordering:
     def step(self, fetched: int) -> None:
         """To be called now and then: writes a few of the ranks and importances that were scored anew."""
         step = self._reranker.step(fetched)
+        if self._focus is not None:
+            self._focus.weigh(self._reranker.weights)
         if step.ranks:
             self._store.rerank(step.ranks)
         if step.importances:
@@ -57,6 +73,10 @@ class Ordering:
 
     def _new_reranker(self) -> Reranker:
         return Reranker(self._name, entry_points.command("rank", self._folder, self._name), self._result)
+
+
+def _turns(order: str) -> tuple[int, ...]:
+    return EXPLORING if order == "topic" else TURNS
 
 
 def _order(settings: Settings) -> str:

@@ -20,7 +20,7 @@ Ids = NDArray[np.int64]
 class Snapshot(NamedTuple):
     """What a crawl knows at one moment: a row for every URL, in the order of the graph's identities.
 
-    The last three columns are read only for orders that ask for them, and are 0 for all others.
+    The last four columns are read only for orders that ask for them, and are 0 for all others.
     """
 
     graph: Graph
@@ -30,6 +30,7 @@ class Snapshot(NamedTuple):
     shape: Ids  # URLs of one pattern have the same number
     visited: Floats  # when it was visited last, 0 for never
     relevance: Floats  # of the page, or else of the link to it, from 0 to 1; 0 when nobody said it
+    link_relevance: Floats  # of the first link to it that was found
 
     @property
     def queued(self) -> NDArray[np.bool_]:

@@ -38,6 +38,7 @@ class RankResult(msgspec.Struct, frozen=True):
     weighed: int
     newcomers: list[float]
     cpu: float
+    weights: list[float] = []  # of the parts of a link's score, if the order has any
 
 
 class Step(NamedTuple):
@@ -86,6 +87,7 @@ class Reranker:
         self._job = Job(command, result)
         self._steps: Iterator[Step] | None = None
         self._newcomers: list[float] = []
+        self.weights: list[float] = []
         self._scored_at = 0  # how many pages there were
         self._not_before = time.monotonic() + SHORTEST_PAUSE
 
@@ -125,4 +127,5 @@ class Reranker:
             return
         head, self._steps = read(self._job.result)
         self._newcomers = head.newcomers
+        self.weights = head.weights
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, head.cpu * ONE_SECOND_IN)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sanderling.arrays import Floats
 from sanderling.graph import Places, pack, pagerank
 from sanderling.repository.store import RankingStore
-from sanderling.server.orders import SCORING, Column
+from sanderling.server.orders import SCORING, Column, Scoring
 from sanderling.server.orders.pvalue import shape
 from sanderling.server.ranking import Ids, Snapshot
 from sanderling.server.reranker import FRONT, RankResult, write
@@ -41,6 +41,7 @@ _COLUMNS: dict[Column, tuple[str, Callable[[RankingStore], Iterable[tuple[int, f
     "shape": ("<i8", _shapes),
     "visited": ("<f8", lambda source: source.visit_times()),
     "relevance": ("<f8", lambda source: source.relevances()),
+    "link_relevance": ("<f8", lambda source: source.link_relevances()),
 }
 
 
@@ -63,14 +64,14 @@ def rerank(source: RankingStore, order: str | None, result: Path) -> None:
     """Scores every queued URL, unless there is no order, and every page; writes what changed."""
     scoring = SCORING[order] if order is not None else None
     snapshot, before = read(source, scoring.reads if scoring else ())
-    score = scoring.score(snapshot) if scoring else before
+    score, parts = scored(scoring, snapshot) if scoring else (before, [])
     moved = snapshot.queued & (before < FRONT) & _differ(score, before)
     ranks = np.empty(int(moved.sum()), _RECORD)
     ranks["id"], ranks["value"] = snapshot.graph.ids[moved], score[moved]
     # The server writes in this order: what matters most first.
     ranks = ranks[np.argsort(-ranks["value"], kind="stable")]
     weights = importances(snapshot, score if order == "pagerank" else pagerank(snapshot.graph), source.importances())
-    head = RankResult(len(ranks), len(weights), newcomers(snapshot, score), time.process_time())
+    head = RankResult(len(ranks), len(weights), newcomers(snapshot, score), time.process_time(), parts)
     write(result, head, ranks.tobytes() + weights.tobytes())
 
 
@@ -88,6 +89,11 @@ def importances(known: Snapshot, rank: Floats, pages: Iterable[tuple[int, float]
     changed = _differ(value, table["value"])
     table["value"] = value
     return table[changed]
+
+
+def scored(scoring: Scoring, snapshot: Snapshot) -> tuple[Floats, list[float]]:
+    """The score of every URL, and the weights that it was made with, if the order learns any."""
+    return scoring.learned(snapshot) if scoring.learned is not None else (scoring.score(snapshot), [])
 
 
 def _differ(now: Floats, before: Floats) -> NDArray[np.bool_]:

@@ -4,7 +4,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from sanderling.testing.prose import nouns
+from sanderling.testing.prose import nouns, topic_words
 
 _NUMBER = re.compile(r"[-=](\d{1,18})")
 
@@ -15,14 +15,17 @@ class Name(NamedTuple):
 
 
 @lru_cache(maxsize=1 << 14)
-def name(seed: int, key: int, number: int) -> Name:
+def name(seed: int, key: int, number: int, topic: int = -1) -> Name:
     """Path and title of a page. The path contains the number of the page, so that the page can be found by it.
 
     Most links lead to a few pages. The cache holds these and saves a third of the time of rendering.
     """
     words = nouns(seed)
     section, noun = words[key >> 8 & 0x0F], words[key >> 16 & 0xFF]
-    title = f"{noun.capitalize()} {words[key >> 24 & 0xFF]} {number}"
+    other = words[key >> 24 & 0xFF]
+    if topic >= 0 and key >> 32 & 1:  # half of the titles say what the page is about
+        other = topic_words(seed, topic)[(key >> 40) % len(topic_words(seed, topic))]
+    title = f"{noun.capitalize()} {other} {number}"
     form = key & 7
     if number == 0:
         path = "/"

@@ -55,6 +55,7 @@ def render(
     pictures: str,
     paragraphs: int,
     condition: Condition,
+    topic: int = -1,
 ) -> bytes:
     look = draw(key, condition.presentation)
     style = f"color:#{look & 0xFFFFFF:06x};font-family:{_FONTS[look >> 24 & 3]}"
@@ -64,7 +65,7 @@ def render(
         f"<title>{title}</title>\n</head>\n<body>\n"
         f'<nav><a href="{_escape(home.href)}">{home.anchor}</a></nav>\n<h1 style="{style}">{title}</h1>\n'
     ]
-    parts += _sections(seed, key, paragraphs, condition)
+    parts += _sections(sentences(seed, topic), key, paragraphs, condition)
     parts += [
         f'<p><img src="{pictures}{name}.png" width="8" height="8" alt="A pattern"></p>\n'
         for name in picture_names(key, condition)
@@ -75,8 +76,7 @@ def render(
     return "".join(parts).encode()
 
 
-def _sections(seed: int, key: int, paragraphs: int, condition: Condition) -> list[str]:
-    pool = sentences(seed)
+def _sections(pool: tuple[str, ...], key: int, paragraphs: int, condition: Condition) -> list[str]:
     text = [pool[n % SENTENCES] for n in shorts(draw(key, _TEXT), paragraphs * SENTENCES_PER_PARAGRAPH)]
     for paragraph, stamp in condition.text.items():
         start = paragraph * SENTENCES_PER_PARAGRAPH

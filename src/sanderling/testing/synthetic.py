@@ -37,6 +37,9 @@ class SyntheticWeb:
     appear       share of pages, relative to time 0, that appear during the first `span` seconds
     vanish       probability that a leaf page vanishes during the first `span` seconds
     skew         0: all pages get equally many links; below 1: the k-th page gets links in proportion to k**-skew
+    topics       how many topics there are: every page but the front pages is about one of them, and its text has words of
+                 it; 0: no page has a topic
+    locality     the share of links that lead to a page with the same topic, beside those that do by chance
     origin       None: host N is `http://hostN.test`; an origin such as `http://127.0.0.1:8080`: all hosts are
                  below it
     """
@@ -54,6 +57,8 @@ class SyntheticWeb:
     vanish: float = 0.1
     span: float = 30 * DAY
     skew: float = 0.6
+    topics: int = 0
+    locality: float = 0.0
     origin: str | None = None
 
     def __post_init__(self) -> None:
@@ -65,6 +70,8 @@ class SyntheticWeb:
             raise ValueError("appear and vanish must be from 0 to 1; unchanging and skew from 0 to below 1")
         if not all(0 <= each < math.inf for each in (self.change_rate, self.rate_spread, self.size, self.latency)):
             raise ValueError("rates, sizes and latencies cannot be negative or infinite")
+        if self.topics < 0 or not 0 <= self.locality <= 1:
+            raise ValueError("topics cannot be negative, and locality must be from 0 to 1")
         if not 0 < self.span < math.inf:
             raise ValueError("span must be more than 0")
 
@@ -137,6 +144,10 @@ class SyntheticWeb:
             moments += [ScheduledChange(at, "links") for at in life]
         return sorted(found + [change for change in moments if t0 < change.at <= t1])
 
+    def topic(self, url: str) -> int:
+        """Which topic a page is about; -1 for a front page, and in a web without topics."""
+        return self.topology.topic(self._known(url))
+
     def rate(self, url: str) -> float:
         """The true rate that an estimator should find, in edits per second. It does not include `links` changes."""
         return self.schedule.rate(self.topology.key(self._known(url)))
@@ -180,6 +191,7 @@ class SyntheticWeb:
             pictures=up + "img/",
             paragraphs=self._paragraphs(key),
             condition=self.condition(page, t),
+            topic=self.topology.topic(page),
         )
 
     def page_version(self, page: PlannedPage, t: float) -> str:
@@ -248,7 +260,7 @@ class SyntheticWeb:
         return self._name(page).path
 
     def _name(self, page: PlannedPage) -> Name:
-        return name(self.seed, self.topology.key(page), page.number)
+        return name(self.seed, self.topology.key(page), page.number, self.topology.topic(page))
 
     def _link(self, host: int, up: str, target: PlannedPage) -> RenderedLink:
         """A link as an absolute URL, as a relative path with dots or as a path from the root."""
@@ -301,7 +313,9 @@ class SyntheticWeb:
 
     @cached_property
     def topology(self) -> Topology:
-        return Topology(self.hosts, self.pages, self.seed, self.links, self.appear, self.skew)
+        return Topology(
+            self.hosts, self.pages, self.seed, self.links, self.appear, self.skew, self.topics, self.locality
+        )
 
     def _paragraphs(self, key: int) -> int:
         return paragraph_count(self.size * (0.5 + fraction(key, _SIZE)))

@@ -4,12 +4,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from sanderling.testing.chance import MASK, longs, scramble
+from sanderling.testing.chance import MASK, draw, fraction, longs, scramble
 
 ELSEWHERE = 0.1
 """The share of random links that lead to another host."""
 
 _LINKS = 0x6C696E6B73
+_TOPIC, _KEPT = 31, 32
+# So many random pages are looked at for one with the same topic.
+TRIES = 40
+NO_TOPIC = -1
 
 
 class PlannedPage(NamedTuple):
@@ -25,6 +29,8 @@ class Topology:
     links: int
     appear: float
     skew: float
+    topics: int = 0
+    locality: float = 0.0
 
     @cached_property
     def initial(self) -> list[int]:
@@ -48,6 +54,16 @@ class Topology:
         """The key from which all random numbers of the page are computed."""
         return scramble((self._host_keys[page.host] + page.number) & MASK)
 
+    def topic(self, page: PlannedPage) -> int:
+        """What a page is about: often the same as the page above it in the tree. Front pages have no topic."""
+        if not self.topics or not page.number:
+            return NO_TOPIC
+        key = self.key(page)
+        above = self.parent(page)
+        if above.number and fraction(key, _KEPT) < self.locality:
+            return self.topic(above)
+        return draw(key, _TOPIC) % self.topics
+
     def children(self, page: PlannedPage) -> range:
         """The numbers of the child pages in the tree."""
         first = page.number * self.branching + 1
@@ -68,12 +84,26 @@ class Topology:
         count = self.links - 1 - len(self.children(page))
         if count <= 0:
             return []
-        power = 1 / (1 - self.skew)
-        targets = []
-        for number in longs(key ^ _LINKS, count):
-            host = page.host
-            place, way = (number >> 20) * 2.0**-44, (number & 0xFFFFF) * 2.0**-20
-            if self.hosts > 1 and way < ELSEWHERE:
-                host = int(self.hosts * (way / ELSEWHERE) ** power)
-            targets.append(PlannedPage(host, int(self.initial[host] * place**power)))
-        return targets
+        targets = [self._target(page, number) for number in longs(key ^ _LINKS, count)]
+        if not self.topics or not self.locality or not page.number:
+            return targets
+        return [self._alike(page, target, number) for target, number in zip(targets, longs(key, count), strict=True)]
+
+    def _target(self, page: PlannedPage, number: int) -> PlannedPage:
+        host, power = page.host, 1 / (1 - self.skew)
+        place, way = (number >> 20) * 2.0**-44, (number & 0xFFFFF) * 2.0**-20
+        if self.hosts > 1 and way < ELSEWHERE:
+            host = int(self.hosts * (way / ELSEWHERE) ** power)
+        return PlannedPage(host, int(self.initial[host] * place**power))
+
+    def _alike(self, page: PlannedPage, target: PlannedPage, number: int) -> PlannedPage:
+        """Another target with the topic of the page, in as many cases as the locality says."""
+        if (number & 0xFFFF) * 2.0**-16 >= self.locality:
+            return target
+        topic = self.topic(page)
+        for _ in range(TRIES):
+            if self.topic(target) == topic:
+                break
+            number = scramble(number)
+            target = self._target(page, number)
+        return target

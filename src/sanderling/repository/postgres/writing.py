@@ -30,11 +30,11 @@ from sanderling.repository.postgres.session import META, Connection
 from sanderling.repository.store import WhileAway
 
 _NEW_URLS = """COPY urls (id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified, alias,
-    relevance)
+    relevance, off_topic)
     FROM STDIN (FORMAT BINARY)"""
 _NEW_URL_TYPES = (
     "int8", "text", "int8", "int4", "int4", "float8", "int8", "int4", "text", "text", "int4", "float8", "int8",
-    "float8",
+    "float8", "int4",
 )  # fmt: skip
 
 
@@ -53,6 +53,8 @@ _SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due
 _ALIASES = "UPDATE urls SET alias = v.alias FROM unnest(%b::int8[], %b::int8[]) AS v (id, alias) WHERE urls.id = v.id"
 _DATED = """UPDATE urls SET modified = v.modified
     FROM unnest(%b::int8[], %b::float8[]) AS v (id, modified) WHERE urls.id = v.id"""
+_OFF_TOPIC = """UPDATE urls SET off_topic = v.off_topic, rank = greatest(urls.rank, v.rank)
+    FROM unnest(%b::int8[], %b::int4[], %b::float8[]) AS v (id, off_topic, rank) WHERE urls.id = v.id"""
 _REWORK = """UPDATE urls SET state = v.state, due = 0, attempts = 0, reason = v.reason, alias = v.alias
     FROM unnest(%b::int8[], %b::int4[], %b::text[], %b::int8[]) AS v (id, state, reason, alias) WHERE urls.id = v.id"""
 _NEW_PAGES = _insert(
@@ -118,6 +120,7 @@ class PostgresWriting(PostgresDatabase):
             _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
             _apply(db, _ALIASES, commit.aliases)
             _apply(db, _DATED, commit.dated)
+            _apply(db, _OFF_TOPIC, [(id, *nearer) for id, nearer in commit.off_topic.items()])
             _apply(db, beliefs.POSTGRES_WRITE, commit.beliefs)
             _apply(db, beliefs.POSTGRES_TRUST, commit.trust)
             _put_counts(db, commit.counts)

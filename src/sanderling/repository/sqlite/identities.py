@@ -23,7 +23,7 @@ WAITING_SHARE = 32
 MOST_LATE = 100_000
 
 _NEW_URL = """INSERT INTO urls (number, id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified,
-    alias, relevance, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
+    alias, relevance, off_topic, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
 
 
 class Numbers(Protocol):

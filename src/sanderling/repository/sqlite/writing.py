@@ -82,6 +82,12 @@ class SqliteWriting(SqliteDatabase):
                 "UPDATE urls SET modified = ? WHERE number = ?",
                 [(modified, numbers[id]) for id, modified in commit.dated if id in numbers],
             )
+            if commit.off_topic:
+                nearer = self._identities.numbers(commit.off_topic)
+                db.executemany(
+                    "UPDATE urls SET off_topic = ?, rank = max(rank, ?) WHERE number = ?",
+                    [(*commit.off_topic[id], number) for id, number in nearer.items()],
+                )
             self._put_beliefs(commit)
             self._put_counts(commit.counts)
             if commit.homes is not None:

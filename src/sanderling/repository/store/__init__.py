@@ -27,7 +27,7 @@ from sanderling.repository.store.crawling import (
     ScopeStore,
     WeightStore,
 )
-from sanderling.repository.store.gate import GateStore, HeldRows
+from sanderling.repository.store.gate import GateStore, HeldRows, TunnelStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
 from sanderling.repository.store.people import (
     ChangeStore,
@@ -71,6 +71,7 @@ __all__ = [
     "ScopedUrl",
     "Store",
     "Totals",
+    "TunnelStore",
     "UrlFacts",
     "UrlLookup",
     "ViewStore",

@@ -31,6 +31,9 @@ class RankingStore(GraphStore, Protocol):
     def relevances(self) -> Iterable[tuple[int, float]]:
         """Every URL of which a client said how relevant it is."""
 
+    def link_relevances(self) -> Iterable[tuple[int, float]]:
+        """Every URL with the relevance of the link that it was found by, where a client said it."""
+
     def importances(self) -> Iterable[tuple[int, float]]:
         """Every page that answered and how important it is, in the order they lie."""
 

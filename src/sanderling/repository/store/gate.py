@@ -15,7 +15,17 @@ class HeldRows(Protocol):
         """(id, host, depth, reason) of what is held back."""
 
 
-class GateStore(HeldRows, Protocol):
+class TunnelStore(HeldRows, Protocol):
+    """What a focused crawl tunnels by."""
+
+    def off_topic(self, most: int) -> list[tuple[int, int, float]]:
+        """(id, pages off the topic that lead to it, relevance of the link) of queued URLs, where there are any such pages.
+
+        It looks at every queued URL.
+        """
+
+
+class GateStore(TunnelStore, Protocol):
     """What tells whether two URLs are one page."""
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:

@@ -16,12 +16,15 @@ from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Le
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
 from sanderling.server.gate.identity import Meant, index_pairs, meant
 from sanderling.server.gate.traps import DomainBudget
+from sanderling.server.gate.tunnel import Tunnel
 from sanderling.server.sources import guessed
 from sanderling.urls import identity, origin
 
 MOST_MERGED = 100_000
 # So many URLs of a host are under way at least.
 FEWEST_AT_ONCE = 8
+# In a focused crawl, one in so many of the pages that a host has brought.
+FOCUSED_SHARE = 8
 # After so many pages of a host what they taught is kept, whether it led to anything or not.
 KEEP_EVERY = 200
 
@@ -33,11 +36,12 @@ class Gatekeeper:
 
     def __init__(
         self, store: GateStore, host_of: Callable[[int], Host | None], objection: Callable[[str, str], str],
-        is_home: Callable[[str], bool], many_hosts: bool,
+        is_home: Callable[[str], bool], many_hosts: bool, tunnel: Tunnel | None = None,
     ) -> None:  # fmt: skip
         """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is one the user named."""
         self._store = store
         self._objection = objection
+        self._tunnel = tunnel
         self._memory = HostMemory(host_of, is_home, many_hosts)
         self._holding = Holding(store, self._memory)
         self._beyond: dict[int, float] = {}
@@ -111,6 +115,8 @@ class Gatekeeper:
         changed.update(host for host, watched in touched.items() if watched.unkept >= KEEP_EVERY)
         for host in changed:
             lessons.hosts += self._memory.keep(host)
+        if self._tunnel is not None:
+            self._tunnel.learn(visits, lessons)
         # The store does not know yet what was let go a moment ago, so it may have named some twice.
         lessons.released = list({each.id: each for each in lessons.released}.values())
         return lessons
@@ -232,6 +238,10 @@ class Gatekeeper:
 
     def place(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
         """The rows that a new URL becomes: itself, perhaps held back; or another name, and what it is a name of."""
+        rows = self._placed(row, unknown)
+        return rows if self._tunnel is None else [*map(self._tunnel.place, rows)]
+
+    def _placed(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
         if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth:
             return [row]
         merge = self._meant(row.url, row.host)
@@ -257,9 +267,12 @@ class Gatekeeper:
     def most_at_once(self, host: int) -> int:
         """How many URLs of a host may be under way: what they teach comes too late for those that are.
 
-        Few while the host is young and there is something to learn about its URLs, and more with all that it says.
+        Few while the host is young and there is something to learn about its URLs, and more with all that it says. A
+        focused crawl learns from each page which links are best, so it always has something to learn.
         """
         watched = self._memory.get(host)
+        if self._tunnel is not None:
+            return min(MOST_AT_ONCE, max(FEWEST_AT_ONCE, watched.budget.new // FOCUSED_SHARE if watched else 0))
         if watched is None or not (watched.parameters.undecided or watched.budget.dull):
             return MOST_AT_ONCE
         return max(FEWEST_AT_ONCE, watched.budget.new // 4)
@@ -268,6 +281,8 @@ class Gatekeeper:
         """These are held back no longer: somebody wants them visited, or they are excluded now."""
         for id in ids:
             self._holding.held.pop(id, None)
+            if self._tunnel is not None:
+                self._tunnel.forget(id)
 
     def recheck(
         self, task: Task, host: int, unknown: Callable[[dict[int, str]], list[int]]
@@ -338,7 +353,10 @@ class Gatekeeper:
 
     def idle(self) -> Lessons:
         """Nothing is queued any more: what was only put off is let go."""
-        return self._holding.idle()
+        lessons = self._holding.idle()
+        if self._tunnel is not None:
+            self._tunnel.release(lessons)
+        return lessons
 
     def last_words(self) -> list[Host]:
         """The hosts that taught something since they were kept, as they are to be kept at the end of a run."""

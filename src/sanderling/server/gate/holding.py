@@ -37,6 +37,7 @@ class Lessons(msgspec.Struct):
     hosts: list[Host] = []
     sources: list[Found] = []
     released: list[Released] = []
+    off_topic: dict[int, tuple[int, float]] = {}  # URLs that are nearer to the topic now, and what they are worth
 
 
 class Holding:

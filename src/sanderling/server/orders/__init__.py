@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from sanderling.arrays import Floats
-from sanderling.server.orders import direct, opic, pvalue
+from sanderling.server.orders import direct, opic, pvalue, topic
 from sanderling.server.ranking import Snapshot
 
-Column = Literal["shape", "visited", "relevance"]
+Column = Literal["shape", "visited", "relevance", "link_relevance"]
 
 
 class Scoring(NamedTuple):
@@ -18,6 +18,8 @@ class Scoring(NamedTuple):
 
     score: Callable[[Snapshot], Floats]
     reads: tuple[Column, ...] = ()  # columns of the snapshot that cost a look at the store
+    # The same with the weights of the parts of a score, for an order that learns them.
+    learned: Callable[[Snapshot], tuple[Floats, list[float]]] | None = None
 
 
 SCORING: dict[str, Scoring] = {
@@ -26,6 +28,7 @@ SCORING: dict[str, Scoring] = {
     "opic": Scoring(opic.score, ("visited",)),
     "pvalue": Scoring(pvalue.score, ("shape",)),
     "breadth-first": Scoring(direct.nearest),
+    "topic": Scoring(topic.score, ("relevance", "link_relevance"), topic.learned),
 }
 
 

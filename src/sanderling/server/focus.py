@@ -1,0 +1,50 @@
+"""What a focused crawl knows at the moment a link is found: what its parts are worth, and what its host has brought.
+
+The job that scores the queue knows more, and corrects the rank later. Nothing here imports numpy.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+
+from sanderling.model import Kind, Outcome, Task, Visit
+from sanderling.urls import identity, origin
+
+# Of the words of a link, the mean and the sum of the pages that link to it, and its host (`orders/topic.py`).
+FIRST_WEIGHTS = (0.3, 0.3, 0.25, 0.15)
+# A host of which nothing is known is taken to be like all others, as if it had brought so many pages like them.
+PRIOR = 10.0
+# What a link is worth on a host that brings nothing, as a share.
+LEAST_TRUST = 0.05
+
+
+class Focus:
+    """Ranks links as they are found."""
+
+    def __init__(self, relatedness: float) -> None:
+        self.relatedness = relatedness
+        self._weights: Sequence[float] = FIRST_WEIGHTS
+        self._hosts: dict[int, tuple[int, float]] = {}  # pages and the sum of their relevances
+        self._pages, self._sum = 0, 0.0
+
+    def weigh(self, weights: Sequence[float]) -> None:
+        """Takes the weights that the last job has fitted."""
+        if weights:
+            self._weights = weights
+
+    def learn(self, visits: Iterable[tuple[Visit, Task]]) -> None:
+        for visit, task in visits:
+            if visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE:
+                host = identity(origin(task.url))
+                pages, total = self._hosts.get(host, (0, 0.0))
+                self._hosts[host] = (pages + 1, total + visit.relevance)
+                self._pages += 1
+                self._sum += visit.relevance
+
+    def rank(self, words: float, parent: float, host: int) -> float:
+        """What a link with these words, on a page of this relevance, to a host is worth."""
+        overall = self._sum / self._pages if self._pages else parent
+        pages, total = self._hosts.get(host, (0, 0.0))
+        brings = (total + PRIOR * overall) / (pages + PRIOR)
+        by_words, by_mean, by_sum, by_host = self._weights
+        worth = by_words * words + by_mean * parent + by_sum * (1.0 - math.exp(-parent)) + by_host * brings
+        return worth * min(1.0, max(LEAST_TRUST, brings / max(overall, 1e-9)))

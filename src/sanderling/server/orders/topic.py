@@ -1,0 +1,76 @@
+"""The order of a focused crawl: first what is most likely on the topic, by all that is known before it is fetched.
+
+What is known of a link are the words of its anchor, around it and in its URL (judged by the client), the relevance of
+all pages that link to it, and what its host has brought so far. The parts are added with weights. Pages that were
+fetched show what the parts were worth: the weights are fitted to them each time, and stay near the first ones while
+there are few. A page that is not relevant itself gets credit for the best page behind it, less for each step.
+"""
+
+import numpy as np
+
+from sanderling.arrays import Floats
+from sanderling.server.focus import FIRST_WEIGHTS, LEAST_TRUST, PRIOR
+from sanderling.server.ranking import Snapshot
+
+PARTS = ("words of the link", "pages that link to it, on average", "pages that link to it, in all", "its host")
+# The first weights count as so many fetched pages.
+PATIENCE = 100.0
+CREDIT, STEPS = 0.5, 2
+
+
+def parts(known: Snapshot) -> tuple[Floats, Floats]:
+    """The parts of every URL as rows, and how far its host can be trusted."""
+    told = np.where(known.fetched, known.relevance, 0.0)
+    inside = known.graph.push(known.fetched.astype(np.float64))
+    total = known.graph.push(told)
+    host, trust = _hosts(known, told)
+    return np.column_stack(
+        [known.link_relevance, total / np.maximum(inside, 1.0), 1.0 - np.exp(-total), host]
+    ), trust  # fmt: skip
+
+
+def score(known: Snapshot) -> Floats:
+    return learned(known)[0]
+
+
+def learned(known: Snapshot) -> tuple[Floats, list[float]]:
+    """The score of every URL, and the weights of the parts."""
+    each, trust = parts(known)
+    weights = fitted(known, each)
+    return np.asarray(each @ weights * trust, np.float64), weights.tolist()
+
+
+def fitted(known: Snapshot, each: Floats) -> Floats:
+    """Weights by which the parts of the fetched pages come nearest to what these turned out to be worth."""
+    first = np.array(FIRST_WEIGHTS)
+    fetched = known.fetched & (known.depth > 0)
+    rows, worth = each[fetched], credit(known)[fetched]
+    system = rows.T @ rows + PATIENCE * np.eye(len(first))
+    return np.asarray(np.maximum(np.linalg.solve(system, rows.T @ worth + PATIENCE * first), 0.0))
+
+
+def credit(known: Snapshot) -> Floats:
+    """What each fetched page was worth: its own relevance, or a share of the best page behind it."""
+    worth = np.where(known.fetched, known.relevance, 0.0)
+    graph = known.graph
+    own, there = worth.copy(), graph.out_degree > 0
+    starts = graph.starts[:-1][there]
+    for _ in range(STEPS if len(graph.targets) else 0):
+        best = np.zeros(len(worth))
+        best[there] = np.maximum.reduceat(worth[graph.targets], starts)
+        worth = np.where(known.fetched, np.maximum(own, CREDIT * best), 0.0)
+    return np.asarray(worth, np.float64)
+
+
+def _hosts(known: Snapshot, told: Floats) -> tuple[Floats, Floats]:
+    _, member = np.unique(known.host, return_inverse=True)
+    visits = np.bincount(member, known.fetched)
+    brought = np.bincount(member, told)
+    overall = float(told.sum() / max(1.0, float(known.fetched.sum())))
+    mean = (brought + PRIOR * overall) / (visits + PRIOR)
+    return mean[member], np.asarray(trusted(mean, overall))[member]
+
+
+def trusted(host: Floats | float, overall: float) -> Floats | float:
+    """How far a host can be trusted: fully, unless it brings less than the others."""
+    return np.clip(np.asarray(host) / max(overall, 1e-9), LEAST_TRUST, 1.0)

@@ -1,0 +1,156 @@
+"""Focused crawls, as a user runs them: a topic from examples, tunnelling, and what is shown of it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sanderling.testing import SyntheticWeb
+from sanderling.testing.prose import sentences
+from tests.conftest import FAST, Run, listed
+from tests.servers import PageServer, links
+
+WORD = "photovoltaics"
+
+
+def on_topic(*targets: str, number: int = 0) -> bytes:
+    text = " ".join(sentences(1)[8 * number : 8 * number + 8])
+    return links(*targets) + f"<h1>{WORD}</h1><p>{WORD} and more {WORD}. {WORD} again. {text}".encode()
+
+
+def off_topic(*targets: str, number: int = 0) -> bytes:
+    return links(*targets) + " ".join(sentences(1)[8 * number : 8 * number + 8]).encode()
+
+
+@pytest.fixture
+def islands() -> Iterator[PageServer]:
+    """From the front page, which is on the topic, a chain of k other pages leads to each island /island/k, k = 0..3.
+
+    Pages behind the last island are off the topic: /tail/0 links to /tail/1, and so on.
+    """
+    table: dict[str, bytes] = {}
+    entries = []
+    for k in range(4):
+        chain = [f"/way/{k}/{n}" for n in range(k)] + [f"/island/{k}"]
+        entries.append(chain[0])
+        for n, path in enumerate(chain[:-1]):
+            table[path] = off_topic(chain[n + 1], number=10 * k + n + 1)
+        table[chain[-1]] = on_topic(*(["/tail/0"] if k == 3 else []), number=50 + k)
+    table |= {f"/tail/{n}": off_topic(f"/tail/{n + 1}", number=60 + n) for n in range(8)}
+    with PageServer({"/": on_topic(*entries, number=49), **table}) as server:
+        yield server
+
+
+def pages(sanderling: Run, folder: Path) -> set[str]:
+    return {path for path, page in listed(sanderling, folder).items() if page["status"] == 200}
+
+
+@pytest.mark.parametrize("depth", [0, 1, 2, 3])
+def test_islands_behind_k_other_pages_are_found_with_depth_k_and_not_with_less(
+    sanderling: Run, islands: PageServer, tmp_path: Path, depth: int
+) -> None:
+    folder = tmp_path / "c"
+    focused = ("--topic", WORD, "--tunnel-depth", depth, "--no-sitemaps")
+    assert sanderling("crawl", f"{islands.origin}/", "-d", folder, *FAST, *focused).code == 0
+    found = pages(sanderling, folder)
+    assert {path for path in found if path.startswith("/island")} == {f"/island/{k}" for k in range(depth + 1)}
+    # Behind a page on the topic, as many pages off it are fetched as the depth says, and the first of them.
+    assert {path for path in found if path.startswith("/tail")} == {
+        f"/tail/{n}" for n in range(depth + 1) if depth == 3
+    }
+    for k in range(depth + 1, 4):
+        assert {path for path in found if path.startswith(f"/way/{k}/")} == {f"/way/{k}/{n}" for n in range(depth + 1)}
+    held = sanderling("pages", folder, "--held", "--json").lines
+    assert {page["reason_code"] for page in held} == {f"held-off-topic:{depth + 1}"}
+    assert sanderling("check", folder).code == 0
+
+
+def test_what_was_held_goes_on_when_the_depth_is_raised(
+    sanderling: Run, islands: PageServer, tmp_path: Path, kept_in: list[object]
+) -> None:
+    folder = tmp_path / "c"
+    start = (f"{islands.origin}/", "-d", folder, *FAST, "--topic", WORD, "--no-sitemaps")
+    assert sanderling("crawl", *start, "--tunnel-depth", 0, *kept_in).code == 0
+    assert sanderling("crawl", "-d", folder, *FAST, "--tunnel-depth", 2).code == 0
+    assert {f"/island/{k}" for k in range(3)} <= pages(sanderling, folder)
+    assert "/island/3" not in pages(sanderling, folder)
+    assert sanderling("check", folder).code == 0
+
+
+def test_a_better_page_frees_what_is_held(sanderling: Run, tmp_path: Path) -> None:
+    """/far is first found on a page off the topic, and later on one that is on it."""
+    site = {
+        "/": on_topic("/off", "/late/0", number=1),
+        "/off": off_topic("/far", number=2),
+        "/late/0": on_topic("/late/1", number=3),
+        "/late/1": on_topic("/late/2", number=4),
+        "/late/2": on_topic("/far", number=5),
+        "/far": off_topic(number=6),
+    }
+    with PageServer(site) as server:
+        focused = ("--topic", WORD, "--tunnel-depth", 0, "--no-sitemaps", "--clients", 1)
+        assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *focused).code == 0
+        assert pages(sanderling, tmp_path / "c") == set(site)
+
+
+def test_a_topic_from_examples_brings_its_pages_first(sanderling: Run, tmp_path: Path) -> None:
+    """From examples on the web to a searched collection of the topic."""
+    web = SyntheticWeb(hosts=1, pages=600, seed=9, topics=8, locality=0.8, vanish=0.0, appear=0.0)
+    with web.serve() as site:
+        inside = sorted(web.pages_at(0.0))
+        mine = [url for url in inside if web.topic(url) == 2]
+        others = [url for url in inside if web.topic(url) > 2]
+        at = [site.url.rstrip("/") + url.partition(".test")[2] for url in (*mine[:10], *others[:10])]
+        model = tmp_path / "two.topic"
+        made = sanderling("topic", model, *at[:10], "--not", *at[10:], "--json")
+        assert made.code == 0, made.err
+        assert made.json["examples"] == made.json["counter_examples"] == 10
+        assert made.json["precision"] >= 0.8
+        assert made.json["recall"] >= 0.8
+        shown = sanderling("topic", model)
+        assert "precision" in shown.out
+        assert made.json["for_it"][0] in shown.out
+
+        folder = tmp_path / "c"
+        crawl = ("crawl", site.url, "-d", folder, *FAST, "--topic", model, "--max-pages", 150, "--clients", 1)
+        assert sanderling(*crawl).code == 0
+    stored = [row for row in sanderling("pages", folder, "--json").lines if row["status"] == 200]
+    true = {site.url.rstrip("/") + url.partition(".test")[2] for url in mine}
+    relevant = {row["url"] for row in stored if row["relevance"] >= 0.5}
+    assert len(relevant & true) >= 0.9 * len(relevant)
+    # A fifth of all pages is on the topic, so a crawl that does not look for it has about 30 of 150.
+    assert len(true & {row["url"] for row in stored}) > 60
+    found = sanderling("search", folder, "relevance:>0.7 *", "--json", "--limit", 100).lines
+    assert {hit["url"] for hit in found} == {row["url"] for row in stored if row["relevance"] > 0.7}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("topic", "new.topic"), "name examples"),
+        (("topic", "new.topic", "nowhere.txt"), "neither a URL"),
+        (("topic", "new.topic", "--words", "123 456"), "no words"),
+        (("topic", "bad.topic"), "damaged"),
+        (("crawl", "http://127.0.0.1:9/", "-d", "c", "--topic", "none.topic"), "does not exist"),
+        (("crawl", "http://127.0.0.1:9/", "-d", "c", "--topic", "bad.topic"), "damaged"),
+        (("crawl", "http://127.0.0.1:9/", "-d", "c", "--order", "topic"), "needs a topic"),
+        (("crawl", "http://127.0.0.1:9/", "-d", "c", "--topic", "birds", "--relatedness", "2"), "from 0 to 1"),
+        (("topic", "new.topic", "marks.html", "--folder", "Fish"), "it has Birds"),
+        (("topic", "new.topic", "a.txt", "--not", "a.txt"), "decide for one"),
+        (("topic", "new.topic", "http://127.0.0.1:9/x"), "at least one example"),
+    ],
+)
+def test_mistakes_get_one_sentence(
+    sanderling: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.topic").write_text('{"format": "sanderling-topic", "version": 1}')
+    (tmp_path / "a.txt").write_text("waders on the shore")
+    (tmp_path / "marks.html").write_text(
+        '<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><DT><H3>Birds</H3><DL><DT><A HREF="https://a.test/">a</A></DL></DL>'
+    )
+    ran = sanderling(*arguments)
+    assert ran.code == 2, ran.err
+    assert said in ran.err
+    assert not (tmp_path / "c").exists()
+    assert not (tmp_path / "new.topic").exists()
