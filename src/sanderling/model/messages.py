@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 8
+PROTOCOL = 9
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
