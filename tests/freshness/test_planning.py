@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -405,3 +406,19 @@ def test_the_published_rank() -> None:
     rows["evidence"] = [visits([False] * 4), visits([True] * 4), visits([True, True, False, False]), visits([False])]
     assert published_ranks(rows).tolist() == pytest.approx([0.5, 1.0, 0.65, 0.3], abs=0.01)
     assert len(published_ranks(rows[:0])) == 0
+
+
+def test_a_plan_that_was_killed_is_made_again_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Later and later, if it fails again and again."""
+    now = [1000.0]
+    monkeypatch.setattr("sanderling.refreshing.schedule.time", SimpleNamespace(monotonic=lambda: now[0]))
+    turns = VisitSchedule(["sh", "-c", "kill -9 $$"], tmp_path / "plan", repeat=True)
+    waits = []
+    for _ in range(5):
+        turns.step()
+        assert turns._job.out
+        until(lambda: turns.step() or not turns._job.out)
+        assert "signal 9" in turns.complaint
+        waits.append(turns._not_before - now[0])
+        now[0] = turns._not_before
+    assert waits == [1.0, 4.0, 16.0, 60.0, 60.0]

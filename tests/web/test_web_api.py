@@ -1,6 +1,7 @@
 """The API: every list in parts, every resource by its name, every error as a problem document."""
 
 import json
+import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -165,6 +166,20 @@ def test_events_without_a_running_crawl_tell_what_was_missed(api: Served) -> Non
         first = [next(events) for _ in range(3)]
     assert first[0] == "event: change" and first[1] == "id: 1"
     assert json.loads(first[2].removeprefix("data: "))["number"] == 1
+
+
+def test_all_news_of_a_moment_is_one_write(served: Served) -> None:
+    """That a reader has left is noticed between two moments only, and each write until then is a warning in the log."""
+    where = served.http.base_url
+    with socket.create_connection((where.host, where.port), timeout=PATIENCE) as line, line.makefile("rb") as answer:
+        asked = (
+            f"GET /api/v1/crawls/small/events HTTP/1.1\r\nHost: {where.host}:{where.port}\r\nLast-Event-ID: 0\r\n\r\n"
+        )
+        line.sendall(asked.encode())
+        while answer.readline().strip():
+            pass
+        written = answer.read(int(answer.readline(), 16))  # the first chunk
+    assert written.count(b"event: change\n") == 40 and written.count(b"event: idle\n") == 1
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,9 @@ from sanderling.settings import revealed
 
 # A client that says nothing for so long hangs in a parser; it is ended and replaced.
 LONGEST_SILENCE = 60.0
+# A client says something every second. One that does not is looked at, and if it stands still for so many looks in a
+# row (Ctrl-Z stops the server, too, which then does not look), it is ended and replaced.
+SILENCE, LOOKS = 2.0, 5
 # A page that was being parsed at so many deaths of clients is set aside.
 MOST_DEATHS = 2
 
@@ -49,6 +52,7 @@ class Clients:
         self._crew = Crew(size, self._command)
         self._wants: dict[ClientLine, int] = {}
         self._deaths_at: Counter[int] = Counter()
+        self._stood_still: Counter[str] = Counter()  # looks, in a row
         self._leaving = False
         self.set_aside: list[int] = []
 
@@ -111,6 +115,7 @@ class Clients:
         latest = time.monotonic() - LONGEST_SILENCE
         lines = list(self._switchboard.lines)
         self.lose(line for line in lines if line.client and max(line.heard, back_since) < latest)
+        self.lose(self._standing_still(), blame=False)
         known = {line.client for line in self._switchboard.lines}
         for name in self._crew.died_silently():
             if name not in known:
@@ -120,14 +125,23 @@ class Clients:
             overdue = self._allocator.expired(time.monotonic())
             self.lose(line for line in list(self._switchboard.lines) if line.client in overdue)
 
-    def lose(self, lines: Iterable[ClientLine]) -> None:
-        """Takes back what clients held that are gone."""
+    def _standing_still(self) -> list[ClientLine]:
+        """Clients that somebody stopped. Their hosts would wait for them."""
+        silent = [line for line in self._wants if time.monotonic() - line.heard > SILENCE]
+        looks = {
+            line.client: self._stood_still[line.client] + 1 for line in silent if self._crew.is_stopped(line.client)
+        }
+        self._stood_still = Counter(looks)
+        return [line for line in silent if looks.get(line.client, 0) >= LOOKS]
+
+    def lose(self, lines: Iterable[ClientLine], blame: bool = True) -> None:
+        """Takes back what clients held that are gone. The page at which one died is to `blame`."""
         for line in lines:
             self._switchboard.drop(line)
             if self._wants.pop(line, None) is not None and not self._leaving:
                 self._crew.bury(line.client)
                 archives.set_aside(self._warcs, self._store.warcs(), line.client)
-                self._allocator.leave(line.client, self._blame(line.client))
+                self._allocator.leave(line.client, self._blame(line.client) if blame else 0)
 
     def dismiss(self) -> set[str]:
         """Tells all to report what is finished and to leave; returns those that are at work."""

@@ -35,6 +35,15 @@ class Child:
         """How it ended, with the negative signal if it was one; None while it runs."""
         return self._process.poll()
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it stands still, as after SIGSTOP."""
+        if self.code is not None:
+            return False
+        with contextlib.suppress(ChildProcessError):
+            return os.waitid(os.P_PID, self.pid, os.WSTOPPED | os.WNOHANG | os.WNOWAIT) is not None
+        return False
+
     def complaint(self) -> str:
         """The last line that a child wrote to its standard error before it ended."""
         said = self._process.stderr.read() if self._process.stderr is not None else b""

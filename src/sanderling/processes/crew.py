@@ -45,6 +45,10 @@ class Crew:
         """The process of a client; 0 when it is none of ours."""
         return self._members[name].pid if name in self._members else 0
 
+    def is_stopped(self, name: str) -> bool:
+        """Whether a member stands still, as after SIGSTOP; of others nothing is known."""
+        return name in self._members and self._members[name].stopped
+
     def went_well(self) -> None:
         self._deaths_in_a_row = 0
 

@@ -19,6 +19,8 @@ from sanderling.processes.job import Job
 # A plan is made again after so long, but planning may take no more than one in so many seconds.
 SHORTEST_PAUSE = 60.0
 ONE_SECOND_IN = 20.0
+# After a failure it is made again sooner, then later and later: a process may have been killed by accident.
+FIRST_RETRY, RETRY_FACTOR = 1.0, 4.0
 
 
 class VisitPlan(msgspec.Struct, frozen=True):
@@ -48,6 +50,7 @@ class VisitSchedule:
         self._job = Job(command, result)
         self._repeat = repeat
         self._not_before = 0.0
+        self._retry = FIRST_RETRY
         self._place = 0  # in the plan, of the first that has not had its turn
         self._later: list[tuple[float, int, PlannedVisit]] = []  # those that a visit has moved, a heap
         self._moved: dict[int, float] = {}  # id -> due, of those; they have no other turn in this plan
@@ -116,9 +119,11 @@ class VisitSchedule:
         return None
 
     def _take_in(self) -> None:
-        self._not_before = time.monotonic() + SHORTEST_PAUSE
         if self.complaint:
+            self._not_before = time.monotonic() + self._retry
+            self._retry = min(SHORTEST_PAUSE, self._retry * RETRY_FACTOR)
             return
+        self._retry = FIRST_RETRY
         self.plan = _decode(self._job.result.read_bytes())
         self._not_before = time.monotonic() + max(SHORTEST_PAUSE, self.plan.cpu * ONE_SECOND_IN)
         self._place = 0

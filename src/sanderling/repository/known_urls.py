@@ -6,11 +6,13 @@ known, 0.9 for one that is new.
 """
 
 import logging
+from array import array
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 from zlib import crc32
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
 # The dictionary holds at most so many, or this share of all. A small crawl never needs the arrays, nor numpy.
@@ -26,10 +28,11 @@ _log = logging.getLogger("sanderling")
 class KnownUrls:
     """The identities of all known URLs, each with its number and 32 more bits of its text to tell when two share one."""
 
-    def __init__(self, urls: Iterable[tuple[int, int, str]] = ()) -> None:
+    def __init__(self, urls: Iterable[tuple[int, int, str]] = (), saved: "Sorted | None" = None) -> None:
+        """`saved` are those that are known already."""
         self._recent: dict[int, int] = {}
-        self._sorted: Sorted | None = None
-        self._most = FEWEST
+        self._sorted = saved
+        self._most = max(FEWEST, len(saved) // SHARE) if saved else FEWEST
         for number, id, url in urls:
             self._recent[id] = number << 32 | crc32(url.encode())
             if len(self._recent) >= 1 << 20:
@@ -40,12 +43,25 @@ class KnownUrls:
     def __len__(self) -> int:
         return len(self._recent) + (len(self._sorted) if self._sorted else 0)
 
-    def add(self, urls: Iterable[tuple[int, int, str]]) -> None:
-        """Takes in (number, identity, text)."""
+    def add(self, urls: Iterable[tuple[int, int, str]]) -> "array[int]":
+        """Takes in (number, identity, text); returns each identity with what is kept of it."""
+        added = array("q")
         for number, id, url in urls:
-            self._recent[id] = number << 32 | crc32(url.encode())
+            self._recent[id] = value = number << 32 | crc32(url.encode())
+            added.append(id)
+            added.append(value)
         if len(self._recent) >= self._most:
             self._sort_in()
+        return added
+
+    def entries(self) -> "array[int]":
+        """Each identity with what is kept of it."""
+        found = array("q")
+        if self._sorted is not None:
+            found.frombytes(self._sorted.entries())
+        for entry in self._recent.items():
+            found.extend(entry)
+        return found
 
     def unknown(self, urls: Mapping[int, str]) -> list[int]:
         """The identities that are new, in their order; one that belongs to another text counts as known, and is told."""
@@ -71,26 +87,37 @@ class KnownUrls:
         return [recent.get(id, -1) if value < 0 else value for id, value in zip(ids, sorted_, strict=True)]
 
     def _sort_in(self) -> None:
-        self._sorted = Sorted(self._recent, self._sorted)
+        self._sorted = sorted_in(self._recent, self._sorted)
         self._recent = {}
         self._most = max(FEWEST, len(self._sorted) // SHARE)
+
+
+def sorted_in(added: dict[int, int], before: "Sorted | None") -> "Sorted":
+    """All of them in order."""
+    import numpy as np
+
+    ids = np.fromiter(added.keys(), np.int64, len(added))
+    kept = np.fromiter(added.values(), np.int64, len(added))
+    order = ids.argsort()
+    ids, kept = ids[order], kept[order]
+    if before is not None:
+        places = before.ids.searchsorted(ids)
+        ids, kept = np.insert(before.ids, places, ids), np.insert(before.kept, places, kept)
+    return Sorted(ids, kept)
 
 
 class Sorted:
     """Identities in order with what is kept of each, in arrays."""
 
-    def __init__(self, added: dict[int, int], before: "Sorted | None") -> None:
+    def __init__(self, ids: "NDArray[np.int64]", kept: "NDArray[np.int64]") -> None:
+        self.ids = ids
+        self.kept = kept
+
+    def entries(self) -> bytes:
+        """Each identity with what is kept of it."""
         import numpy as np
 
-        ids = np.fromiter(added.keys(), np.int64, len(added))
-        kept = np.fromiter(added.values(), np.int64, len(added))
-        order = ids.argsort()
-        ids, kept = ids[order], kept[order]
-        if before is not None:
-            places = before.ids.searchsorted(ids)
-            ids, kept = np.insert(before.ids, places, ids), np.insert(before.kept, places, kept)
-        self.ids: NDArray[np.int64] = ids
-        self.kept: NDArray[np.int64] = kept
+        return np.column_stack((self.ids, self.kept)).tobytes()
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -12,7 +12,8 @@ from sanderling.errors import BadFolder, Damaged, DiskFull
 from sanderling.model import Counts
 from sanderling.repository import migrations
 from sanderling.repository.shared_queries import SharedQueries
-from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
+from sanderling.repository.sqlite.identities import MARK, Finder, Identities, Numbers
+from sanderling.repository.sqlite.known_file import KnownFile
 from sanderling.repository.store import Joins
 
 STEPS = migrations.steps("sqlite")
@@ -28,7 +29,10 @@ JOINS = Joins(
 
 # Pages a log may have before it is worked into the file, and the memory for pages, of a writer and of a reader. A page
 # that changes several times meanwhile is copied once: with 4,000 pages new URLs cost a third more.
+# The log is not larger than the data, or 4 MB, either.
 CHECKPOINT_PAGES = 32_000
+FEWEST_CHECKPOINT_PAGES = 1_000
+PAGE = 4096  # bytes
 CACHE_KIB = 131_072
 READER_CACHE_KIB = 16_384
 
@@ -78,7 +82,9 @@ class SqliteDatabase(SharedQueries):
                 undo.callback(lambda: self._db.close())
                 self._prepare(path, readonly)
                 self._check_schema(readonly)
-                self._identities: Numbers = Finder(self._db) if readonly else Identities(self._db)
+                self._identities: Numbers = (
+                    Finder(self._db) if readonly else Identities(self._db, KnownFile(path.with_suffix(".known")))
+                )
             except sqlite3.DatabaseError as error:
                 if not readonly and _is_full(error):
                     raise DiskFull(_FULL) from None
@@ -101,8 +107,16 @@ class SqliteDatabase(SharedQueries):
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB if readonly else CACHE_KIB}")
         self._db.execute("PRAGMA temp_store = MEMORY")
-        self._db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         self._db.execute("PRAGMA busy_timeout = 10000")
+        self._db.execute(f"PRAGMA journal_size_limit = {CHECKPOINT_PAGES * PAGE}")
+        if not readonly:
+            self._bound_log()
+
+    def _bound_log(self) -> None:
+        """To be called now and then, while the file grows."""
+        pages = self._db.execute("PRAGMA page_count").fetchone()[0]
+        most = min(max(pages, FEWEST_CHECKPOINT_PAGES), CHECKPOINT_PAGES)
+        self._db.execute(f"PRAGMA wal_autocheckpoint = {most}")
 
     # ---- the schema
 
@@ -150,6 +164,7 @@ class SqliteDatabase(SharedQueries):
             if step.then is not None:
                 step.then(self.select)
         self._set("schema", str(SCHEMA))
+        self._db.execute("DELETE FROM meta WHERE key = ?", (MARK,))  # a step may have numbered the URLs anew
 
     # ---- what all parts need
 

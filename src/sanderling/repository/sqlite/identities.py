@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from sanderling.model import NewUrl
 from sanderling.repository.known_urls import KnownUrls
+from sanderling.repository.sqlite.known_file import KnownFile
 
 SLICES = 256
 # As many may wait, or this share of all: about ten for each page when its slice is written, and in a crawl of ten
@@ -21,6 +22,8 @@ FEWEST_WAITING = 20_000
 WAITING_SHARE = 32
 # A reader that has met so many more since it looked into the table looks again, and forgets those that are in it.
 MOST_LATE = 100_000
+# Under this key the database remembers what is in the file of known URLs.
+MARK = "known"
 
 _NEW_URL = """INSERT INTO urls (number, id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified,
     alias, relevance, off_topic, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""
@@ -67,8 +70,9 @@ class Finder:
 class Identities:
     """For the writer: knows every URL, and appends new ones."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
+    def __init__(self, db: sqlite3.Connection, file: KnownFile) -> None:
         self._db = db
+        self._file = file
         self._known: KnownUrls | None = None
 
     def forget(self) -> None:
@@ -92,14 +96,18 @@ class Identities:
         urls = sorted(urls, key=_turn)
         first = self._last + 1
         self._db.executemany(_NEW_URL, map(_plain, range(first, first + len(urls)), urls))
-        known.add(
-            zip(range(first, first + len(urls)), [row.id for row in urls], [row.url for row in urls], strict=True)
+        self._file.add(
+            known.add(
+                zip(range(first, first + len(urls)), [row.id for row in urls], [row.url for row in urls], strict=True)
+            )
         )
         waiting = self._waiting
         for number, row in enumerate(urls, first):
             waiting[(row[0] >> 56) + 128].extend((row[0], number))
         self._last += len(urls)
         self._count += len(urls)
+        if mark := self._file.write(self._last):
+            self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (MARK, mark))
         while self._count > max(FEWEST_WAITING, self._last // WAITING_SHARE):
             self._sweep()
 
@@ -114,8 +122,19 @@ class Identities:
             self._count = sum(map(len, self._waiting)) // 2
             self._slice = swept.index(min(swept))
             self._last = self._db.execute("SELECT coalesce(max(number), 0) FROM urls").fetchone()[0]
-            self._known = KnownUrls(self._db.execute("SELECT number, id, url FROM urls"))
+            self._known = self._load_known()
         return self._known
+
+    def _load_known(self) -> KnownUrls:
+        query = "SELECT number, id, url FROM urls"
+        mark = self._db.execute("SELECT value FROM meta WHERE key = ?", (MARK,)).fetchone()
+        if saved := self._file.load(mark[0] if mark else ""):
+            known = KnownUrls(saved=saved[0])
+            self._file.add(known.add(self._db.execute(f"{query} WHERE number > ?", saved[1:])))
+        else:
+            known = KnownUrls(self._db.execute(query))
+            self._file.add(known.entries())
+        return known
 
     def _sweep(self) -> None:
         """Writes the slice whose turn it is."""

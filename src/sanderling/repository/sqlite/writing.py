@@ -25,6 +25,9 @@ from sanderling.repository import beliefs, rows
 from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
 
+# After so many commits it is looked how large the file is.
+COMMITS_A_LOOK = 32
+
 _SETTLE = """UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ?, page = iif(page, page, ?)
     WHERE number = ?"""
 _INSERT_PAGE = f"""{insert("pages", ("number", "url", *rows.PAGE_COLUMNS[1:]))}
@@ -52,6 +55,7 @@ class SqliteWriting(SqliteDatabase):
     def __init__(self, path: Path, readonly: bool = False) -> None:
         super().__init__(path, readonly)
         self._warc_numbers: dict[str, int] = {}
+        self._commits = 0
 
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
@@ -93,6 +97,9 @@ class SqliteWriting(SqliteDatabase):
             if commit.homes is not None:
                 self._set("homes", json.dumps(commit.homes))
         self._warc_numbers = warcs
+        self._commits += 1
+        if self._commits % COMMITS_A_LOOK == 0:
+            self._bound_log()
         return True
 
     def _put_visits(self, commit: Commit, warcs: dict[str, int]) -> None:

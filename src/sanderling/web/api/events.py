@@ -67,19 +67,18 @@ async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> As
                 live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number, limiter=listeners.threads)
             except (SanderlingError, OSError):  # the folder or its database is gone; the reader will reconnect
                 return
-            for row in found:
-                number = row.number
-                yield _event("change", version_of(request, crawl, row), number)
+            news = [_event("change", version_of(request, crawl, row), row.number) for row in found]
+            number = found[-1].number if found else number
             if live is not None:
-                yield _event("live", live)
+                news.append(_event("live", live))
             elif not idle:
-                yield _event("idle", {"crawl": crawl})
+                news.append(_event("idle", {"crawl": crawl}))
             elif time.monotonic() - spoke > LONGEST_SILENCE:
-                yield b": still here\n\n"
-            else:
-                await anyio.sleep(PAUSE)
-                continue
-            idle, spoke = live is None, time.monotonic()
+                news.append(b": still here\n\n")
+            if news:
+                # At once: between two writes, nobody notices that the reader has left.
+                yield b"".join(news)
+                idle, spoke = live is None, time.monotonic()
             if len(found) < BATCH:
                 await anyio.sleep(PAUSE)
     finally:
