@@ -163,3 +163,10 @@ def test_links_that_a_proven_report_does_not_name_are_known_and_not_fetched(tmp_
     assert store.known([row.id])[row.id][1] == State.QUEUED and not admission.reported
     assert store.counts() == parts.ledger.counts
     store.close()
+
+
+def test_what_was_named_before_a_crash_is_found_in_the_store(store: Store, tmp_path: Path) -> None:
+    parts = crawl(store, tmp_path)
+    assert store.named_pages(10) == []
+    parts.told_pages.take_in(Told("indexnow", HOME, [page("old"), page("fresh")]))
+    assert store.named_pages(10) == [(page("old").id, HOST, "indexnow")]

@@ -9,6 +9,7 @@ from pathlib import Path
 from sanderling.errors import UsageError
 from sanderling.presenting.arguments import pathname, port
 from sanderling.presenting.screen import many
+from sanderling.urls import canonical
 
 _ABOUT = """Shows crawls in the browser and answers programs at /api/v1. By default it listens on this machine only.
 
@@ -54,6 +55,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--name", action="append", default=[], help="another host name that the server answers to (repeatable)"
     )
+    parser.add_argument(
+        "--public-url", default="", metavar="URL",
+        help="where the world reaches this server; with it, feeds that name a WebSub hub are subscribed to",
+    )  # fmt: skip
     parser.add_argument("--allow-private", action="store_true", help="allow new crawls to start at private addresses")
     parser.add_argument("--keep", action="store_true", help="keep crawls running when the server ends")
     parser.set_defaults(run=run)
@@ -98,7 +103,13 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(f"token: {token}\n")
         sys.stdout.flush()
 
-    serving.serve([(create_app(shelf, security, options.keep), socket), (create_sandbox(shelf, security), beside)], say)
+    serving.serve(
+        [
+            (create_app(shelf, security, options.keep, _public(options.public_url)), socket),
+            (create_sandbox(shelf, security), beside),
+        ],
+        say,
+    )
     return 0
 
 
@@ -126,3 +137,10 @@ def first_line(path: Path) -> str:
     if not lines or not lines[0].strip():
         raise UsageError(f"the first line of {path} is empty")
     return lines[0].strip()
+
+
+def _public(text: str) -> str:
+    url = canonical(text) if text else ""
+    if url is None:
+        raise UsageError(f"--public-url {text!r} is not a URL such as https://crawler.example.org/")
+    return url

@@ -6,6 +6,7 @@ is kept as evidence for the next plan.
 """
 
 from collections.abc import Iterable
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -89,6 +90,17 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
         """To be called now and then: a report that is read no longer, or was wrong, stands for its host no longer."""
         for host in list(self.admission.reported):
             self._judge(host, "report", now)
+        if self.refresher is not None and self.refresher.calls.dropped and not self.refresher.calls:
+            self._call_again(self.refresher, now)
+
+    def _call_again(self, refresher: Refresher, now: float) -> None:
+        """Lines up pages that were named and not visited: more than there was room for, or before a crash."""
+        refresher.calls.dropped = False
+        for (host, source), pages in groupby(sorted(self.store.named_pages(MOST_CALLS), key=_speaker), _speaker):
+            record = self.observer.record_of(host, source)
+            if record is not None and record.is_heeded:
+                most = TRIALS if record.on_trial else MOST_CALLS
+                refresher.calls.add(host, source, [id for id, _, _ in pages], now, most)
 
     def _judge(self, host: int, source: str, now: float) -> None:
         """Whether links that a report does not name are left out, or followed after all."""
@@ -135,6 +147,10 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             seen = self.store.seen(ids)
             ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
         refresher.calls.add(host, told.source, ids, clock.now(), TRIALS if on_trial else MOST_CALLS)
+
+
+def _speaker(named: tuple[int, int, str]) -> tuple[int, str]:
+    return named[1:]
 
 
 def _released(task: Task) -> Released:

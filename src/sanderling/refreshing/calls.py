@@ -22,6 +22,7 @@ class Calls:
         self._waiting: deque[Call] = deque()
         self._open: dict[int, Call] = {}
         self._count: Counter[tuple[int, str]] = Counter()
+        self.dropped = True  # some that are in the store are not here: at the beginning, all
         # Whether a source of a host is still heeded: visits may have shown meanwhile that it is wrong.
         self.heeded: Callable[[int, str], bool] = lambda host, source: True
 
@@ -36,6 +37,8 @@ class Calls:
                 self._open[id] = before._replace(at=at)  # a visit that is on its way may have come too early
             elif self._count[host, source] < most:
                 self._line_up(Call(id, host, source, at))
+            else:
+                self.dropped = True
 
     def next(self) -> Call | None:
         """The first one whose source is still heeded."""

@@ -27,6 +27,13 @@ POSTGRES_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT u.number, {", "
 POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea[])
     ON CONFLICT (host) DO UPDATE SET learned = excluded.learned"""
 
+# Visited pages that a source named after their last visit, each with when sources named it and when that visit was.
+NAMED = """SELECT u.id, u.host, n.indexnow, n.websub, n.report, coalesce(b.at, p.fetched_at, 0.0) AS visited
+    FROM {urls} LEFT JOIN beliefs b ON b.page = u.number JOIN notices n ON n.page = u.number
+    WHERE u.number IN (SELECT page FROM notices) AND u.state IN (3, 5) AND u.alias = 0
+    AND (n.indexnow > coalesce(b.at, p.fetched_at, 0.0) OR n.websub > coalesce(b.at, p.fetched_at, 0.0)
+    OR n.report > coalesce(b.at, p.fetched_at, 0.0)) LIMIT ?"""
+
 # When a source named pages last; `source` is a column, see `freshness.sources.SOURCES`.
 SQLITE_TOLD = """INSERT INTO notices (page, {source}) VALUES (?, ?)
     ON CONFLICT (page) DO UPDATE SET {source} = max({source}, excluded.{source})"""

@@ -122,6 +122,15 @@ class SharedQueries(ABC):
     def subjects(self) -> Iterator[Subject]:
         yield from map(Subject._make, self._each(beliefs.SUBJECTS.format(urls=self.joins.urls)))
 
+    def named_pages(self, most: int) -> list[tuple[int, int, str]]:
+        rows = self.select(beliefs.NAMED.format(urls=self.joins.urls), most)
+        return [
+            (id, host, source)
+            for id, host, *told, visited in rows
+            for source, at in zip(("indexnow", "websub", "report"), told, strict=True)
+            if at > visited
+        ]
+
     def last_number(self) -> int:
         return int(self.select("SELECT coalesce(max(number), 0) FROM urls")[0][0])
 

@@ -16,7 +16,7 @@ from sanderling.web.estimates import Estimates
 from sanderling.web.indexes import Indexes
 from sanderling.web.middleware import Gate
 from sanderling.web.pages.errors import error_page
-from sanderling.web.receiving import indexnow
+from sanderling.web.receiving import indexnow, websub
 from sanderling.web.receiving.crawls import HostIndex
 from sanderling.web.running import Runner
 from sanderling.web.security import Security, guard
@@ -25,18 +25,25 @@ from sanderling.web.tallies import Tallies
 
 # Threads that read stores for requests. Each has a connection of its own while it works.
 READERS = 8
+# Seconds between two looks for feeds with a hub.
+SUBSCRIBE_EVERY = 600.0
 
 
-def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
-    """Makes the app of one server. With `keep`, crawls that it started continue after the server ends."""
+def create_app(shelf: Shelf, security: Security, keep: bool = False, public: str = "") -> FastAPI:
+    """Makes the app of one server. With `keep`, crawls that it started continue after the server ends. `public` is its
+    address for hubs."""
     runner = Runner(shelf, security.allow_private, keep)
     indexes = Indexes()
+    index = HostIndex(shelf)
+    subscriber = websub.Subscriber(shelf, index, Settings().user_agent, public)
 
     @asynccontextmanager
     async def life(_: FastAPI) -> AsyncIterator[None]:
         anyio.to_thread.current_default_thread_limiter().total_tokens = READERS
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_tidy, shelf, runner, indexes)
+            if public:
+                tasks.start_soon(_subscribe, subscriber)
             yield
             tasks.cancel_scope.cancel()
         await anyio.to_thread.run_sync(runner.close)
@@ -53,7 +60,8 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.state.indexes = indexes
     app.state.estimates = Estimates()
     app.state.tallies = Tallies()
-    app.state.indexnow = indexnow.Receiver(HostIndex(shelf), Settings().user_agent)
+    app.state.indexnow = indexnow.Receiver(index, Settings().user_agent)
+    app.state.websub = subscriber
     app.state.listeners = events.Listeners()
     problems.install(app, error_page)
     for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search, freshness):
@@ -63,6 +71,7 @@ def create_app(shelf: Shelf, security: Security, keep: bool = False) -> FastAPI:
     app.include_router(changes.feeds)
     app.include_router(signing.router)
     app.include_router(indexnow.router)
+    app.include_router(websub.router)
     pages.install(app)
     app.add_middleware(Gate, security=security)
     return app
@@ -74,3 +83,10 @@ async def _tidy(shelf: Shelf, runner: Runner, indexes: Indexes) -> None:
         await anyio.to_thread.run_sync(shelf.close_idle)
         indexes.close_idle(IDLE_SECONDS)
         await anyio.to_thread.run_sync(runner.tidy)
+
+
+async def _subscribe(subscriber: websub.Subscriber) -> None:
+    """Looks now and then for feeds to subscribe to."""
+    while True:
+        await anyio.to_thread.run_sync(subscriber.subscribe_all)
+        await anyio.sleep(SUBSCRIBE_EVERY)

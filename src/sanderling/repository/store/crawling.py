@@ -57,6 +57,9 @@ class NoticeStore(UrlLookup, Protocol):
     def take_notices(self, commit: NoticeCommit) -> None:
         """Writes a message whole. The same message twice changes nothing."""
 
+    def named_pages(self, most: int) -> list[tuple[int, int, str]]:
+        """(id, host, source) of visited pages that a source named after their last visit."""
+
     def reasons(self, ids: list[int]) -> dict[int, str]:
         """The reasons of the states of those URLs that are known."""
 
