@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import beside, change, dashboard, race, revisit, search, slow_hosts, store, truth, web
+from bench import announce, beside, change, dashboard, race, revisit, search, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -24,6 +24,7 @@ examples:
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
   python -m bench beside                   does keeping the index up slow a crawl down?
+  python -m bench announce                 what an announcer costs the machine of a site
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -66,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
         )
     )
     for name, module, about in (
+        ("announce", announce, "what an announcer costs the machine of a site"),
         ("store", store, "what the stores cost with a million URLs"),
         ("dashboard", dashboard, "how long pages of the dashboard take on a million URLs"),
         ("search", search, "what indexing a page and a search cost"),

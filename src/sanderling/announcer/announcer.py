@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, Protocol
 
+from sanderling import clock
 from sanderling.announcer.flag import Flag, Taken
 from sanderling.announcer.memory import Memory
 from sanderling.announcer.publishing import HEARTBEAT, Publisher
@@ -187,7 +188,7 @@ class Announcer:
 
     def finish(self) -> None:
         """Publishes what is left, and says that nobody watches any more."""
-        now = time.time()
+        now = clock.now()
         self.source.close()
         if self.source.complete:
             self._published_at = self._said_at = 0.0

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sanderling import clock
 from sanderling.announcer.content import read
 from sanderling.announcer.dirty import QUIET, SHORT, DirtyPaths
 from sanderling.announcer.memory import Memory, PageRow
@@ -211,7 +212,7 @@ class FolderSource:
             self._memory.remember("complete", 1)
             self._complete = True
         least, times = SCAN_WITH_EVENTS if self._watch else (self._every or SCAN_WITHOUT[0], SCAN_WITHOUT[1])
-        self._next_scan = time.time() + max(least, times * cost)
+        self._next_scan = clock.now() + max(least, times * cost)
 
     def _scan_below(self, folder: bytes, now: float) -> Iterator[None]:
         """Compares all files of a folder with the memory, some at each step."""
@@ -220,7 +221,7 @@ class FolderSource:
         more = True
         while more:
             with self._memory.together():
-                more = self._compare_some(pairs, time.time())
+                more = self._compare_some(pairs, clock.now())
             yield
 
     def _compare_some(self, pairs: Iterator[tuple[FileSeen | None, PageRow | None]], now: float) -> bool:

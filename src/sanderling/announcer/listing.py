@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 from xxhash import xxh3_128_digest
 
+from sanderling import clock
 from sanderling.announcer.memory import Memory, PageRow
 from sanderling.announcer.pages import PageMap, depth
 from sanderling.announcer.recording import PageState, record, record_gone
@@ -184,7 +185,7 @@ class ListSource:
             if str(why) != self._trouble:
                 self._say(f"there is no list: {why}; nothing is announced")
             self._trouble = str(why)
-        self._next = time.time() + max(self._every, TIMES * (time.monotonic() - start))
+        self._next = clock.now() + max(self._every, TIMES * (time.monotonic() - start))
         return self._next
 
     def _take(self) -> None:
@@ -227,7 +228,7 @@ class ListSource:
                 yield FileSeen(key, 0, 0, 0)
 
         pairs = compared(listed(), self._memory.pages())
-        now = time.time()
+        now = clock.now()
         more = True
         while more:
             with self._memory.together():

@@ -87,8 +87,8 @@ class Memory:
         self.pending = self._count_pending()
 
     def _open(self, path: Path) -> None:
-        # The lock is kept until the process ends. A publication that a crawler may have read must survive a power cut.
-        for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=FULL", "cache_size=-4000"):
+        # The lock is kept until the process ends.
+        for pragma in ("locking_mode=EXCLUSIVE", "journal_mode=WAL", "synchronous=NORMAL", "cache_size=-4000"):
             self._db.execute(f"PRAGMA {pragma}")
         self._db.executescript(_SCHEMA)
         self._db.execute("INSERT OR REPLACE INTO facts VALUES ('version', 1)")
@@ -198,7 +198,11 @@ class Memory:
         )
 
     def number_next(self, most: int) -> int:
-        """Gives the next cursor to the oldest pending changes. From then on its delta is fixed."""
+        """Gives the next cursor to the oldest pending changes. From then on its delta is fixed.
+
+        Crawlers may read it in the next moment. So it is the one thing that has to survive a power cut.
+        """
+        self._db.execute("PRAGMA synchronous=FULL")
         with self.together():
             self.cursor += 1
             self.remember("cursor", self.cursor)
@@ -208,6 +212,7 @@ class Memory:
                 "(SELECT number FROM changes WHERE cursor IS NULL ORDER BY number LIMIT ?)",
                 (self.cursor, most),
             )
+        self._db.execute("PRAGMA synchronous=NORMAL")
         self.pending = self._count_pending()
         return self.cursor
 

@@ -1,13 +1,13 @@
 """Writes the report: from the memory only, so that whatever was interrupted is written again, byte for byte."""
 
 import os
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
+from sanderling import clock
 from sanderling.announcements import (
     Base,
     Change,
@@ -68,7 +68,7 @@ class Publisher:
         if newest and not any(delta.to == newest for delta in self._memory.deltas()):
             self._write_deltas(newest)
         named = self._named()
-        now = time.time()
+        now = clock.now()
         self._dropped = {name: now for name in os.listdir(self.folder) if is_file_name(name) and name not in named}
 
     def _is_there(self, delta: Delta) -> bool:
@@ -188,11 +188,11 @@ class Publisher:
         return deltas | {self._memory.fact("base", ""), *self._memory.fact("base_parts", "").split("\n")}
 
     def _drop(self, names: list[str] | set[str]) -> None:
-        now = time.time()
+        now = clock.now()
         self._dropped |= {name: self._dropped.get(name, now) for name in names if name}
 
     def _remove_dropped(self) -> None:
-        now = time.time()
+        now = clock.now()
         if not self._dropped or now - next(iter(self._dropped.values())) <= GRACE:
             return
         named = self._named()

@@ -4,7 +4,6 @@ import hmac
 import json
 import re
 import threading
-import time
 from hashlib import sha256
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from sanderling import clock
 from sanderling.announcements.discovery import MANIFEST, SITEMAP, WELL_KNOWN
 from sanderling.announcements.naming import is_file_name
 from sanderling.announcer.flag import LONGEST, Flag, Reset
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(400, _problem(str(error)))
         if not _NAME.fullmatch(asked.crawler):
             return self._answer(400, _problem("crawler is to be a name of 1 to 100 characters"))
-        granted, taken = self._flag.begin(asked.crawler, asked.seconds, asked.reset, time.time())
+        granted, taken = self._flag.begin(asked.crawler, asked.seconds, asked.reset, clock.now())
         said = json.dumps({"granted": granted, "taken_until": taken.until}).encode()
         return self._answer(200 if granted else 409, said, {"Content-Type": "application/json"})
 

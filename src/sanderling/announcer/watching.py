@@ -3,9 +3,9 @@
 import logging
 import os
 import sys
-import time
 from typing import Any
 
+from sanderling import clock
 from sanderling.announcer.dirty import DirtyPaths
 from sanderling.announcer.pages import is_hidden
 
@@ -80,7 +80,7 @@ class _Handler:
         elif event.is_directory:
             self._dirty.touch_folder(path)
         else:
-            self._dirty.touch(path, time.time(), event.event_type)
+            self._dirty.touch(path, clock.now(), event.event_type)
 
 
 class _Overflow(logging.Handler):

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
 
+from sanderling import clock
 from sanderling.announcements import MANIFEST, robots_lines
 from sanderling.announcer.announcer import Announcer
 from sanderling.announcer.assembly import SiteOptions, assemble, state_folder
@@ -188,7 +189,7 @@ def _loop(announcers: list[Announcer], wake: threading.Event, signals: list[int]
     said = time.monotonic()
     while not signals:
         wake.clear()
-        due = min(announcer.step(time.time()) for announcer in announcers)
+        due = min(announcer.step(clock.now()) for announcer in announcers)
         for announcer in announcers:
             if announcer.source.complete and announcer.site not in complete:
                 complete.add(announcer.site)
@@ -198,7 +199,7 @@ def _loop(announcers: list[Announcer], wake: threading.Event, signals: list[int]
                 say(f"{announcer.site}: {many(len(announcer.memory), 'page')} so far")
         if once and all(announcer.idle for announcer in announcers):
             return
-        wake.wait(max(0.0, min(due - time.time(), 1.0 if once else 3600.0)))
+        wake.wait(max(0.0, min(due - clock.now(), 1.0 if once else 3600.0)))
 
 
 def _heed_signals(wake: threading.Event) -> list[int]:
