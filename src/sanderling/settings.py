@@ -136,7 +136,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     retries: int = 2
     retry_wait: float = 5.0
     host_patience: float = 600.0
-    render: Render = "never"
+    render: Render = "auto"
     render_include: tuple[str, ...] = ()
     block: tuple[str, ...] = ("images", "fonts", "media")
     render_timeout: float = 30.0

@@ -103,7 +103,7 @@ def test_a_browser_that_is_killed_costs_one_retry(sanderling: Run, site: PageSer
     site.table["/api/0.json"] = held
     with started("crawl", site.origin + "/", "-d", folder, *ALWAYS, stdout=PIPE, stderr=DEVNULL) as crawl:
         until(lambda: asked)
-        browsers = [pid for pid in descendants(crawl.pid) if _is_browser(pid)]
+        browsers = [pid for pid in descendants(crawl.pid) if is_browser(pid)]
         assert browsers
         os.kill(browsers[0], signal.SIGKILL)
         release.append(True)
@@ -128,9 +128,9 @@ def test_a_crawl_that_is_killed_leaves_no_browser_and_loses_nothing(
     with started("crawl", site.origin + "/", "-d", folder, *ALWAYS, stdout=DEVNULL, stderr=DEVNULL) as crawl:
         until(lambda: site.requests["/api/3.json"])
         processes = descendants(crawl.pid)
-        assert any(map(_is_browser, processes))
+        assert any(map(is_browser, processes))
         os.kill(crawl.pid, signal.SIGKILL)
-        until(lambda: not any(map(_is_browser, processes)))
+        until(lambda: not any(map(is_browser, processes)))
     release.append(True)
     assert sanderling("crawl", "-d", folder).code == 0
     assert len(listed(sanderling, folder)) == PAGES + 1
@@ -138,7 +138,7 @@ def test_a_crawl_that_is_killed_leaves_no_browser_and_loses_nothing(
         assert database.execute("SELECT count(*) FROM versions").fetchone()[0] == PAGES + 1
 
 
-def _is_browser(pid: int) -> bool:
+def is_browser(pid: int) -> bool:
     try:
         return b"--remote-debugging-pipe" in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

@@ -1,10 +1,11 @@
 """A fetcher that renders: a page is fetched as always, and then a browser makes of it what its readers see."""
 
+from collections import deque
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sanderling.browser.candidates import may_need_a_browser
-from sanderling.browser.door import Door
-from sanderling.browser.pool import RenderPool
+from sanderling.browser.deciding import Decisions, Next, extent
 from sanderling.client.archive import Archive
 from sanderling.client.fetcher import Fetcher, MayConnect, Rendered, Request, Response
 from sanderling.client.loop import Loop
@@ -14,62 +15,134 @@ from sanderling.settings import Settings
 from sanderling.urls import WEB
 from sanderling.urls.patterns import pattern
 
+if TYPE_CHECKING:
+    from sanderling.browser.door import Door
+    from sanderling.browser.pool import RenderPool
+
+_CONDITIONS = ("if-none-match", "if-modified-since")
+
 
 class RenderingFetcher:
     """A `Fetcher` around another one. A response is finished when its page is rendered, if it is to be."""
 
     def __init__(self, program: Path, settings: Settings, loop: Loop, fetcher: Fetcher, archive: Archive) -> None:
-        self._settings = settings
+        self._always = settings.render == "always"
         self._fetcher = fetcher
         self._include = [pattern(text) for text in settings.render_include]
-        self._door = Door(settings, fetcher, archive)
-        self.pool = RenderPool(program, settings, loop, self._door)
+        self._decisions = Decisions()
+        self._engine: tuple[Door, RenderPool] | None = None  # from the first page on that is rendered
+        self._parts = program, settings, loop, fetcher, archive
         self._requests: dict[Response, Request] = {}
+        self._undecided: deque[tuple[Request, Response]] = deque()  # they wait for samples of their patterns
         self._over: list[Response] = []
 
+    # ---- as a fetcher
+
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
-        response = self._fetcher.start(request, may_connect)
+        asked = request
+        if request.headers and request.renderable and self._renders(request.url):
+            # That the document is the same says nothing about what is made of it.
+            kept = tuple(each for each in request.headers if each[0].lower() not in _CONDITIONS)
+            asked = request._replace(headers=kept)
+        response = self._fetcher.start(asked, may_connect)
         self._requests[response] = request
         return response
 
     def finished(self) -> list[Response]:
-        for response in self._door.take(self._fetcher.finished()):
-            request = self._requests.pop(response)
-            if self._is_wanted(request, response):
-                self._render(request, response)
-            else:
-                self._over.append(response)
+        responses = self._fetcher.finished()
+        for response in responses if self._engine is None else self._engine[0].take(responses):
+            self._route(self._requests.pop(response), response)
         over, self._over = self._over, []
         return over
 
     def close(self) -> None:
-        self.pool.close()
+        if self._engine is not None:
+            self._engine[1].close()
         self._fetcher.close()
 
-    def _is_wanted(self, request: Request, response: Response) -> bool:
-        if not is_page(request, response):
-            return False
-        if self._include and not any(each.search(request.url) for each in self._include):
-            return False
-        return self._settings.render == "always" or may_need_a_browser(response.body)
+    @property
+    def pool(self) -> "RenderPool":
+        """What renders. Loading it takes as long as fetching a hundred pages, so most crawls never do."""
+        if self._engine is None:
+            self._engine = _engine(*self._parts)
+        return self._engine[1]
 
-    def _render(self, request: Request, response: Response) -> None:
+    # ---- what is learned about hosts
+
+    def hear_of(self, origin: str, known: bytes) -> None:
+        self._decisions.hear_of(origin, known)
+
+    def learned(self) -> dict[str, bytes]:
+        return self._decisions.changed()
+
+    def notices(self) -> list[str]:
+        return self._engine[1].notices() if self._engine is not None else []
+
+    # ---- pages
+
+    def _renders(self, url: str) -> bool:
+        return self._is_included(url) and (self._always or self._decisions.is_rendered(url))
+
+    def _is_included(self, url: str) -> bool:
+        return not self._include or any(each.search(url) for each in self._include)
+
+    def _route(self, request: Request, response: Response) -> None:
+        what = self._decision(request, response)
+        if what is Next.PLAIN:
+            self._over.append(response)
+        elif what is Next.WAIT:
+            self._undecided.append((request, response))
+        else:
+            self._render(request, response, what)
+
+    def _decision(self, request: Request, response: Response) -> Next:
+        if not request.renderable or not self._is_included(request.url):
+            return Next.PLAIN
+        if self._always:
+            return Next.RENDER if is_page(request, response) else Next.PLAIN
+        if not self._decisions.is_rendered(request.url) and not may_need_a_browser(response.body):
+            return Next.PLAIN  # most pages, in a few microseconds
+        return self._decisions.decide(request.url) if is_page(request, response) else Next.PLAIN
+
+    def _render(self, request: Request, response: Response, how: Next) -> None:
         def done(rendered: Rendered | None, why: str) -> None:
-            response.rendered, response.not_rendered = rendered, why
+            if self._always:
+                response.rendered, response.not_rendered = rendered, why
+            else:
+                self._compare(request, response, rendered, why, how)
             self._over.append(response)
 
         self.pool.render(request, response, done)
 
+    def _compare(self, request: Request, response: Response, rendered: Rendered | None, why: str, how: Next) -> None:
+        """Learns from a page what its pattern is worth. A sample that brings nothing is kept as it was sent."""
+        url = request.url
+        if rendered is None:
+            self._decisions.give_up(url, how)
+            response.not_rendered = why if how is Next.RENDER else ""
+        else:
+            _, charset = media_type(response.value_of(b"content-type"))
+            sent, made = extent(response.body, charset, url), extent(rendered.html, "utf-8", url)
+            if self._decisions.learn(url, how, sent, made):
+                response.rendered = rendered
+        waiting, self._undecided = self._undecided, deque()
+        for each in waiting:
+            self._route(*each)
+
+
+def _engine(
+    program: Path, settings: Settings, loop: Loop, fetcher: Fetcher, archive: Archive
+) -> "tuple[Door, RenderPool]":
+    from sanderling.browser.door import Door
+    from sanderling.browser.pool import RenderPool
+
+    door = Door(settings, fetcher, archive)
+    return door, RenderPool(program, settings, loop, door)
+
 
 def is_page(request: Request, response: Response) -> bool:
     """Whether a response is HTML that a browser could render."""
-    if (
-        not request.renderable
-        or response.error
-        or not 200 <= response.status < 300
-        or not request.url.startswith(WEB)
-        or response.truncated
-    ):
+    if response.error or not 200 <= response.status < 300 or response.truncated:
         return False
     mime, charset = media_type(response.value_of(b"content-type"))
-    return kind_of(response.body, mime, charset) == "html"
+    return request.url.startswith(WEB) and kind_of(response.body, mime, charset) == "html"

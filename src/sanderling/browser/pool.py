@@ -38,6 +38,9 @@ WATCH_EVERY = 0.25
 _FAILURES = (TabCrashed, TimedOut, BrowserGone, Refused)
 _SANDBOX_IS_FORBIDDEN = ("No usable sandbox", "sandbox_linux", "Failed to move to new namespace", "setuid sandbox")
 
+_SANDBOX_OFF = "the browser runs without its sandbox, which this system forbids; user namespaces would permit it"
+_ALONE = "the browser is not in a network namespace of its own, which this system forbids; its requests are still intercepted"
+
 # Called with the page, or with the reason why it could not be rendered.
 Done = Callable[[Rendered | None, str], None]
 
@@ -72,6 +75,8 @@ class RenderPool:
         self._idle: dict[str, list[Tab]] = {}  # by origin
         self._idle_since = 0.0
         self._too_large_at = 0.0  # when the last page was ended that used too much memory
+        self._said: set[str] = set()
+        self._unsaid: list[str] = []
         self.rendered = 0
 
     @property
@@ -83,6 +88,16 @@ class RenderPool:
         """Renders a page from its document. `done` is called later."""
         self._waiting.append(_Job(request, response, done))
         self._next()
+
+    def notices(self) -> list[str]:
+        """What the user should know, each once."""
+        unsaid, self._unsaid = self._unsaid, []
+        return unsaid
+
+    def _say(self, *lines: str) -> None:
+        new = [line for line in lines if line and line not in self._said]
+        self._said.update(new)
+        self._unsaid += new
 
     def close(self) -> None:
         self._waiting.clear()
@@ -184,12 +199,14 @@ class RenderPool:
                     self._sandbox = False
         except (BrowserGone, Refused, TimedOut, OSError) as error:
             why = f"{self._program.name} cannot be started" + (f": {error}" if str(error) else "")
+            self._say(f"pages are not rendered: {why}")
             for job in self._take_all():
                 job.done(None, reason("not-rendered", why))
             return
         finally:
             self._starting = False
         self._browser = browser
+        self._say(_ALONE if not browser.protection.network else "", _SANDBOX_OFF if not self._sandbox else "")
         self._watch()
 
     def _take_all(self) -> list[_Job]:

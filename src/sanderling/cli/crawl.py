@@ -31,6 +31,7 @@ from sanderling.repository.opening import settings_for
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Declared, Settings
 from sanderling.urls import hostname
+from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:
     from sanderling.topics.model import Topic
@@ -130,6 +131,7 @@ def run(options: argparse.Namespace) -> int:
         _check_resolvable([seed for url in options.url if (seed := canonical_seed(url)) not in planted])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
+    _check_browser(settings)
     with serving(folder, settings, seeds, options.again, retry=options.retry_failed, topic=topic) as server:
         for line in server.repaired:
             say(line)
@@ -149,6 +151,17 @@ def run(options: argparse.Namespace) -> int:
             "reached; run the same command again to go on"
         )
     return interrupted
+
+
+def _check_browser(settings: Settings) -> None:
+    """Says what keeps a crawl from rendering before anything is made."""
+    for text in settings.render_include:
+        pattern(text)
+    if settings.render == "always" or settings.browser:
+        from sanderling.browser.finding import find
+
+        if settings.render != "never" and find(settings.browser) is None:
+            raise UsageError("there is no browser to render pages with: run `sanderling browser install`")
 
 
 def _hint_at_http(typed: list[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from sanderling.cli.output import write_json
-from sanderling.model import Host, State
+from sanderling.model import Host, State, rendering
 from sanderling.model.reasons import reason, sentence
 from sanderling.presenting.screen import harmless
 from sanderling.repository.store import HostStore
@@ -50,6 +50,19 @@ def _facts(host: Host, states: dict[int, int], sitemaps: list[tuple[int, str, in
             if each.closed
         ],
         "soft_404": bool(known.traps.soft),
+        "rendering": [
+            {
+                "pattern": each.pattern,
+                "verdict": each.verdict.name.lower(),
+                "samples": each.samples,
+                "gains": each.gains,
+                "words": each.words,
+                "links": each.links,
+                "pages": each.pages,
+                "why": each.why,
+            }
+            for each in rendering.shown(host.rendering)
+        ],
     }
 
 
@@ -73,6 +86,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(
             f"  held back  {harmless(trap['pattern'])}: {trap['new']} of {trap['visits']} visits brought something new"
         )
+    for each in facts["rendering"]:
+        lines.append(f"  rendering  {harmless(each['pattern'])}: {each['why']}")
     if facts["soft_404"]:
         lines.append("  soft 404   answers 200 for addresses that do not exist")
     return lines

@@ -13,7 +13,7 @@ from sanderling.client import robots
 from sanderling.client.archive import Archive
 from sanderling.client.exchange import ROBOTS
 from sanderling.client.fetch import PAGE, Fetch, Requests
-from sanderling.client.fetcher import Fetcher, Response, refused
+from sanderling.client.fetcher import Fetcher, Learner, Response, refused
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import READ, Loop
 from sanderling.client.polite_host import Pauses, PoliteHost
@@ -48,6 +48,7 @@ class Crawler:
         fetcher: Fetcher,
         reader: Reader,
         archive: Archive,
+        learner: Learner | None = None,
     ) -> None:
         self._name = name
         self._settings = settings
@@ -58,6 +59,7 @@ class Crawler:
         self._fetcher = fetcher
         self._reader = reader
         self._archive = archive
+        self._learner = learner
         self._agent = settings.user_agent  # the name that robots.txt rules use; the contact is not part of it
         self._requests = Requests(settings)
         self._hosts: dict[str, PoliteHost] = {}
@@ -114,6 +116,8 @@ class Crawler:
             host.pause.next_at = max(host.pause.next_at, part.not_before + shift)
             if part.robots is not None:
                 host.hear_of(replace(part.robots, at=part.robots.at + shift), self._agent)
+            if self._learner is not None:
+                self._learner.hear_of(part.origin, part.rendering)
             host.queue.extend(part.tasks)
             self._schedule.add(host, now)
 
@@ -292,9 +296,11 @@ class Crawler:
         self._number += 1
         notes = self._notes()
         warcs = self._archive.flush()
+        notices = self._learner.notices() if self._learner is not None else []
         report = Report(
-            self._name, self._number, time.monotonic(), self._want(now), self._visits, notes, warcs, list(returned)
-        )
+            self._name, self._number, time.monotonic(), self._want(now), self._visits, notes, warcs, list(returned),
+            notices,
+        )  # fmt: skip
         self._visits = []
         self._told_at = now
         self._server.tell(report)
@@ -304,10 +310,22 @@ class Crawler:
     def _notes(self) -> list[HostNote]:
         """What the server does not know yet about hosts."""
         notes = []
+        learned = self._learner.learned() if self._learner is not None else {}
+        for origin in learned.keys() & self._hosts.keys():
+            self._hosts[origin].told = False
         for host in self._hosts.values():
             if not host.told:
                 found = None if host.robots_told else host.robots
-                notes.append(HostNote(host.origin, found, host.pause.next_at, host.interval, address=host.address))
+                notes.append(
+                    HostNote(
+                        host.origin,
+                        found,
+                        host.pause.next_at,
+                        host.interval,
+                        host.address,
+                        learned.get(host.origin, b""),
+                    )
+                )
                 host.told = host.robots_told = True
         return notes
 

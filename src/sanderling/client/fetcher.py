@@ -99,6 +99,19 @@ class Fetcher(Protocol):
         """Drops all requests in flight."""
 
 
+class Learner(Protocol):
+    """A fetcher that learns something about hosts. The server keeps it, in an encoding of the fetcher's own."""
+
+    def hear_of(self, origin: str, known: bytes) -> None:
+        """What the server knows about a host."""
+
+    def learned(self) -> dict[str, bytes]:
+        """What is new since the last call, by origin."""
+
+    def notices(self) -> list[str]:
+        """What the user should be told, each once."""
+
+
 def refused(request: Request, settings: Settings) -> str:
     """Why a request must not be sent at all: the host name itself is private. Else an empty string."""
     if request.trusted or settings.allow_private or not names_private(name := hostname(request.url)):

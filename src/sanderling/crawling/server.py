@@ -48,6 +48,8 @@ INBOX_EVERY = 2.0
 LAST_WORDS = 1.5
 # What webhooks have not been sent by then, they are sent by the next run.
 LAST_DELIVERIES = 5.0
+# What clients have to say, beyond which nobody reads on.
+MOST_NOTICES = 20
 
 
 class CrawlServer:
@@ -66,6 +68,7 @@ class CrawlServer:
         self._sound = True  # until a write fails: then the totals in memory are not those in the store
         self._asked_to_stop: Callable[[], bool] = lambda: False
         self.on_notice: Callable[[str], None] = _log.warning
+        self._said: set[str] = set()  # what clients wanted to be said
         self.on_commit: Callable[[], None] = lambda: None
         self._extractor_failures = extractors.ExtractorFailures()
         extractors.check(settings.extractors, folder.path)
@@ -218,7 +221,15 @@ class CrawlServer:
         if self.settings.extractors:
             for notice in self._extractor_failures.new((url, visit.failed_extractors) for url, visit in visits):
                 self._notify(notice)
+        for notice in report.notices:
+            self._say_once(notice)
         self.on_commit()
+
+    def _say_once(self, notice: str) -> None:
+        """Clients on one machine notice the same things."""
+        if notice not in self._said and len(self._said) < MOST_NOTICES:
+            self._said.add(notice)
+            self._notify(notice)
 
     def _publish(self, report: Report) -> None:
         """Moves the new archives of a report to the others, before the commit that names them."""

@@ -28,6 +28,7 @@ from sanderling.repository import warc
 from sanderling.settings import Settings
 
 if TYPE_CHECKING:
+    from sanderling.browser.fetcher import RenderingFetcher
     from sanderling.change.pixels import Decoder
     from sanderling.topics.judging import Judge
 
@@ -74,27 +75,28 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     """Crawls until the server says stop or is gone. Files that the settings name are looked for in `folder`."""
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
-    with (
-        closing(LazyDetector(settings)) as detector,
-        closing(Loop()) as loop,
-        closing(fetcher_for(settings, loop, archive)) as fetcher,
-    ):
+    with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
+        curl = CurlFetcher(settings, loop)
+        renderer = renderer_for(settings, loop, curl, archive)
         reader = Reader(
             settings, archive, mark, detector, user_extractors(settings, folder), topic_judge(welcome.topic)
         )
-        Crawler(name, settings, line, loop, fetcher, reader, archive).run()
+        with closing(renderer or curl) as fetcher:
+            Crawler(name, settings, line, loop, fetcher, reader, archive, renderer).run()
 
 
-def fetcher_for(settings: Settings, loop: Loop, archive: Archive) -> Fetcher:
-    """Answers the requests of a client. What only rendering needs is loaded if pages are to be rendered."""
-    curl = CurlFetcher(settings, loop)
+def renderer_for(settings: Settings, loop: Loop, fetcher: Fetcher, archive: Archive) -> "RenderingFetcher | None":
+    """What renders pages, if they are to be rendered. It is loaded then only."""
     if settings.render == "never":
-        return curl
-    from sanderling.browser.fetcher import RenderingFetcher
+        return None
     from sanderling.browser.finding import find
 
     program = find(settings.browser)
-    return curl if program is None else RenderingFetcher(program, settings, loop, curl, archive)
+    if program is None:
+        return None
+    from sanderling.browser.fetcher import RenderingFetcher
+
+    return RenderingFetcher(program, settings, loop, fetcher, archive)
 
 
 def user_extractors(settings: Settings, folder: Path) -> Extract | None:

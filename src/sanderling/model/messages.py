@@ -12,7 +12,7 @@ from msgspec import Meta, Struct
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 9
+PROTOCOL = 10
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -61,6 +61,7 @@ class HostLease(Struct, frozen=True, array_like=True):
     robots: Robots | None
     tasks: list[Task]
     private: list[str] = []  # the private addresses that it had when it was named: it may be there
+    rendering: bytes = b""  # what is known about rendering its pages, in the encoding of `model.rendering`
 
 
 class Lease(Struct, frozen=True, tag=True):
@@ -168,6 +169,7 @@ class HostNote(Struct, frozen=True, array_like=True):
     not_before: float
     interval: float
     address: str = ""  # its IP address, if the crawl shares pauses by address
+    rendering: bytes = b""  # what rendering its pages brings, if that is new
 
 
 class Hello(Struct, frozen=True, tag=True):
@@ -188,6 +190,7 @@ class Report(Struct, frozen=True, tag=True):
     hosts: list[HostNote]
     warcs: dict[str, int]  # how many bytes of each WARC file of this client are on disk
     returned: list[int] = []  # tasks that were recalled
+    notices: list[str] = []  # what the user should be told
 
 
 class Ask(Struct, frozen=True, tag=True):

@@ -94,6 +94,7 @@ class Host(Struct):
     not_before: float = 0.0
     interval: float = 0.0
     learned: bytes = b""  # what the dispatcher learned about its URLs, in its own encoding
+    rendering: bytes = b""  # what rendering its pages brings (`model.rendering`)
 
 
 class Commit(Struct):

@@ -37,7 +37,7 @@ VERSION_COLUMNS = (
     "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length", "kinds",
     "significance", "degree", "summary", "news", "extracted",
 )  # fmt: skip
-HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned")
+HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned", "rendering")
 HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 
 # How relevant a URL is: what was said of the page, or else of the link to it; for both dialects.
@@ -158,12 +158,12 @@ def before(r: tuple[Any, ...]) -> Before:
 
 def host_row(host: Host) -> tuple[Any, ...]:
     robots = msgspec.msgpack.encode(host.robots) if host.robots else None
-    return host.id, host.origin, robots, host.not_before, host.interval, host.learned
+    return host.id, host.origin, robots, host.not_before, host.interval, host.learned, host.rendering
 
 
 def host(row: tuple[Any, ...]) -> Host:
     robots = msgspec.msgpack.decode(row[2], type=Robots) if row[2] else None
-    return Host(row[0], row[1], robots, row[3], row[4], row[5])
+    return Host(row[0], row[1], robots, row[3], row[4], bytes(row[5]), bytes(row[6]))
 
 
 def page(r: tuple[Any, ...]) -> PageRow:

@@ -272,6 +272,7 @@ class Allocator:
                     site.host.robots,
                     tasks,
                     self._private_addresses(site.host.origin) if site.trusted else [],
+                    site.host.rendering,
                 )
             )
         return leases
@@ -314,7 +315,7 @@ class Allocator:
 
     def note(self, note: HostNote) -> Host | None:
         """Keeps what a client learned about a host; returns the host when there is something new to store: its rules, or
-        how long a page takes, by which visits are planned."""
+        how long a page takes, by which visits are planned, or what rendering brings."""
         site = self._by_origin.get(note.origin)
         if site is None:
             return None
@@ -324,9 +325,11 @@ class Allocator:
         if self._by_address and note.address:
             self._settle_at(site, note.address)
         same_rules = note.robots is None or note.robots == host.robots
+        rendering = note.rendering or host.rendering
+        same_rules = same_rules and rendering == host.rendering
         if same_rules and abs(note.interval - site.kept) <= site.kept * INTERVAL_MOVED + SHORTEST_KEPT:
             return None
-        host.robots = host.robots if same_rules else note.robots
+        host.robots, host.rendering = note.robots or host.robots, rendering
         site.kept = note.interval
         return host
 

@@ -82,9 +82,9 @@ _VERSIONS = _insert(
 )
 _LINKS = f"""{_insert("links", ("page", "targets"), "int8 bytea")}
     ON CONFLICT (page) DO UPDATE SET targets = excluded.targets"""
-_HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8 bytea")}
+_HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8 bytea bytea")}
     ON CONFLICT (id) DO UPDATE SET robots = excluded.robots, not_before = excluded.not_before,
-    interval = excluded.interval, learned = excluded.learned"""
+    interval = excluded.interval, learned = excluded.learned, rendering = excluded.rendering"""
 _WARCS = f"""{_insert("warcs", ("name", "bytes"), "text int8")}
     ON CONFLICT (name) DO UPDATE SET bytes = greatest(warcs.bytes, excluded.bytes) RETURNING name, number"""
 

@@ -43,7 +43,8 @@ _UNCHANGED = """UPDATE pages SET visits = visits + 1, status = iif(status BETWEE
 _VERSION = insert("versions", rows.VERSION_COLUMNS)
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
-    not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned"""
+    not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned,
+    rendering = excluded.rendering"""
 _REWORK = "UPDATE urls SET state = ?, due = 0, attempts = 0, reason = ?, alias = ? WHERE number = ?"
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from sanderling.crawling import remote
 from sanderling.errors import RunFailed
-from sanderling.model import Host, HostState
+from sanderling.model import Host, HostState, rendering
 from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.server.gate.host_memory import learned
@@ -23,6 +23,16 @@ router = APIRouter(tags=["hosts"])
 After = Annotated[int | None, Query(ge=-(1 << 63), lt=1 << 63, description="`next` of the part before this one")]
 
 
+class RenderingItem(Struct, frozen=True, kw_only=True):
+    """What is done with the pages of a URL pattern that scripts may make, and why."""
+
+    pattern: str
+    verdict: str
+    samples: int
+    pages: int
+    why: str
+
+
 class HostItem(Struct, frozen=True, kw_only=True):
     """A host. `live` is set only while the host is being visited."""
 
@@ -35,6 +45,7 @@ class HostItem(Struct, frozen=True, kw_only=True):
     same_as: str | None
     traps: list[str]
     soft_404: bool
+    rendering: list[RenderingItem]
     live: HostState | None = None
 
 
@@ -69,5 +80,9 @@ def _item(host: Host, active: dict[str, HostState]) -> HostItem:
         robots_at=host.robots.at if host.robots else 0.0, interval=host.interval, not_before=host.not_before,
         ignored_parameters=known.names.ignored, same_as=known.names.twin or None,
         traps=[each.text for each in known.traps.patterns if each.closed], soft_404=bool(known.traps.soft),
+        rendering=[
+            RenderingItem(pattern=r.pattern, verdict=r.verdict.name.lower(), samples=r.samples, pages=r.pages, why=r.why)
+            for r in rendering.shown(host.rendering)
+        ],
         live=active.get(host.origin),
     )  # fmt: skip

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from sanderling.errors import UsageError
-from sanderling.model import Host, State
+from sanderling.model import Host, State, rendering
 from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.repository.opening import settings_for
@@ -73,6 +73,7 @@ def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[
         "ignored": known.names.ignored,
         "traps": [each for each in known.traps.patterns if each.closed],
         "soft_404": bool(known.traps.soft),
+        "rendering": rendering.shown(host.rendering)[:_MOST],
         "doubts": [each for each in doubts if each.host == host.origin],
     }
 

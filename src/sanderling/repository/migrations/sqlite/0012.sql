@@ -1,0 +1,2 @@
+-- What rendering the pages of a host brings, by pattern, in the encoding of `model.rendering`.
+ALTER TABLE hosts ADD COLUMN rendering BLOB NOT NULL DEFAULT x'';
