@@ -1,6 +1,7 @@
 """A lost database is rebuilt from the archives, and newer archives are taken back into an older one."""
 
 import contextlib
+import os
 import shutil
 import signal
 import sqlite3
@@ -20,6 +21,7 @@ from sanderling.testing.postgres import PostgresServer
 from tests.conftest import FAST, Run, started
 from tests.servers import Answer, PageServer, redirect
 from tests.servers import links as hrefs
+from tests.test_kill import DEADLY
 
 WEB = SyntheticWeb(hosts=2, pages=60, seed=11, change_rate=0.15)
 # Facts of a page that do not depend on when it was committed.
@@ -257,3 +259,22 @@ def test_recovery_refuses_a_folder_that_is_crawled(sanderling: Run, site: Served
         crawl.send_signal(signal.SIGTERM)
         crawl.wait()
     assert "holds no archives" in sanderling("recover", tmp_path).err
+
+
+@pytest.mark.parametrize("how", [b"deadly", b"faulty"])
+def test_a_page_that_crashes_a_parser_is_left_out_and_named(tmp_path: Path, sanderling: Run, how: bytes) -> None:
+    folder = tmp_path / "crawl"
+    with PageServer({"/": hrefs("/a", "/b"), "/a": b"a %b page" % how, "/b": b"another page"}) as server:
+        assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
+        (folder / "sanderling.db").unlink()
+        (tmp_path / "sitecustomize.py").write_text(DEADLY)
+        env = {"PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+        ran = sanderling("recover", folder, env=env)
+        assert ran.code == 1
+        assert f"could not be read and was left out; the next visit fetches it again: {server.origin}/a" in ran.err
+        assert "taken back" in ran.out
+        again = sanderling("recover", folder, env=env)
+        assert (again.code, again.out[:20]) == (0, "nothing to take back")
+        assert sanderling("crawl", "-d", folder, *FAST).code == 0
+        urls = {row["url"] for row in sanderling("pages", folder, "--json").lines}
+    assert urls == {f"{server.origin}{path}" for path in ("/", "/a", "/b")}

@@ -10,7 +10,7 @@ import io
 import os
 import sqlite3
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 
 from sanderling import __version__
@@ -60,17 +60,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not given:
         parser().print_help(sys.stderr)
         return 2
+    return guarded(lambda: _follow(given))
+
+
+def _follow(given: list[str]) -> int:
+    """Does what was typed."""
+    if not given[0].startswith("-") and given[0] not in COMMANDS:
+        raise UsageError(f"there is no command {given[0]!r}{_meant(given[0], COMMANDS)}; see `sanderling --help`")
+    top = parser(given[0])
+    options, unknown = top.parse_known_args(given)
+    if unknown:
+        hint = _meant(unknown[0].partition("=")[0], _flags(top, given[0]))
+        raise UsageError(f"{given[0]} does not take {unknown[0]!r}{hint}; see `sanderling {given[0]} --help`")
+    code: int = options.run(options)
+    sys.stdout.flush()
+    return code
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """The exit code of a command. What the user can mend is said in one sentence."""
     try:
-        if not given[0].startswith("-") and given[0] not in COMMANDS:
-            raise UsageError(f"there is no command {given[0]!r}{_meant(given[0], COMMANDS)}; see `sanderling --help`")
-        top = parser(given[0])
-        options, unknown = top.parse_known_args(given)
-        if unknown:
-            hint = _meant(unknown[0].partition("=")[0], _flags(top, given[0]))
-            raise UsageError(f"{given[0]} does not take {unknown[0]!r}{hint}; see `sanderling {given[0]} --help`")
-        code: int = options.run(options)
-        sys.stdout.flush()
-        return code
+        return run()
     except UsageError as error:
         return _complain(str(error), 2)
     except SanderlingError as error:

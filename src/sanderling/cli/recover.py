@@ -2,16 +2,21 @@
 
 import argparse
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
+from sanderling.cli import guarded
 from sanderling.cli.folders import add_folder
 from sanderling.client.archive import Archive
 from sanderling.client.reading import Reader
 from sanderling.crawling.recovery import Recovered, recover
 from sanderling.errors import BadFolder
 from sanderling.jobs.client import LazyDetector, user_extractors
-from sanderling.presenting.screen import NowAndThen, duration, many, size
+from sanderling.presenting.screen import NowAndThen, duration, harmless, many, say, size
+from sanderling.processes.apart import run_apart
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
 
@@ -23,7 +28,8 @@ that the database does not know becomes a visit again: pages, versions, changes,
 Then the search index is made anew.
 
 Responses that are older than what the database has stay where they are and are counted. Nothing is
-deleted. A recovery that was interrupted goes on where it was.
+deleted. A recovery that was interrupted goes on where it was. A page that crashes a parser is left
+out and named; the exit code is 1 then.
 """
 
 
@@ -34,9 +40,19 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
-    folder, started = Folder(options.dir), time.monotonic()
+    folder = Folder(options.dir)
     if not any(folder.warcs.rglob("*.warc.gz")):
         raise BadFolder(f"{folder.warcs} holds no archives")
+
+    def apart(mark: Callable[[int], None], deadly: set[int]) -> int:
+        return guarded(lambda: _recover(folder, mark, deadly))
+
+    with tempfile.TemporaryDirectory() as place:
+        return run_apart(apart, Path(place, "marker"))
+
+
+def _recover(folder: Folder, mark: Callable[[int], None], deadly: set[int]) -> int:
+    started = time.monotonic()
     settings, seeds = settings_for(folder, {})
     with closing(LazyDetector(settings)) as detector:
 
@@ -50,14 +66,18 @@ def run(options: argparse.Namespace) -> int:
             seeds,
             read,
             lambda done, whole: progress.say(f"recovering: {size(done)} of {size(whole)}"),
+            mark,
+            deadly,
         )
     sys.stdout.write(_summary(found, time.monotonic() - started))
+    for url in found.unreadable:
+        say(f"could not be read and was left out; the next visit fetches it again: {harmless(url)}")
     if found.visits and settings.index:
         from sanderling.search.indexing import rebuild  # late: the index takes a moment to load
 
-        with reading(options.dir) as (_, store):
+        with reading(folder.path) as (_, store):
             rebuild(folder, store)
-    return 0
+    return 1 if found.unreadable else 0
 
 
 def _summary(found: Recovered, seconds: float) -> str:

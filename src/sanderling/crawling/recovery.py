@@ -6,15 +6,17 @@ return to the others before the first commit that names them.
 """
 
 import contextlib
+import logging
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from msgspec import Struct
 
 from sanderling.client.archive import Archive
 from sanderling.client.exchange import ROBOTS, SITEMAP, SUBRESOURCE
+from sanderling.client.fetch import Fetch
 from sanderling.client.reading import Reader
 from sanderling.crawling.archived_fetch import Original, archived_fetch
 from sanderling.crawling.assembly import Parts, Purpose, assemble
@@ -30,6 +32,8 @@ from sanderling.repository.store import Store
 from sanderling.settings import Settings, dump
 from sanderling.telling import baseline
 from sanderling.urls import identity, origin
+
+_log = logging.getLogger("sanderling")
 
 BATCH = 100
 VISITED = (State.FETCHED, State.GONE)
@@ -48,6 +52,7 @@ class Recovered(Struct):
     versions: int = 0
     older: int = 0  # visits that the database knows, or later ones to the same page
     archives: int = 0  # that brought something
+    unreadable: list[str] = []  # URLs of answers that no parser could read
 
 
 class InPlace:
@@ -93,9 +98,10 @@ class Recovery:
     """One recovery: a client that has all its answers already."""
 
     def __init__(
-        self, folder: Folder, store: Store, settings: Settings, parts: Parts, reader: Reader, place: InPlace
-    ) -> None:
-        """`place` is the archive of the reader."""
+        self, folder: Folder, store: Store, settings: Settings, parts: Parts, reader: Reader, place: InPlace,
+        mark: Callable[[int], None], deadly: Collection[int],
+    ) -> None:  # fmt: skip
+        """`place` is the archive of the reader. `mark` is told what is read next; what is `deadly` is left out."""
         self._folder = folder
         self._store = store
         self._settings = settings
@@ -108,6 +114,7 @@ class Recovery:
         self._visits: dict[int, Visit] = {}
         self._parts = unknown_parts(folder, store.warcs())
         self._recovered = Recovered()
+        self._mark, self._deadly = mark, deadly
         self._first_crawl = False  # is being recovered
 
     def run(self, on_progress: OnProgress) -> Recovered:
@@ -140,14 +147,32 @@ class Recovery:
         fetch = None if task is None else archived_fetch(exchange, task, self._settings, self._original)
         if task is None or fetch is None:
             return
-        self._allocator.assign(self._client, self._host(task.url), task)
-        self._place.stored = exchange.converted or exchange.stored
-        self._visits[task.id] = self._reader.read([fetch])[0]
         part.used = True
+        visit = self._read(fetch, exchange.converted or exchange.stored)
+        if visit is None:
+            self._recovered.unreadable.append(task.url)
+            return
+        self._allocator.assign(self._client, self._host(task.url), task)
+        self._visits[task.id] = visit
         self._recovered.visits += 1
         if len(self._visits) >= BATCH:
             part.end = exchange.end
             self._commit()
+
+    def _read(self, fetch: Fetch, stored: Stored) -> Visit | None:
+        """What a client would report; None when a parser cannot read it, or ended the process when it tried."""
+        number = identity(f"{stored.warc}:{stored.offset}")
+        if number in self._deadly:
+            return None
+        self._mark(number)
+        self._place.stored = stored
+        try:
+            return self._reader.read([fetch])[0]
+        except Exception:  # as a client, it ends at such a page; the page is fetched again at its next visit
+            _log.debug("%s cannot be read", fetch.task.url, exc_info=True)
+            return None
+        finally:
+            self._mark(0)
 
     def _task(self, exchange: ArchivedExchange) -> Task | None:
         """The task that a visit settles; None when the database knows the visit, or a later one."""
@@ -232,9 +257,13 @@ def seeds_in(folder: Folder) -> list[str]:
 
 
 def recover(
-    folder: Folder, settings: Settings, seeds: list[str], read: MakeReader, on_progress: OnProgress
-) -> Recovered:
-    """Takes back what the archives of a folder hold and its database does not know; makes the database if need be."""
+    folder: Folder, settings: Settings, seeds: list[str], read: MakeReader, on_progress: OnProgress,
+    mark: Callable[[int], None] = lambda number: None, deadly: Collection[int] = (),
+) -> Recovered:  # fmt: skip
+    """Takes back what the archives of a folder hold and its database does not know; makes the database if need be.
+
+    `mark` is called with the number of each answer before it is read. Those that are `deadly` are left out.
+    """
     with contextlib.ExitStack() as undo:
         undo.enter_context(hold(folder))
         if not folder.settings.exists():
@@ -247,7 +276,7 @@ def recover(
         parts = assemble(store, settings, seeds, folder, scratch, 1, Purpose())
         parts.detection.apply_rules()
         place = InPlace()
-        recovered = Recovery(folder, store, settings, parts, read(place), place).run(on_progress)
+        recovered = Recovery(folder, store, settings, parts, read(place), place, mark, deadly).run(on_progress)
         parts.detection.close()
         parts.frontier.close()
         ranking = FinalRanking(store, folder.path, scratch / "weights")
