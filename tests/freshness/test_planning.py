@@ -152,6 +152,7 @@ def test_every_policy_chooses_within_the_budget(policy: str) -> None:
     if policy == "by-rank":
         assert published_ranks(rows)[chosen].min() >= 0.3
     due, wait = planning.schedule(policy, Objective.FRESHNESS, rows, known, cost, 40.0, 100.0, inside=inside)
+    assert len(due) == len(wait) == 500
     if policy != "nutch":  # which knows no budget
         assert (cost / wait).sum() <= 40.0 * 1.01
     assert (due[np.isfinite(due)] >= 0).all()

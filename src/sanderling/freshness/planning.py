@@ -127,7 +127,7 @@ def schedule(
     elif policy == "nutch":
         wait = _nutch(pages)
     else:
-        wait = np.where(inside, float((cost * inside).sum()) / max(budget, 1e-12), np.inf)
+        wait = np.where(np.broadcast_to(inside, len(pages)), float((cost * inside).sum()) / max(budget, 1e-12), np.inf)
     return DueTimes(np.maximum(last + wait, ready(pages, now)), wait)
 
 
