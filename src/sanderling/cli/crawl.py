@@ -34,6 +34,7 @@ from sanderling.urls import hostname
 from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:
+    from sanderling.crawling.harvest import Harvest
     from sanderling.topics.model import Topic
 
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: stored pages are not fetched again.
@@ -256,6 +257,9 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
             "bytes": counts.bytes,
             "visits": counts.visits, "changed": counts.changed, "not_modified": counts.not_modified, "same": counts.same,
         }  # fmt: skip
+        if server.harvest is not None:
+            summary |= {"relevant": server.harvest.relevant, "harvest": server.harvest.rate}
+            summary |= {"found_share": server.harvest.share._asdict()} if server.harvest.share else {}
         write_json(json.dumps(summary))
         return
     new = counts.pages - before.pages
@@ -272,11 +276,13 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
         )
     if counts.failed:
         lines.append(f"`sanderling crawl -d {where} --retry-failed` retries these")
+    if server.harvest is not None and counts.pages:
+        lines.append(_harvested(server.harvest, where))
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they crashed a client process twice")
     if counts.queued:
         more = _more_than(server.settings, counts)
-        limited = more or (server.settings.max_time is not None and not server.stopped)
+        limited = more or server.enough or (server.settings.max_time is not None and not server.stopped)
         why = "a limit was reached" if limited else "stopped" if server.stopped else "hosts asked for a later retry"
         lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {where}{more}` continues")
     if counts.pages and not before.queued and not counts.queued:
@@ -289,6 +295,14 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
         lines.append(f"next: `sanderling search {where} WORDS`, `sanderling pages {where}`,")
         lines.append(f"      `sanderling export {where} --format jsonl -o pages.jsonl`")
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _harvested(harvest: "Harvest", where: str) -> str:
+    """What a focused crawl has brought."""
+    rate = f" ({harvest.rate:.0%} of the last pages)" if harvest.rate is not None else ""
+    share = harvest.share
+    found = f"; about {share.share:.0%} of the topic ({share.low:.0%} to {share.high:.0%})" if share else ""
+    return f"{harvest.relevant:,} on the topic{rate}{found}: `sanderling search {where} 'relevance:>0.5 WORDS'`"
 
 
 def _more_than(limits: Settings, counts: Counts) -> str:

@@ -8,6 +8,7 @@ from sanderling.presenting.arguments import Parser
 EXPERIMENTS = {
     "ordering": "which order of visits fetches important pages first",
     "change-codes": "what each method of change detection misses, and what it costs",
+    "focus": "how soon a focused crawl finds the pages of a topic",
     "freshness": "how fresh each revisit policy keeps a collection",
 }
 

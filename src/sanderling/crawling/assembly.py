@@ -9,6 +9,7 @@ from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.frontier import Frontier
+from sanderling.crawling.harvest import Harvest
 from sanderling.crawling.host_outage import HostOutages
 from sanderling.crawling.intake import Intake
 from sanderling.crawling.ledger import Ledger
@@ -34,6 +35,7 @@ from sanderling.server.hosts import Hosts
 from sanderling.server.ordering import Ordering
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings, revealed
+from sanderling.topics.model import Topic
 
 
 class Purpose(NamedTuple):
@@ -57,11 +59,13 @@ class Parts(NamedTuple):
     visit_requests: VisitRequests
     told_pages: ToldPages
     notices: list[str]
+    harvest: Harvest | None  # of a crawl with a topic
 
 
 def assemble(
-    store: Store, settings: Settings, named: list[str], folder: Folder, run_folder: Path, crew: int, purpose: Purpose
-) -> Parts:
+    store: Store, settings: Settings, named: list[str], folder: Folder, run_folder: Path, crew: int, purpose: Purpose,
+    topic: Topic | None = None,
+) -> Parts:  # fmt: skip
     """`named` are the seeds of this run, and `crew` is how many clients there will be."""
     again, refresher, retry = purpose
     ledger = Ledger(store.counts())
@@ -78,6 +82,7 @@ def assemble(
     )
     many_hosts = settings.scope in ("domain", "any")
     focus = Focus(settings.relatedness) if settings.topic else None
+    harvest = Harvest(store, settings, topic, seeds.urls) if topic is not None else None
     tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus.rank) if focus else None
     gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel)
     allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses)
@@ -112,7 +117,7 @@ def assemble(
     intake = Intake(
         store=store, settings=settings, ledger=ledger, allocator=allocator, gate=gate, seeds=seeds, hosts=hosts,
         admission=admission, backlog=backlog, frontier=frontier, observer=observer, detection=detection,
-        focus=focus,
+        focus=focus, harvest=harvest,
         # A page that left the collection, or failed, may be in the queue again with versions of its own.
         returns=retry or collection is not None,
     )  # fmt: skip
@@ -128,7 +133,7 @@ def assemble(
         refresher.calls.heeded = observer.heeds
     return Parts(
         ledger, allocator, observer, limits, detection, frontier, intake, visit_requests, told_pages,
-        [notice] if notice else [],
+        [notice] if notice else [], harvest,
     )  # fmt: skip
 
 

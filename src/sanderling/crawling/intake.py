@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.frontier import Frontier
+from sanderling.crawling.harvest import Harvest
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.notices import heed, said_in
 from sanderling.model import Before, Commit, Found, Kind, NewUrl, Outcome, Report, Settled, State, Task, Visit
@@ -41,6 +42,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
     observer: Observer
     detection: ChangeDetection
     focus: Focus | None  # of a crawl with a topic
+    harvest: Harvest | None
     returns: bool  # whether pages may be queued again that have been stored before
 
     def take_in(self, report: Report) -> list[tuple[str, Visit]]:
@@ -64,6 +66,8 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         settled = with_reasons(settled, lessons.reasons)
         if self.focus is not None:
             self.focus.learn((visit, tasks[visit.id]) for visit in visits)
+        if self.harvest is not None:
+            self.harvest.see((visit, tasks[visit.id]) for visit in visits)
 
         # What it leads to.
         seen = settling.first_seen(visits)

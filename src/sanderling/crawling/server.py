@@ -84,8 +84,10 @@ class CrawlServer:
             self._new_archives, self._published = new_archives(folder.warcs, opened.run_folder), set[str]()
             refresher = refreshing(folder.path, opened.run_folder, terms) if terms is not None else None
             parts = assemble(
-                opened.store, settings, seeds, folder, opened.run_folder, crew_size, Purpose(again, refresher, retry)
-            )
+                opened.store, settings, seeds, folder, opened.run_folder, crew_size, Purpose(again, refresher, retry),
+                topic,
+            )  # fmt: skip
+            self.harvest, self.enough = parts.harvest, ""
             self._frontier, self._intake, self._visit_requests = parts.frontier, parts.intake, parts.visit_requests
             self._told_pages = parts.told_pages
             self._limits, self._detection, self._ledger = parts.limits, parts.detection, parts.ledger
@@ -192,6 +194,10 @@ class CrawlServer:
 
     def _goes_on(self) -> bool:
         if self._control.told_to_stop or self._control.time_left == 0:
+            return False
+        if self.harvest is not None and (enough := self.harvest.enough()):
+            self.enough = enough
+            self._notify(f"stops: {enough}")
             return False
         return self._control.paused or not self._frontier.exhausted()
 

@@ -123,10 +123,10 @@ def _in_order_of(graph: Graph, keys: list[str]) -> tuple[Graph, list[int]]:
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
     source = np.repeat(np.arange(len(order)), graph.out_degree)
-    return _of_edges(place[source], place[graph.targets], len(order)), order
+    return of_edges(place[source], place[graph.targets], len(order)), order
 
 
-def _of_edges(source: Ids, target: Ids, count: int) -> Graph:
+def of_edges(source: Ids, target: Ids, count: int) -> Graph:
     edges = np.unique((source << 32 | target)[source != target])
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(np.bincount(edges >> 32, minlength=count), out=starts[1:])
@@ -177,7 +177,7 @@ def synthetic(pages: int = 20_000, hosts: int = 50) -> Web:
     parent = first[host[inner]] + (local[inner] * chance.random(len(inner)) ** 2).astype(np.int64)
     ring = first[(np.arange(hosts) + 1) % hosts]
     source, target = np.concatenate([source, parent, first]), np.concatenate([target, inner, ring])
-    graph = _of_edges(source, target, count)
+    graph = of_edges(source, target, count)
     return Web("synthetic", graph, first[:3].tolist(), host, host, host * 5 + section, [])
 
 

@@ -113,6 +113,9 @@ class SharedQueries(ABC):
     def link_relevances(self) -> Iterator[tuple[int, float]]:
         yield from self._each("SELECT id, relevance FROM urls WHERE relevance <> 0")
 
+    def relevant_pages(self, least: float) -> int:
+        return int(self.select("SELECT count(*) FROM pages WHERE relevance >= ?", least)[0][0])
+
     def off_topic(self, most: int) -> list[tuple[int, int, float]]:
         return self.select("SELECT id, off_topic, relevance FROM urls WHERE state = 1 AND off_topic > 0 LIMIT ?", most)
 

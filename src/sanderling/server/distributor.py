@@ -14,8 +14,8 @@ from sanderling.model import Task
 # Whose turn it is, over and over: 4 of the first list, 2 of the second, 1 of the third, well mixed.
 TURNS = (0, 1, 0, 2, 0, 1, 0)
 
-# A focused crawl is best first, and one lease in 16 explores: what it finds shows whether the ranks are right.
-EXPLORING = (*(0,) * 15, 1, *(0,) * 15, 2)
+# A focused crawl is best first, and one lease in 20 explores: what it finds shows whether the ranks are right.
+EXPLORING = (*(0,) * 19, 1, *(0,) * 19, 2)
 
 # Each cut is then off by less than 5 % of the queue, 3 times its standard error.
 SAMPLE = 1000

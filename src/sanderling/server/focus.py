@@ -10,7 +10,7 @@ from sanderling.model import Kind, Outcome, Task, Visit
 from sanderling.urls import identity, origin
 
 # Of the words of a link, the mean and the sum of the pages that link to it, and its host (`orders/topic.py`).
-FIRST_WEIGHTS = (0.3, 0.3, 0.25, 0.15)
+FIRST_WEIGHTS = (0.5, 0.25, 0.2, 0.05)
 # A host of which nothing is known is taken to be like all others, as if it had brought so many pages like them.
 PRIOR = 10.0
 # What a link is worth on a host that brings nothing, as a share.
@@ -34,11 +34,14 @@ class Focus:
     def learn(self, visits: Iterable[tuple[Visit, Task]]) -> None:
         for visit, task in visits:
             if visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE:
-                host = identity(origin(task.url))
-                pages, total = self._hosts.get(host, (0, 0.0))
-                self._hosts[host] = (pages + 1, total + visit.relevance)
-                self._pages += 1
-                self._sum += visit.relevance
+                self.see(identity(origin(task.url)), visit.relevance)
+
+    def see(self, host: int, relevance: float) -> None:
+        """A page of a host has turned out to be so relevant."""
+        pages, total = self._hosts.get(host, (0, 0.0))
+        self._hosts[host] = (pages + 1, total + relevance)
+        self._pages += 1
+        self._sum += relevance
 
     def rank(self, words: float, parent: float, host: int) -> float:
         """What a link with these words, on a page of this relevance, to a host is worth."""
@@ -46,5 +49,6 @@ class Focus:
         pages, total = self._hosts.get(host, (0, 0.0))
         brings = (total + PRIOR * overall) / (pages + PRIOR)
         by_words, by_mean, by_sum, by_host = self._weights
-        worth = by_words * words + by_mean * parent + by_sum * (1.0 - math.exp(-parent)) + by_host * brings
-        return worth * min(1.0, max(LEAST_TRUST, brings / max(overall, 1e-9)))
+        odds = min(1.0, words / (1.0 - min(words, 0.999)))
+        worth = by_words * odds + by_mean * parent + by_sum * (1.0 - math.exp(-parent)) + by_host * brings
+        return worth * min(1.0, max(LEAST_TRUST, brings / max(overall / 2, 1e-9)))

@@ -144,6 +144,9 @@ class SyntheticWeb:
             moments += [ScheduledChange(at, "links") for at in life]
         return sorted(found + [change for change in moments if t0 < change.at <= t1])
 
+    def title(self, url: str) -> str:
+        return self._name(self._known(url)).title
+
     def topic(self, url: str) -> int:
         """Which topic a page is about; -1 for a front page, and in a web without topics."""
         return self.topology.topic(self._known(url))

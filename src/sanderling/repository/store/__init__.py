@@ -27,7 +27,7 @@ from sanderling.repository.store.crawling import (
     ScopeStore,
     WeightStore,
 )
-from sanderling.repository.store.gate import GateStore, HeldRows, TunnelStore
+from sanderling.repository.store.gate import GateStore, HeldRows, TopicStore, TunnelStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
 from sanderling.repository.store.people import (
     ChangeStore,
@@ -70,6 +70,7 @@ __all__ = [
     "ScopeStore",
     "ScopedUrl",
     "Store",
+    "TopicStore",
     "Totals",
     "TunnelStore",
     "UrlFacts",
@@ -83,7 +84,7 @@ __all__ = [
 
 class Store(
     FrontierStore, HostStore, IntakeStore, ArchiveStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
-    ExtractedStore, PageStore, LinkStore, Protocol,
+    ExtractedStore, PageStore, LinkStore, TopicStore, Protocol,
 ):  # fmt: skip
     """All that a store can do."""
 

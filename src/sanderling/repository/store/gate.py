@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from sanderling.model import PageFacts
+from sanderling.repository.store.lookup import UrlLookup
 
 
 class HeldRows(Protocol):
@@ -23,6 +24,13 @@ class TunnelStore(HeldRows, Protocol):
 
         It looks at every queued URL.
         """
+
+
+class TopicStore(UrlLookup, Protocol):
+    """What a focused crawl has found."""
+
+    def relevant_pages(self, least: float) -> int:
+        """How many stored pages have at least this relevance; looks at every page."""
 
 
 class GateStore(TunnelStore, Protocol):
