@@ -19,7 +19,7 @@ from sanderling.model import Command, Live
 from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
-from tests.conftest import FAST, PATIENT, Run, started
+from tests.conftest import FAST, PATIENT, Run, started, stored_urls
 from tests.servers import WORDS, PageServer, links
 from tests.waiting import PATIENCE, until
 from tests.web.served import running
@@ -187,6 +187,26 @@ def test_a_changed_scope_in_postgresql(
         for path in ("", "/versions", "/links/out", "/links/in", "/blame", "/diff?a=1&b=1"):
             assert server.http.get(f"/api/v1/crawls/c/pages/{page}{path}").status_code == 200
         assert "postgresql" in server.http.get("/api/v1/crawls/c/settings").text
+
+
+@pytest.mark.parametrize(("first", "then"), [(0, 2), (9, 1)], ids=["deeper", "less deep"])
+def test_a_depth_that_is_changed_while_it_runs(
+    web: ServedWeb, tmp_path: Path, sanderling: Run, first: int, then: int
+) -> None:
+    folder = tmp_path / "c"
+    web.hold(after=first and 1)
+    with crawling(web.url, "-d", folder, "--max-depth", first) as process:
+        wait_for(folder, lambda live: live.leased > 0 and live.counts.pages == (first and 1))
+        tell(folder, "change", {"max_depth": then})
+        web.release()
+        process.communicate(timeout=PATIENCE)
+    level, near = {web.url}, {web.url}
+    for _ in range(then):
+        level = {link for url in level for link in web.direct.links_at(url, 0)}
+        near |= level
+    assert set(stored_urls(folder)) == near & web.direct.reachable(0)
+    assert load(folder / "sanderling.toml")[0].max_depth == then
+    assert sanderling("check", folder).code == 0
 
 
 def test_a_pattern_given_while_it_runs_counts_at_once(web: ServedWeb, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import FAST, Run, listed
-from tests.servers import PageServer, links
+from tests.servers import PageServer, links, redirect
 
 
 @pytest.fixture
@@ -67,3 +67,14 @@ def test_a_level_that_the_scope_excludes_does_not_block_the_next(sanderling: Run
         assert sanderling("crawl", server.origin, "-d", folder, *FAST, *limits).code == 0
         assert sanderling("crawl", "-d", folder, *FAST, "--max-pages", 9, "--exclude", "/x").code == 0
         assert depths(sanderling, folder) == {"/": 0, "/a": 1, "/b": 2, "/c": 3}
+
+
+def test_a_seed_that_leads_to_a_page_that_was_too_deep_brings_it_back(sanderling: Run, tmp_path: Path) -> None:
+    table = {"/0": links("/1"), "/1": links("/2"), "/2": links("/3"), "/3": b"end", "/new": redirect("/2")}
+    with PageServer(table) as server:
+        folder, flags = tmp_path / "c", (*FAST, "--no-sitemaps", "--max-depth", 1)
+        assert sanderling("crawl", f"{server.origin}/0", "-d", folder, *flags).code == 0
+        assert depths(sanderling, folder) == {"/0": 0, "/1": 1}
+        assert sanderling("crawl", f"{server.origin}/new", "-d", folder, *flags).code == 0
+        assert depths(sanderling, folder) == {"/0": 0, "/1": 1, "/2": 0, "/3": 1}
+        assert sanderling("check", folder).code == 0

@@ -101,3 +101,25 @@ def test_every_trap_ends(sanderling: Run, tmp_path: Path, name: str) -> None:
         assert ran.code == 0, ran.err
         assert ran.json["queued"] == 0
         assert ran.json["pages"] < 200
+
+
+def test_held_pages_are_sampled_when_nothing_else_is_left(sanderling: Run, tmp_path: Path) -> None:
+    """A long run of equal pages closes their pattern. Beyond it are pages that exist nowhere else."""
+    unique = {f"/item/{n}": f"<p>thing {word(n)} {word(n * 7919)}</p>".encode() for n in range(200, 300)}
+    table = {f"/item/{n}": b"<p>sold out</p>" for n in range(200)} | unique
+    table["/"] = b"<p>All items</p>" + links(*table)
+    with PageServer(table) as site:
+        assert sanderling("crawl", site.origin, "-d", tmp_path / "crawl", *FAST).code == 0
+        assert unique.keys() <= site.requests.keys()
+        assert len(site.requests) - len(unique) <= 180  # the front page, robots.txt and 150 of 200 that are all alike
+
+
+def test_nothing_is_held_back_when_nothing_shall_be(sanderling: Run, tmp_path: Path) -> None:
+    table = {f"/item/{n}": b"<p>sold out</p>" for n in range(100)}
+    table["/"] = b"<p>All items</p>" + links(*table)
+    with PageServer(table) as site:
+        folder = tmp_path / "crawl"
+        ran = sanderling("crawl", site.origin, "-d", folder, *FAST, "--json")
+        assert 0 < ran.json["held"] < 100 and ran.json["pages"] < 60
+        ran = sanderling("crawl", "-d", folder, *FAST, "--no-hold", "--json")  # what was held before is visited, too
+        assert (ran.json["held"], ran.json["pages"]) == (0, 101)

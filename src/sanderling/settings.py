@@ -101,6 +101,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     report_at: tuple[str, ...] = ()
     report_interval: float = 10.0
     images: bool = False
+    hold: bool = True
     order: str = "pagerank"
     topic: str | None = None
     relatedness: float = 0.5
@@ -167,6 +168,7 @@ DECLARED = [
     Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),
     Declared("report_interval", "duration", "Scope", "shortest pause between two looks at a report"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
+    Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new; --no-hold visits them all, and does not end in a trap"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
     Declared("topic", "text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words"),
     Declared("relatedness", "number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1"),

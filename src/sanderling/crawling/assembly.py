@@ -84,7 +84,7 @@ def assemble(
     focus = Focus(settings.relatedness) if settings.topic else None
     harvest = Harvest(store, settings, topic, seeds.urls) if topic is not None else None
     tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus.rank) if focus else None
-    gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel)
+    gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel, settings.hold)
     allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses)
     outages = HostOutages(allocator, settings.host_patience, settings.retry_wait)
     backlog = Backlog(allocator, hosts, seeds)
@@ -100,8 +100,8 @@ def assemble(
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
     next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, again)
     frontier = Frontier(
-        store=store, ledger=ledger, seeds=seeds, allocator=allocator, gate=gate, network=network, outages=outages,
-        ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,
+        store=store, ledger=ledger, seeds=seeds, admission=admission, allocator=allocator, gate=gate, network=network,
+        outages=outages, ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,
         asked=asked, rescoping=rescoping, collection=collection, refresher=refresher, again=again,
     )  # fmt: skip
     beginning.load_queue(store, allocator, backlog, by_level=settings.max_depth is not None)

@@ -46,7 +46,8 @@ def revive_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds, max_depth: 
         ledger.moved((row.state, State.QUEUED) for row in coming)
         queued = [*failed, *(row.id for row in coming)]
         store.rework([Reworked(id, State.QUEUED, "") for id in queued], [], new_hosts(store, coming), ledger.counts)
-    _bring_nearer(store, pages, max_depth)
+    moved = [identity(url) for url in seeds.centres]
+    _bring_nearer(store, {*pages, *(page.id for page in pages_among(store, moved))}, max_depth)
 
 
 def _rows(store: FrontierStore, ids: list[int]) -> list[ScopedUrl]:

@@ -17,7 +17,7 @@ from sanderling.server.dispatcher import Scope
 from sanderling.settings import Settings, amend, with_changes
 
 # The settings that take effect while a crawl runs.
-LIMITS = ("max_pages", "max_time", "max_bytes")
+LIMITS = ("max_pages", "max_depth", "max_time", "max_bytes")
 SCOPE = ("scope", "include", "exclude", "order")
 
 

@@ -25,6 +25,7 @@ from sanderling.crawling.swapping import apply_swaps
 from sanderling.model import HostLease, Report, Reworked, Settled, State, Visit
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.store import FrontierStore
+from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.gate.gatekeeper import Gatekeeper
@@ -43,6 +44,7 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
     store: FrontierStore
     ledger: Ledger
     seeds: Seeds
+    admission: Admission
     allocator: Allocator
     gate: Gatekeeper
     network: Network
@@ -64,6 +66,8 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
         self.limits.change(settings)
         self.seeds.change(settings)
         self.ordering.change(settings)
+        self.admission.change(settings)
+        self.allocator.change_depth(settings.max_depth is not None, self.store.depths())
         self.rescoping.begin(self.seeds.scope, self.seeds.centres, settings, self.ordering.by_depth)
 
     def notify(self, on_notice: Callable[[str], None]) -> None:

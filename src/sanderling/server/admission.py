@@ -25,11 +25,15 @@ class Admission:
         self, store: FrontierStore, settings: Settings, seeds: Seeds, gate: Gatekeeper, hosts: Hosts, ordering: Ordering
     ) -> None:
         self._store = store
-        self._max_depth = settings.max_depth
         self._seeds = seeds
         self._gate = gate
         self._hosts = hosts
         self._ordering = ordering
+        self.change(settings)
+
+    def change(self, settings: Settings) -> None:
+        """Goes on with another limit of depth."""
+        self._max_depth = settings.max_depth
         # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.
         self.reported: set[int] = set()  # hosts whose own reports name all their pages, as visits have proven
         self._sources = Sources(settings.sitemaps and settings.max_depth is None)

@@ -208,6 +208,12 @@ class Allocator:
         for depth, count in depths.items():
             self._levels[depth] = self._levels.get(depth, 0) + count
 
+    def change_depth(self, by_level: bool, depths: dict[int, int]) -> None:
+        """Visits one level after the other from now on, or does so no longer; `depths` are of all that is queued."""
+        self._by_level, self._levels = by_level, dict(depths)
+        for site in self._sites.values():
+            site.depth = 0
+
     def lease(self, client: str, want: int, room: int, take: Take) -> list[HostLease]:
         """Up to `want` tasks for a client, at most `room`, in turn from the hosts it may visit.
 

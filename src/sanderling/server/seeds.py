@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from sanderling.model import Found, Kind, NewUrl, State, Task, Visit
+from sanderling.model.reasons import code_of
 from sanderling.repository.store import FrontierStore
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.server.seed_addresses import SeedAddresses
@@ -75,14 +76,22 @@ class Seeds:
             id = int.from_bytes(visit.links[:8], "little", signed=True)
             known = self._store.known([id]).get(id)
             url = seen[id][0].url if id in seen else known[0] if known else ""
-            if not url or not self.objection(url, origin(url)):
+            too_deep = known is not None and known[1] == State.EXCLUDED and self._is_too_deep(id)
+            if not url or not (too_deep or self.objection(url, origin(url))):
                 continue
             self.scope.extend(url)
             self._homes.append(url)
             changed = True
+            if too_deep:
+                self._store.put_depth([id], 0)
             if known and known[1] == State.EXCLUDED:
                 queued += [_queued(page) for page in pages_among(self._store, [id])]
         return Followed(list(self._homes) if changed else None, queued)
+
+    def _is_too_deep(self, id: int) -> bool:
+        number = self._store.number(id)
+        rows = self._store.judged(number, number + 1) if number is not None else []
+        return any(code_of(row.reason) == "too-deep" for row in rows)
 
 
 def pages_among(store: FrontierStore, ids: list[int]) -> list[Task]:

@@ -9,6 +9,9 @@ from sanderling.repository.store.lookup import UrlLookup
 class HeldRows(Protocol):
     """What is held back."""
 
+    def known(self, ids: list[int]) -> dict[int, tuple[str, int]]:
+        """Text and state of those ids that are known."""
+
     def held(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         """(id, depth) of URLs of a host that are held back for a reason."""
 

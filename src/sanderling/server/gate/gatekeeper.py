@@ -37,8 +37,13 @@ class Gatekeeper:
     def __init__(
         self, store: GateStore, host_of: Callable[[int], Host | None], objection: Callable[[str, str], str],
         is_home: Callable[[str], bool], many_hosts: bool, tunnel: Tunnel | None = None,
+        holds: bool = True,
     ) -> None:  # fmt: skip
-        """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is one the user named."""
+        """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is one the user named.
+
+        Without `holds` nothing is held back; other names of a page are still recognised.
+        """
+        self._holds = holds
         self._store = store
         self._objection = objection
         self._tunnel = tunnel
@@ -134,6 +139,7 @@ class Gatekeeper:
         gist = visit.gist or int.from_bytes(visit.digest[:8], "big", signed=True)
         judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core)
         self._holding.probing.discard(task.id)
+        self._holding.judged(task.id, judged.newness == 1.0)
         watched.unkept += 1
         if judged.newness == 1.0 and self._holding.ways.of(task.id):
             watched.budget.spent -= 1
@@ -304,7 +310,8 @@ class Gatekeeper:
                 if watched is not None:
                     watched.budget.missed(task.url)
                 return Reworked(task.id, State.EXCLUDED, merge.reason, rows[0].alias), rows[1:]
-        if watched is not None and watched.budget.closed and task.id not in self._holding.probing:
+        held = self._holds and task.id not in self._holding.probing
+        if held and watched is not None and watched.budget.closed:
             text = watched.budget.objection(task.url)
             if text:
                 self._holding.hold(task.id, host, task.depth, dull(text))
@@ -334,6 +341,8 @@ class Gatekeeper:
 
     def _hold_back(self, url: str, host: int, steps: float) -> str:
         """Why a URL is not visited yet; empty when it is."""
+        if not self._holds:
+            return ""
         watched = self._memory.get(host)
         if watched is not None:
             budget = watched.budget

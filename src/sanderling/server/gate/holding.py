@@ -1,5 +1,6 @@
 """What is held back at the gate, why, and when it is let go."""
 
+from collections import Counter
 from typing import NamedTuple
 
 import msgspec
@@ -9,11 +10,17 @@ from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.repository.store import HeldRows
 from sanderling.server.gate import traps
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
+from sanderling.server.gate.lots import Lot, sample_size
 from sanderling.server.gate.traps import HostBudget, Ways
 from sanderling.server.sources import nonsense
 
 # So many URLs are let go with one report, so that none takes much longer than others.
 MOST_AT_ONCE = 2000
+
+# So many of the URLs that are held for one reason are drawn from by lot.
+MOST_DRAWN = 20_000
+# Few at a time, so that those beside a new page come next.
+MOST_SAMPLED_AT_ONCE = 8
 
 FAR = reason("held-far", traps.LONGEST_WAY)
 SPENT = reason("held-spent")
@@ -50,6 +57,8 @@ class Holding:
         self.held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
         self.probing: set[int] = set()
         self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
+        self._lots: dict[tuple[int, str], Lot] = {}  # what samples are drawn from, by host and reason
+        self._drawn: dict[int, Lot] = {}  # URLs that were
         for id, host, depth, why in store.all_held(traps.MOST_HELD):
             self.hold(id, host, depth, why)
 
@@ -88,7 +97,8 @@ class Holding:
         for text, count in list(waiting.items()):
             found = budget.find(text)
             probe = found.closed and found.probe_at <= budget.new
-            room = int(probe) if found.closed else min(found.room, MOST_AT_ONCE)
+            most = MOST_SAMPLED_AT_ONCE if (host, dull(text)) in self._lots else MOST_AT_ONCE
+            room = int(probe) if found.closed else min(found.room, most)
             if not room:
                 continue
             freed = self.release(host, dull(text), room, lessons)
@@ -103,7 +113,7 @@ class Holding:
             del self._waiting[host]
 
     def idle(self) -> Lessons:
-        """Nothing is queued any more: what was only put off is let go."""
+        """Nothing is queued any more: what was only put off is let go, and at last some of what is held back."""
         lessons = Lessons()
         for host, waiting in list(self._waiting.items()):
             watched = self._memory.of(host)
@@ -114,7 +124,43 @@ class Holding:
         for name, domain in self._memory.domains.items():
             for host in domain.released():
                 self.release(host, crowd(name), MOST_AT_ONCE, lessons)
+        if not lessons.released:
+            self._sample(lessons)
         return lessons
+
+    def release_all(self) -> Lessons:
+        """Lets go of everything, some at a time."""
+        rows = self._store.all_held(MOST_AT_ONCE)
+        return Lessons(released=[Released(id, host, depth, State.KNOWN) for id, host, depth, _ in rows])
+
+    def _sample(self, lessons: Lessons) -> None:
+        """Tries some of what is held back, if it is twice as much as when that was done last, and what was found beside
+        those that proved new. If many do, their pattern opens again."""
+        for host, waiting in list(self._waiting.items()):
+            watched = self._memory.of(host)
+            if watched is None:
+                continue
+            for text, count in list(waiting.items()):
+                found, size = watched.budget.find(text), 0
+                if count >= 2 * found.sampled:
+                    found.sampled, size = count, sample_size(count)
+                    watched.unkept += 1
+                freed = self._draw_from(host, dull(text), size, lessons)
+                self.probing.update(freed)
+                found.pending += len(freed)
+                waiting[text] = max(0, count - len(freed))
+        counts = Counter(host for host, _ in self.held.values())
+        for host, count in counts.items():
+            for why in (SPENT, FAR):
+                self.ways.note(self._draw_from(host, why, sample_size(count), lessons), 1.0)
+
+    def _draw_from(self, host: int, why: str, first: int, lessons: Lessons) -> list[int]:
+        """The `first` URLs of a lot, and later what lies beside those that were new."""
+        lot = self._lots.get((host, why))
+        if lot is None and first:
+            self._lots[host, why] = Lot(self._store.held(host, why, MOST_DRAWN))
+        most = lot.beside if lot is not None else first
+        return self.release(host, why, most, lessons) if most else []
 
     def free(self, ids: set[int], lessons: Lessons) -> None:
         """A page with something new links to URLs that are held back."""
@@ -125,7 +171,7 @@ class Holding:
                 watched.budget.held -= 1
 
     def release(self, host: int, why: str, most: int, lessons: Lessons) -> list[int]:
-        found = self._store.held(host, why, most)
+        found = self._draw(host, why, most) or self._store.held(host, why, most)
         lessons.released += [Released(id, host, depth, State.KNOWN) for id, depth in found]
         watched = self._memory.get(host)
         if watched is not None:
@@ -133,6 +179,22 @@ class Holding:
         for id, _ in found:
             self.held.pop(id, None)
         return [id for id, _ in found]
+
+    def _draw(self, host: int, why: str, most: int) -> list[tuple[int, int]]:
+        """URLs by lot, if a sample has been taken of those that are held for a reason."""
+        lot = self._lots.get((host, why))
+        drawn = lot.draw(most) if lot is not None else []
+        if lot is None or not drawn:
+            return []
+        self._drawn |= dict.fromkeys((id for id, _ in drawn), lot)
+        known = self._store.known([id for id, _ in drawn])
+        return [(id, depth) for id, depth in drawn if known[id][1] == State.KNOWN]
+
+    def judged(self, id: int, new: bool) -> None:
+        """Takes note of what became of a URL that may have been drawn."""
+        lot = self._drawn.pop(id, None)
+        if lot is not None and new:
+            lot.proved(id)
 
 
 def dull(text: str) -> str:

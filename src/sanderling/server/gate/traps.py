@@ -150,6 +150,7 @@ class Pattern(msgspec.Struct, array_like=True):
     gists: set[int] = set()
     recent: list[int] = []
     resumed: bool = False  # it is older than this run, and not all of its contents were kept
+    sampled: int = 0  # how many URLs were held back when a sample of them was taken last
 
     def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
         """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for the same."""

@@ -31,6 +31,7 @@ class Limits(BaseModel, extra="forbid"):
     """Only the given fields are changed. Null removes a limit."""
 
     max_pages: int | None = None
+    max_depth: int | None = None
     max_time: str | float | None = None
     max_bytes: str | int | None = None
 
