@@ -17,6 +17,7 @@ import pycurl
 import pytest
 import trustme
 
+from sanderling.client.body_memory import BodyMemory
 from sanderling.client.curl_fetcher import JOINED_AT, Handle
 from sanderling.client.fetcher import Request
 from tests.conftest import FAST, Run, listed, stored_urls
@@ -414,7 +415,7 @@ def test_an_odd_encoding_concerns_one_page_only(sanderling: Run, tmp_path: Path)
 
 
 def test_single_bytes_take_no_more_memory_than_the_body() -> None:
-    handle = Handle(pycurl.Curl(), anywhere=True)
+    handle = Handle(pycurl.Curl(), True, BodyMemory(1 << 20, 1 << 20, 1), lambda _: True)
     response = handle.begin(Request("http://e.org/", True, 1 << 20), None)
     for n in range(200_000):
         assert handle.write(bytes([n % 251])) is None

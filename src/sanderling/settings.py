@@ -115,6 +115,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     collection: int | None = None
     clients: int = 0
     connections: int = 1000
+    body_memory: int = 256 << 20
     per_host: int = 1
     by_address: bool = False
     delay: float | None = None
@@ -182,6 +183,7 @@ DECLARED = [
     Declared("collection", "count", "Limits", "keep at most this many pages; a more important page found later replaces the least important one"),
     Declared("clients", "count", "Speed", "number of client processes (0: one per core)"),
     Declared("connections", "count", "Speed", "maximum requests in flight per client"),
+    Declared("body_memory", "size", "Speed", "memory per client for bodies in flight, at least twice max_body; when it is used up, requests wait"),
     Declared("per_host", "count", "Manners", "maximum connections to one host; raise it only for your own site"),
     Declared("by_address", "flag", "Manners", "hosts at one IP address share one pause and one client, as if they were one host (not through a proxy)"),
     Declared("delay", "duration", "Manners", "fixed pause between fetches from one host, instead of the adaptive pause"),

@@ -241,7 +241,9 @@ class Crawler:
             host.dead = (now + seconds, Outcome.RETRY, response.error)
 
     def _put_back(self, fetch: Fetch) -> None:
-        """Queues a task again: another host at the same address was being asked."""
+        """Queues a task again: another host at the same address was being asked, or memory was short."""
+        if fetch.response.crowded_out:
+            fetch.host.pause_after(fetch.response.seconds, time.monotonic())
         if fetch.is_page:
             fetch.host.in_flight -= 1
             fetch.host.queue.appendleft(fetch.task)

@@ -3,10 +3,13 @@
 import socket
 import time
 import zlib
+from collections import deque
+from collections.abc import Callable
 from functools import partial
 
 import pycurl
 
+from sanderling.client.body_memory import BodyMemory
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, READABLE, WRITE, Loop
 from sanderling.client.proxied_names import ProxiedNames, looks_up
@@ -63,6 +66,9 @@ _PLAIN = {
 }
 
 
+IsFirst = Callable[[pycurl.Curl], bool]
+
+
 class Handle:
     """A curl handle and the request that it is used for now."""
 
@@ -71,8 +77,10 @@ class Handle:
         "_joined",
         "curl",
         "gave_up",
+        "is_first",
         "lines",
         "may_connect",
+        "memory",
         "plain",
         "request",
         "response",
@@ -83,8 +91,11 @@ class Handle:
     request: Request
     response: Response
 
-    def __init__(self, curl: pycurl.Curl, anywhere: bool) -> None:
+    def __init__(self, curl: pycurl.Curl, anywhere: bool, memory: BodyMemory, is_first: IsFirst) -> None:
+        """`is_first` says whether its request is the one that was sent first."""
         self.curl = curl
+        self.memory = memory
+        self.is_first = is_first
         self._anywhere = anywhere
         self.lines: list[bytes] = []
         self.plain = False  # asks for no encoding
@@ -103,17 +114,31 @@ class Handle:
 
     def write(self, data: bytes) -> int | None:
         """Takes decompressed bytes up to the limit, then ends the transfer. This stops decompression bombs."""
-        response, limit = self.response, self.request.limit
+        response, memory = self.response, self.memory
+        room = self.request.limit - response.size
+        ends = len(data) > room
+        if ends:
+            data = data[:room]
         response.size += len(data)
-        if response.size > limit:
-            response.chunks.append(data[: limit - response.size])
-            response.size = limit
+        memory.used += len(data)
+        if memory.used > memory.limit and not self.is_first(self.curl):
+            return self._make_room()
+        response.chunks.append(data)
+        if ends:
             response.truncated = True
             return -1
-        response.chunks.append(data)
         if len(response.chunks) - self._joined >= JOINED_AT:
             self._join()
         return None
+
+    def _make_room(self) -> int:
+        """Ends the transfer, because all bodies together take too much memory."""
+        response = self.response
+        self.memory.used -= response.size
+        response.size = 0
+        response.chunks.clear()
+        response.crowded_out = True
+        return -1
 
     def _join(self) -> None:
         """Joins small chunks: a body of single bytes would take a hundred times its size."""
@@ -173,6 +198,8 @@ class CurlFetcher:
         self._active: dict[pycurl.Curl, Handle] = {}
         self._names = ProxiedNames(loop) if looks_up(settings) else None
         self._refused: list[Response] = []
+        self._memory = BodyMemory(settings.body_memory, settings.max_body, settings.connections)
+        self._waiting: deque[Handle] = deque()
         self._swept_at = 0.0
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
@@ -192,8 +219,19 @@ class CurlFetcher:
         return response
 
     def _send(self, handle: Handle) -> None:
+        """Sends a request, or has it wait for memory."""
+        if self._waiting or not self._memory.may_send(len(self._active)):
+            self._waiting.append(handle)
+            return
         self._active[handle.curl] = handle
         self._multi.add_handle(handle.curl)
+
+    def _send_waiting(self) -> None:
+        while self._waiting and self._memory.may_send(len(self._active)):
+            handle = self._waiting.popleft()
+            handle.response.restart()
+            self._active[handle.curl] = handle
+            self._multi.add_handle(handle.curl)
 
     def _judge(self, handle: Handle, addresses: list[str]) -> None:
         """Sends a request through the proxy, unless its name leads to a private address."""
@@ -226,6 +264,8 @@ class CurlFetcher:
         if now - self._swept_at > SWEEP_EVERY:
             self._swept_at = now
             over += self._overdue(now)
+        if self._waiting:
+            self._send_waiting()
         return over
 
     def close(self) -> None:
@@ -255,6 +295,13 @@ class CurlFetcher:
         handle = self._active.pop(curl)
         self._multi.remove_handle(curl)
         response = handle.response
+        self._memory.used -= response.size
+        if response.crowded_out:
+            response.error, response.seconds = reason("network", "postponed"), curl.getinfo(pycurl.TOTAL_TIME)
+            self._memory.overflowed(len(self._active))
+            self._idle.append(handle)
+            return response
+        self._memory.received()
         response.lines = []
         # A write error comes from our own limit, or from bytes after the end of a compressed body.
         if code == 0 or (code == pycurl.E_WRITE_ERROR and (response.truncated or response.chunks)):
@@ -336,7 +383,7 @@ class CurlFetcher:
     def _new_handle(self) -> Handle:
         settings = self._settings
         curl = pycurl.Curl()
-        handle = Handle(curl, settings.allow_private)
+        handle = Handle(curl, settings.allow_private, self._memory, self._is_first)
         set_ = curl.setopt
         set_(pycurl.NOSIGNAL, 1)
         set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
@@ -365,6 +412,9 @@ class CurlFetcher:
         if not settings.proxy and (settings.by_address or not settings.allow_private):
             set_(pycurl.OPENSOCKETFUNCTION, handle.open_socket)
         return handle
+
+    def _is_first(self, curl: pycurl.Curl) -> bool:
+        return next(iter(self._active)) is curl
 
     def _on_socket(self, what: int, fd: int, multi: object, data: object) -> None:
         if what == pycurl.POLL_REMOVE:

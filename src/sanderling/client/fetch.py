@@ -30,8 +30,8 @@ class Fetch:
 
     @property
     def postponed(self) -> bool:
-        """Whether it was not sent, since another host at the same address was being asked."""
-        return self._was_busy and bool(self.response.error)
+        """Whether it has to be sent again, since another host at the same address was being asked, or memory was short."""
+        return self.response.crowded_out or (self._was_busy and bool(self.response.error))
 
     def permission(self) -> MayConnect | None:
         """What to ask before connecting, if hosts at one address share a pause."""

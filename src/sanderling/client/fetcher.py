@@ -47,8 +47,8 @@ class Response:
     """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
 
     __slots__ = (
-        "address", "chunks", "error", "hopeless", "host_is_dead", "lines", "not_rendered", "protocol", "rendered",
-        "seconds", "sent", "since", "size", "started", "status", "truncated",
+        "address", "chunks", "crowded_out", "error", "hopeless", "host_is_dead", "lines", "not_rendered", "protocol",
+        "rendered", "seconds", "sent", "since", "size", "started", "status", "truncated",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -58,6 +58,7 @@ class Response:
         self.size = 0
         self.truncated = False
         self.error = ""  # why nothing came back, as a reason (`model.reasons`)
+        self.crowded_out = False  # ended for lack of memory: the request is to be sent again, later
         self.hopeless = False  # another try would end the same way
         self.host_is_dead = False  # every other request to the host would end the same way for now
         self.seconds = 0.0
@@ -66,6 +67,10 @@ class Response:
         self.sent = b""  # the request as it was sent, in the form of HTTP/1.1; empty for ftp and gopher
         self.rendered: Rendered | None = None
         self.not_rendered = ""  # why a page that was to be rendered is not, as a reason
+        self.restart()
+
+    def restart(self) -> None:
+        """The request is sent only now."""
         self.started = time.time()  # for the archive
         self.since = time.monotonic()
 

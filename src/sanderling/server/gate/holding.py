@@ -24,6 +24,7 @@ MOST_SAMPLED_AT_ONCE = 8
 
 FAR = reason("held-far", traps.LONGEST_WAY)
 SPENT = reason("held-spent")
+REASONS = ("held-far", "held-spent", "held-pattern", "held-domain")
 
 
 class Released(NamedTuple):
@@ -129,9 +130,10 @@ class Holding:
         return lessons
 
     def release_all(self) -> Lessons:
-        """Lets go of everything, some at a time."""
-        rows = self._store.all_held(MOST_AT_ONCE)
-        return Lessons(released=[Released(id, host, depth, State.KNOWN) for id, host, depth, _ in rows])
+        """Lets go of everything that was held for what its like brought, some at a time."""
+        held = self._store.all_held(traps.MOST_HELD)
+        rows = [Released(id, host, depth, State.KNOWN) for id, host, depth, why in held if code_of(why) in REASONS]
+        return Lessons(released=rows[:MOST_AT_ONCE])
 
     def _sample(self, lessons: Lessons) -> None:
         """Tries some of what is held back, if it is twice as much as when that was done last, and what was found beside
