@@ -17,8 +17,8 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 	$(BIN)/sanderling crawl "$(URL)" -d "$(DIR)" $(ARGS)
 	@command -v sanderling >/dev/null || echo '(`. $(BIN)/activate` makes `sanderling` a command of this shell)'
 
-test: $(VENV)/.browser ## run all tests
-	$(BIN)/python -m pytest -n 3 --dist loadfile $(ARGS)
+test: $(VENV)/.browser $(VENV)/.replay ## run all tests
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
 	$(BIN)/ruff format --check .
@@ -38,6 +38,8 @@ lock: $(VENV)/.dev ## update the pinned dependencies after a change of pyproject
 	  --custom-compile-command "make lock" --no-header pyproject.toml requirements/build.in -o requirements/run.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header --extra dev -c requirements/run.txt pyproject.toml -o requirements/dev.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header requirements/replay.in -o requirements/replay.txt
 
 clean: ## remove the environment and caches, never a crawl
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
@@ -56,4 +58,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 
 $(VENV)/.browser: $(VENV)/.dev
 	$(BIN)/python -m tests.browser.chromium
+	@touch $@
+
+# pywb, which replays archives, with its 40 dependencies. Without it, the tests of replay are skipped and say so.
+$(VENV)/.replay: requirements/replay.txt $(VENV)/.dev
+	$(PYTHON) -m venv $(VENV)/replay
+	$(VENV)/replay/bin/python -m pip install --disable-pip-version-check --quiet --require-hashes -r requirements/replay.txt \
+	  || { rm -rf $(VENV)/replay; echo "pywb could not be installed: the tests of replay are skipped" >&2; }
 	@touch $@

@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,12 @@ hypothesis.settings.register_profile(
     "steady", deadline=None, derandomize=True, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("steady")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest test begins first, then files with many tests: beside each other they end at about the same time."""
+    sizes = Counter(item.path for item in items)
+    items.sort(key=lambda item: (item.path.name != "test_torture.py", -sizes[item.path]))
 
 
 def command(*arguments: object) -> list[str]:

@@ -16,6 +16,9 @@ MARK = "SANDERLING_TORTURE"
 # A command that does not get through after so many starts never will.
 MOST_STARTS = 60
 LONGEST_RUN = 180.0
+# The server of a crawl with two clients has 12 open files and sockets. One that kept those of every client that died would
+# have more with each fault.
+MOST_DESCRIPTORS = 30
 # The last runs are left in peace, so that every step ends.
 MOST_FAULTS = 12
 
@@ -49,11 +52,19 @@ def _run(scene: Scene, chance: random.Random, faults: list[Fault], *arguments: o
                 continue
             if faults:
                 fault = chance.choice(faults)
+                _check_descriptors(process.pid)
                 scene.processes = sorted(marked(scene.token))
                 scene.count(fault.__name__)
                 fault(scene, chance)
                 happened += 1
     return process.returncode, happened
+
+
+def _check_descriptors(server: int) -> None:
+    """The server of a crawl does not keep the descriptors of clients and jobs that have ended."""
+    with contextlib.suppress(OSError):
+        kept = [str(each.readlink()) for each in Path(f"/proc/{server}/fd").iterdir()]
+        assert len(kept) <= MOST_DESCRIPTORS, f"{len(kept)} descriptors are open: {sorted(kept)}"
 
 
 @contextlib.contextmanager

@@ -11,12 +11,16 @@ from pathlib import Path
 
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
+from tests.torture import names
 
 
 class Scene:
     """What faults can reach: the web, the folder, the database and the processes of one round."""
 
-    def __init__(self, site: ServedWeb, folder: Path, database: PostgresServer | None, log: Path, token: str) -> None:
+    def __init__(
+        self, site: ServedWeb, folder: Path, database: PostgresServer | None, hosts: Path | None, log: Path, token: str
+    ) -> None:
+        self.hosts = hosts
         self.site = site
         self.folder = folder
         self.database = database
@@ -64,6 +68,16 @@ def server_away(scene: Scene, chance: random.Random) -> None:
     scene.site.go_away()
     time.sleep(chance.choice((0.05, 0.3, 1.0, 3.0)))
     scene.site.come_back()
+
+
+def names_away(scene: Scene, chance: random.Random) -> None:
+    """Names cannot be resolved for a while, and connections have to be made anew."""
+    assert scene.hosts is not None
+    names.forget(scene.hosts)
+    scene.site.go_away()
+    scene.site.come_back()
+    time.sleep(chance.choice((0.05, 0.3, 1.0, 3.0)))
+    names.know(scene.hosts)
 
 
 def database_restarts(scene: Scene, chance: random.Random) -> None:
@@ -127,6 +141,8 @@ def possible(scene: Scene, small_disk: bool) -> list[Fault]:
     found: list[Fault] = [kill_one, kill_one, kill_all, stop_one, ask_to_stop, server_away, clock_jumps]
     if scene.database is not None:
         found.append(database_restarts)
+    if scene.hosts is not None:
+        found.append(names_away)
     if small_disk:
         found.append(disk_full)
     return found

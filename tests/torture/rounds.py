@@ -14,7 +14,7 @@ from typing import NamedTuple
 from sanderling.clock import DAY
 from sanderling.testing import SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
-from tests.torture import faults, truth
+from tests.torture import faults, names, truth
 from tests.torture.commands import get_through
 from tests.torture.faults import Scene
 
@@ -30,8 +30,8 @@ class Result(NamedTuple):
     happened: Counter[str]
 
 
-def run(seed: int, with_database: bool) -> Result:
-    """One round from its seed number; an AssertionError says what went wrong."""
+def run(seed: int, with_database: bool, hosts: Path | None) -> Result:
+    """One round from its seed number; an AssertionError says what went wrong. `hosts` is the /etc/hosts of its own."""
     chance = random.Random(seed)
     with contextlib.ExitStack() as undo:
         place = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="torture-")))
@@ -40,8 +40,8 @@ def run(seed: int, with_database: bool) -> Result:
         web = SyntheticWeb(
             hosts=1, pages=chance.randrange(100, 500), seed=seed, latency=chance.choice((0.0, 0.005, 0.02))
         )
-        site = undo.enter_context(web.serve())
-        scene = Scene(site, place / "crawl", database, place / "log", uuid.uuid4().hex)
+        site = undo.enter_context(web.serve(name=names.NAME if hosts is not None else ""))
+        scene = Scene(site, place / "crawl", database, hosts, place / "log", uuid.uuid4().hex)
         try:
             return _steps(scene, chance, faults.possible(scene, small_disk))
         except AssertionError as error:

@@ -33,6 +33,8 @@ def check(scene: Scene, once: bool) -> int:
             assert max(versions.values()) == 1
     left = marked(scene.token)
     assert not left, f"processes are left: {left}"
+    socket = scene.folder / "sanderling.socket"
+    assert not socket.is_symlink(), "the socket of a crawl that has ended is left"
     return len(stored)
 
 

@@ -51,6 +51,7 @@ class ServedWeb:
         *,
         port: int = 0,
         address: str = "127.0.0.1",
+        name: str = "",
         robots: str = "",
         robots_status: int = 200,
         validators: bool = True,
@@ -70,6 +71,7 @@ class ServedWeb:
         self._waiting_by_host: Counter[str] = Counter()
         self._record = record
         self._listen_on = (address, port)
+        self._name = name
         self._options = (robots, robots_status, validators)
         self.connections: set[Connection] = set()
         self._passes = math.inf
@@ -83,7 +85,7 @@ class ServedWeb:
             self._background.stop()
             raise
         host, port = self._listen_on = self._server.sockets[0].getsockname()[:2]
-        self.proxy = f"http://{host}:{port}"
+        self.proxy = f"http://{self._name or host}:{port}"
         self.answers = Answers(self.web, self.proxy, *self._options)
         self.direct = self.answers.direct
         self.url = self.direct.seeds[0]

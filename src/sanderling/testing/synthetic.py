@@ -160,19 +160,21 @@ class SyntheticWeb:
         *,
         port: int = 0,
         address: str = "127.0.0.1",
+        name: str = "",
         robots: str = "",
         robots_status: int = 200,
         validators: bool = True,
         speed: float = 0.0,
         record: bool = False,
     ) -> "ServedWeb":
-        """A server for a `with` statement. It runs in a thread of its own."""
+        """A server for a `with` statement. It runs in a thread of its own. `name` is a host name of the address."""
         from sanderling.testing.serving import ServedWeb
 
         return ServedWeb(
             self,
             port=port,
             address=address,
+            name=name,
             robots=robots,
             robots_status=robots_status,
             validators=validators,
