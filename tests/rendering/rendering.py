@@ -1,5 +1,7 @@
 """Renders pages inside the test's process, with a real browser."""
 
+import os
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -45,6 +47,14 @@ def browser() -> Path:
     return found
 
 
+def namespaces_are_permitted() -> bool:
+    """Whether this system lets a browser run in a network namespace and in its sandbox; some containers do not."""
+    nobody = {"user": "nobody", "extra_groups": []} if os.geteuid() == 0 else {}
+    network = ["unshare", "-n", "true"] if os.geteuid() == 0 else ["unshare", "-Urn", "true"]
+    done = [subprocess.run(network), subprocess.run(["unshare", "-U", "true"], **nobody)]  # type: ignore[call-overload]
+    return not any(each.returncode for each in done)
+
+
 class Renderer:
     """A fetcher that renders, with the loop that drives it."""
 
@@ -80,6 +90,6 @@ def renderer(**changes: object) -> Iterator[Renderer]:
     settings = replace(SETTINGS, **changes)
     archive = Kept()
     with closing(Loop()) as loop:
-        fetcher = RenderingFetcher(browser(), settings, loop, CurlFetcher(settings, loop), archive)
+        fetcher = RenderingFetcher(browser(), settings, Path(), loop, CurlFetcher(settings, loop), archive)
         with closing(fetcher):
             yield Renderer(loop, fetcher, archive)

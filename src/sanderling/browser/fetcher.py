@@ -25,13 +25,16 @@ _CONDITIONS = ("if-none-match", "if-modified-since")
 class RenderingFetcher:
     """A `Fetcher` around another one. A response is finished when its page is rendered, if it is to be."""
 
-    def __init__(self, program: Path, settings: Settings, loop: Loop, fetcher: Fetcher, archive: Archive) -> None:
+    def __init__(
+        self, program: Path, settings: Settings, folder: Path, loop: Loop, fetcher: Fetcher, archive: Archive
+    ) -> None:
+        """Files that the settings name are looked for in `folder`."""
         self._always = settings.render == "always"
         self._fetcher = fetcher
         self._include = [pattern(text) for text in settings.render_include]
         self._decisions = Decisions()
         self._engine: tuple[Door, RenderPool] | None = None  # from the first page on that is rendered
-        self._parts = program, settings, loop, fetcher, archive
+        self._parts = program, settings, folder, loop, fetcher, archive
         self._requests: dict[Response, Request] = {}
         self._undecided: deque[tuple[Request, Response]] = deque()  # they wait for samples of their patterns
         self._over: list[Response] = []
@@ -131,13 +134,14 @@ class RenderingFetcher:
 
 
 def _engine(
-    program: Path, settings: Settings, loop: Loop, fetcher: Fetcher, archive: Archive
+    program: Path, settings: Settings, folder: Path, loop: Loop, fetcher: Fetcher, archive: Archive
 ) -> "tuple[Door, RenderPool]":
     from sanderling.browser.door import Door
+    from sanderling.browser.page_rules import PageRules
     from sanderling.browser.pool import RenderPool
 
     door = Door(settings, fetcher, archive)
-    return door, RenderPool(program, settings, loop, door)
+    return door, RenderPool(program, settings, PageRules(settings, folder), loop, door)
 
 
 def is_page(request: Request, response: Response) -> bool:

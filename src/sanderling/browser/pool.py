@@ -13,9 +13,11 @@ from pathlib import Path
 from sanderling.browser.devtools import BrowserGone, Refused
 from sanderling.browser.door import Door
 from sanderling.browser.page_load import PageLoad
+from sanderling.browser.page_rules import PageRules
 from sanderling.browser.process import Browser, Limits, descendants, is_page, memory_of
-from sanderling.browser.promises import Promise, Timers, run
+from sanderling.browser.promises import Timers, run
 from sanderling.browser.rendering import render
+from sanderling.browser.starting import CannotStart, start
 from sanderling.browser.tab import Tab, TabCrashed, TimedOut
 from sanderling.client.fetcher import Rendered, Request, Response
 from sanderling.client.loop import Loop
@@ -29,17 +31,15 @@ ATTEMPTS = 2
 PAGES_A_TAB = 100
 # A browser without work is ended after so many seconds.
 IDLE = 5.0
-SECONDS_TO_START = 60.0
 # A crash so soon after a page was ended for its memory is that page's.
 JUST_NOW = 2.0
 _WHY = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
 # How often the memory of pages is looked at, in seconds.
 WATCH_EVERY = 0.25
 _FAILURES = (TabCrashed, TimedOut, BrowserGone, Refused)
-_SANDBOX_IS_FORBIDDEN = ("No usable sandbox", "sandbox_linux", "Failed to move to new namespace", "setuid sandbox")
 
 _SANDBOX_OFF = "the browser runs without its sandbox, which this system forbids; user namespaces would permit it"
-_ALONE = "the browser is not in a network namespace of its own, which this system forbids; its requests are still intercepted"
+_NOT_ALONE = "the browser is not in a network namespace of its own, which this system forbids; its requests are still intercepted"
 
 # Called with the page, or with the reason why it could not be rendered.
 Done = Callable[[Rendered | None, str], None]
@@ -60,7 +60,8 @@ class _Job:
 class RenderPool:
     """Renders pages, some at a time."""
 
-    def __init__(self, program: Path, settings: Settings, loop: Loop, door: Door) -> None:
+    def __init__(self, program: Path, settings: Settings, rules: PageRules, loop: Loop, door: Door) -> None:
+        self._rules = rules
         self._program = program
         self._settings = settings
         self._loop = loop
@@ -68,7 +69,6 @@ class RenderPool:
         self._timers = Timers(loop)
         self._browser: Browser | None = None
         self._starting = False
-        self._sandbox = True
         self._waiting: deque[_Job] = deque()
         self._running: dict[Tab, _Job] = {}
         self._opening = 0
@@ -127,7 +127,7 @@ class RenderPool:
         try:
             tab = await self._tab(load.origin)
             self._running[tab] = job
-            found = await render(tab, load, self._settings)
+            found = await render(tab, load, self._settings, self._rules)
         except _FAILURES as error:
             if tab is not None:
                 self._running.pop(tab, None)
@@ -182,31 +182,16 @@ class RenderPool:
         self._starting = True
         limits = Limits(processes=self._settings.render_tabs)
         try:
-            while True:
-                browser = Browser(
-                    self._program, self._loop, agent(self._settings), limits, self._on_end, sandbox=self._sandbox
-                )
-                try:
-                    answer = browser.tools.call("Browser.getVersion")
-                    self._timers.at(time.monotonic() + SECONDS_TO_START, lambda waiting=answer: _give_up(waiting))  # type: ignore[misc]
-                    await answer
-                    break
-                except (BrowserGone, Refused, TimedOut):
-                    said = browser.said()
-                    browser.close()
-                    if not self._sandbox or not any(words in said for words in _SANDBOX_IS_FORBIDDEN):
-                        raise
-                    self._sandbox = False
-        except (BrowserGone, Refused, TimedOut, OSError) as error:
-            why = f"{self._program.name} cannot be started" + (f": {error}" if str(error) else "")
-            self._say(f"pages are not rendered: {why}")
+            browser = await start(self._program, self._loop, self._timers, agent(self._settings), self._on_end, limits)
+        except CannotStart as error:
+            self._say(f"pages are not rendered: {error}")
             for job in self._take_all():
-                job.done(None, reason("not-rendered", why))
+                job.done(None, reason("not-rendered", error))
             return
         finally:
             self._starting = False
         self._browser = browser
-        self._say(_ALONE if not browser.protection.network else "", _SANDBOX_OFF if not self._sandbox else "")
+        self._say("" if browser.protection.network else _NOT_ALONE, "" if browser.protection.sandbox else _SANDBOX_OFF)
         self._watch()
 
     def _take_all(self) -> list[_Job]:
@@ -243,7 +228,3 @@ class RenderPool:
                 os.kill(pid, signal.SIGKILL)
                 self._too_large_at = time.monotonic()
         self._timers.at(time.monotonic() + WATCH_EVERY, self._watch)
-
-
-def _give_up(answer: Promise[object]) -> None:
-    answer.break_(TimedOut())

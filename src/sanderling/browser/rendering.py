@@ -7,6 +7,7 @@ from html import escape
 
 from sanderling.browser.devtools import Refused
 from sanderling.browser.page_load import PageLoad
+from sanderling.browser.page_rules import PageRules
 from sanderling.browser.scripts import script
 from sanderling.browser.tab import Tab, TimedOut
 from sanderling.client.fetcher import Rendered
@@ -26,13 +27,16 @@ LONGEST_TASK, MOST_INTERRUPTIONS = 5.0, 3
 _TO_READ = 15.0
 
 
-async def render(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
+async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules) -> Rendered:
     """Renders a page. Raises an exception if the tab crashed or does not answer."""
     started = time.monotonic()
     deadline = started + settings.render_timeout
     try:
         await tab.navigate(load, deadline, settings.cookies)
         how = await settle(tab, load, deadline)
+        if await prepare(tab, load, deadline, settings.close_banners, rules):
+            load.changed()
+            how = await settle(tab, load, deadline)
     except TimedOut:
         how = "deadline"
     if how in ("deadline", "interrupted"):
@@ -45,6 +49,20 @@ async def render(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
         "requestsSent": f"{load.fetched}",
     }
     return rendered._replace(notes=tuple(notes.items()))
+
+
+async def prepare(tab: Tab, load: PageLoad, deadline: float, banners: bool, rules: PageRules) -> bool:
+    """Does what the user wants on a page that has settled. Whether that may have changed it."""
+    changed = banners and bool(await tab.evaluate(script("consent"), deadline))
+    for selector in rules.selectors(load.url):
+        wanted = f"document.querySelector({json.dumps(selector)}) !== null"
+        while time.monotonic() < deadline and not await tab.evaluate(wanted, deadline):
+            changed = True
+            await tab.sleep(min(deadline, time.monotonic() + QUIET))
+    for text in rules.scripts(load.url):
+        changed = True
+        await tab.evaluate(f"(async () => {{{text}\n}})()", deadline, ours=False)
+    return changed
 
 
 async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:

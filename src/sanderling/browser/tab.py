@@ -143,12 +143,13 @@ class Tab:
         self._timers.at(deadline, lambda: promise.break_(TimedOut()))
         return await promise
 
-    async def evaluate(self, expression: str, deadline: float) -> Any:
-        """The value of an expression in our own world of the page. None if it raises an error."""
-        made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
-        world: msgspec.Raw = await self.within(made, deadline)
-        context = msgspec.json.decode(world)["executionContextId"]
-        asked = {"expression": expression, "contextId": context, "returnByValue": True, "awaitPromise": True}
+    async def evaluate(self, expression: str, deadline: float, ours: bool = True) -> Any:
+        """The value of an expression in our own world of the page, or in the page's. None if it raises an error."""
+        asked = {"expression": expression, "returnByValue": True, "awaitPromise": True}
+        if ours:
+            made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
+            world: msgspec.Raw = await self.within(made, deadline)
+            asked["contextId"] = msgspec.json.decode(world)["executionContextId"]
         result: msgspec.Raw = await self.within(self.call("Runtime.evaluate", asked), deadline)
         answer = msgspec.json.decode(result)
         return None if "exceptionDetails" in answer else answer["result"].get("value")

@@ -104,6 +104,8 @@ def metavar(setting: Declared) -> str:
         "proxy": "URL",
         "store": "URL",
         "block": "KIND",
+        "wait_for": "SELECTOR",
+        "run_script": "FILE",
         "browser": "PROGRAM",
     }
     units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
@@ -132,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
         _check_resolvable([seed for url in options.url if (seed := canonical_seed(url)) not in planted])
     seeds = [*planted, *seeds]
     Scope(seeds, settings)  # a bad pattern is said before anything is made
-    _check_browser(settings)
+    _check_browser(settings, folder.path)
     with serving(folder, settings, seeds, options.again, retry=options.retry_failed, topic=topic) as server:
         for line in server.repaired:
             say(line)
@@ -154,15 +156,24 @@ def run(options: argparse.Namespace) -> int:
     return interrupted
 
 
-def _check_browser(settings: Settings) -> None:
+def _check_browser(settings: Settings, folder: Path) -> None:
     """Says what keeps a crawl from rendering before anything is made."""
     for text in settings.render_include:
         pattern(text)
+    if settings.wait_for or settings.run_script:
+        from sanderling.browser.page_rules import PageRules
+
+        PageRules(settings, folder)
     if settings.render == "always" or settings.browser:
         from sanderling.browser.finding import find
 
         if settings.render != "never" and find(settings.browser) is None:
             raise UsageError("there is no browser to render pages with: run `sanderling browser install`")
+
+
+def _absolute_script(text: str) -> str:
+    pages, arrow, file = text.rpartition(" => ")
+    return pages + arrow + str(Path(file.strip()).absolute())
 
 
 def _hint_at_http(typed: list[str]) -> None:
@@ -174,6 +185,8 @@ def _hint_at_http(typed: list[str]) -> None:
 
 
 def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
+    if getattr(options, "run_script", None):  # typed in this folder, and used from that of the crawl
+        options.run_script = [_absolute_script(text) for text in options.run_script]
     return {each.name: value for each in DECLARED if (value := getattr(options, each.name, None)) is not None}
 
 

@@ -77,7 +77,7 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
         curl = CurlFetcher(settings, loop)
-        renderer = renderer_for(settings, loop, curl, archive)
+        renderer = renderer_for(settings, folder, loop, curl, archive)
         reader = Reader(
             settings, archive, mark, detector, user_extractors(settings, folder), topic_judge(welcome.topic)
         )
@@ -85,7 +85,9 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
             Crawler(name, settings, line, loop, fetcher, reader, archive, renderer).run()
 
 
-def renderer_for(settings: Settings, loop: Loop, fetcher: Fetcher, archive: Archive) -> "RenderingFetcher | None":
+def renderer_for(
+    settings: Settings, folder: Path, loop: Loop, fetcher: Fetcher, archive: Archive
+) -> "RenderingFetcher | None":
     """What renders pages, if they are to be rendered. It is loaded then only."""
     if settings.render == "never":
         return None
@@ -96,7 +98,7 @@ def renderer_for(settings: Settings, loop: Loop, fetcher: Fetcher, archive: Arch
         return None
     from sanderling.browser.fetcher import RenderingFetcher
 
-    return RenderingFetcher(program, settings, loop, fetcher, archive)
+    return RenderingFetcher(program, settings, folder, loop, fetcher, archive)
 
 
 def user_extractors(settings: Settings, folder: Path) -> Extract | None:
