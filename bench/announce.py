@@ -48,7 +48,7 @@ def row(home: Path, pages: int, seconds: int) -> str:
     first.end()
     again = Announced(home)
     again.wait_for_manifest(again.started)
-    time.sleep(2)
+    again.rest()
     resumed = again.cpu()
     before = again.cpu()
     time.sleep(seconds)
@@ -115,6 +115,13 @@ class Announced:
     def cpu(self) -> float:
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / 100
+
+    def rest(self) -> None:
+        """Waits until it does nothing for a while."""
+        before = -1.0
+        while before != self.cpu():
+            before = self.cpu()
+            time.sleep(5)
 
     def memory(self) -> int:
         """The peak of the resident set, in bytes."""

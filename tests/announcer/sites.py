@@ -2,10 +2,10 @@
 
 import os
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
+from sanderling import clock
 from sanderling.announcements import Change, Position, chain, read_delta, read_manifest
 from sanderling.announcements.manifest import Manifest, position
 from sanderling.announcer.announcer import Announcer
@@ -28,7 +28,7 @@ class ReportReader:
 
     def manifest(self) -> Manifest:
         content = (self.folder / "manifest.jsonl").read_bytes()
-        return read_manifest(content, f"{SITE}manifest.jsonl", now=time.time(), seen=self.at).manifest
+        return read_manifest(content, f"{SITE}manifest.jsonl", now=clock.now(), seen=self.at).manifest
 
     def listed(self) -> dict[str, float]:
         """The pages of the sitemap, by the index that the manifest names, and the dates of their changes."""
@@ -108,13 +108,13 @@ class WatchedSite:
         source: Any = self.announcer.source
         if hasattr(source, "_next_scan"):
             source._next_scan = 0.0
-            source._scanned_at = 0.0
+            source._scanned = False
         else:
             source._next, source.settled = 0.0, False
 
         def done() -> bool:
             self.announcer._published_at = self.announcer._sitemap_at = 0.0  # nobody waits for its pace
-            self.announcer.step(time.time())
+            self.announcer.step(clock.now())
             return self.announcer.idle
 
         until(done)
@@ -124,10 +124,10 @@ class WatchedSite:
 
         def stepped() -> bool:
             self.wake.clear()
-            due = self.announcer.step(time.time())
+            due = self.announcer.step(clock.now())
             if done():
                 return True
-            self.wake.wait(max(0.0, min(due - time.time(), 0.2)))
+            self.wake.wait(max(0.0, min(due - clock.now(), 0.2)))
             return False
 
         until(stepped)

@@ -156,6 +156,16 @@ def test_a_restart_reads_no_unchanged_file_again(site: WatchedSite, monkeypatch:
     assert site.reader.told() == {("b.html", "changed")}
 
 
+def test_a_file_with_an_old_date_that_came_meanwhile_changed_now(site: WatchedSite) -> None:
+    before = time.time()
+    site.finish()
+    site.write("a.html", "from a backup of long ago")
+    site.start()
+    site.settle()
+    (change,) = site.reader.news()
+    assert change.at >= before
+
+
 def test_a_first_scan_that_was_interrupted_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(folder, "_TOGETHER", 100)
     monkeypatch.setattr(folder, "SLICE", 0.0)

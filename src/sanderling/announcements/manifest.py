@@ -5,7 +5,7 @@ the bytes of the first.
 """
 
 from base64 import b64decode, b64encode
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -40,6 +40,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     pages: int
     base: Base | None = None
     deltas: tuple[Delta, ...] = ()
+    # Days since 1970, and how many pages were new or changed on each, for the last week.
+    updated: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=100)] = ()
     taken_until: float = 0.0  # a crawler is at work until then, and asks others to wait
     taken_by: str = ""
 

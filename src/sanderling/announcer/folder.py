@@ -46,7 +46,8 @@ class FolderSource:
         self._walk = Walk(self.root)
         self._scan: Iterator[None] | None = None
         self._next_scan = 0.0
-        self._scanned_at = 0.0  # when the last whole scan began
+        self._scanned = False  # in this run
+        self._scanned_at = memory.fact("scanned_at", 0.0)  # when the last whole scan began, perhaps of an earlier run
         self._away = ""
         self._inode = 0
         self._events = events
@@ -69,7 +70,7 @@ class FolderSource:
     def settled(self) -> bool:
         """Whether a scan is done, and no file is waited for."""
         waits = self._dirty.next_at() < float("inf") or self._memory.first_missing()
-        return bool(self._scanned_at) and self._scan is None and not waits
+        return self._scanned and self._scan is None and not waits
 
     @property
     def how(self) -> str:
@@ -161,6 +162,7 @@ class FolderSource:
                 self._dirty.wait_for(file.path, now + QUIET)
             return
         written = file.mtime / 1e9
+        # A file may come with an older date than the one it replaces. It is not older than the last look at it.
         at = written if not self._complete or self._scanned_at <= written <= now else now
         state = PageState(
             file.path,
@@ -202,7 +204,8 @@ class FolderSource:
                 break
             cost += time.thread_time() - start
             yield
-        self._scanned_at = began
+        self._scanned, self._scanned_at = True, began
+        self._memory.remember("scanned_at", began)
         if self._walk.unreadable:
             first = os.fsdecode(self._walk.unreadable[0])
             self._say(

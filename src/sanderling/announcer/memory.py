@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS missing (key BLOB PRIMARY KEY, since REAL) WITHOUT RO
 CREATE INDEX IF NOT EXISTS missing_since ON missing (since);
 CREATE TABLE IF NOT EXISTS deltas (after INTEGER, upto INTEGER, lines INTEGER, bytes INTEGER, name TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS pushes (address TEXT PRIMARY KEY, cursor INTEGER);
+CREATE TABLE IF NOT EXISTS days (day INTEGER PRIMARY KEY, pages INTEGER);
 CREATE TABLE IF NOT EXISTS facts (name TEXT PRIMARY KEY, value);
 """
 Fact = TypeVar("Fact", int, float, str)
@@ -114,7 +115,7 @@ class Memory:
     def start_anew(self) -> None:
         """Forgets all pages and begins a new log, as if nothing had ever been read."""
         with self.together():
-            for table in ("pages", "changes", "missing", "deltas", "pushes"):
+            for table in ("pages", "changes", "missing", "deltas", "pushes", "days"):
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("DELETE FROM facts WHERE name NOT IN ('version', 'site')")
         self.depths.clear()
@@ -196,6 +197,14 @@ class Memory:
             "INSERT INTO changes (key, url, what, at, frequency, depth, hints) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (*change[:6], hints),
         )
+
+    def count_updated(self, day: int) -> None:
+        """Counts a page that is new or changed for the first time on a day, in days since 1970."""
+        self._db.execute("INSERT INTO days VALUES (?, 1) ON CONFLICT DO UPDATE SET pages = pages + 1", (day,))
+
+    def updated(self, since: int) -> list[tuple[int, int]]:
+        """The days from one on, with how many pages were updated on each."""
+        return self._db.execute("SELECT day, pages FROM days WHERE day >= ? ORDER BY day", (since,)).fetchall()
 
     def number_next(self, most: int) -> int:
         """Gives the next cursor to the oldest pending changes. From then on its delta is fixed.

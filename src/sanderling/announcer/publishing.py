@@ -30,6 +30,8 @@ from sanderling.files import write_whole
 
 # A manifest is written again after this time, in seconds, to show that the announcer is alive.
 HEARTBEAT = 600.0
+# Days of which the manifest says how many pages were updated, before the current one.
+DAYS = 7
 # How long files stay that no manifest names any more, for crawlers that read the one before.
 GRACE = 900.0
 
@@ -176,6 +178,7 @@ class Publisher:
             pages=len(memory),
             base=Base(memory.fact("base_cursor", 0), base) if base else None,
             deltas=tuple(memory.deltas()),
+            updated=tuple(memory.updated(int(now // clock.DAY) - DAYS)),
             taken_until=memory.fact("taken_until", 0.0),
             taken_by=memory.fact("taken_by", ""),
         )

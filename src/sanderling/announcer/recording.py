@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from sanderling.announcements import EventHint
 from sanderling.announcer.memory import Memory, PageRow, PendingChange
+from sanderling.clock import DAY
 
 
 class PageState(NamedTuple):
@@ -27,6 +28,9 @@ def record(memory: Memory, now: PageState, old: PageRow | None, announce: bool) 
     changed = old.changed if same and old else now.at
     memory.put(PageRow(now.key, now.size, now.mtime, now.inode, now.hash, changed, frequency, now.depth), old)
     if announce and not same:
+        day = int(now.at // DAY)
+        if old is None or not old.frequency or int(old.changed // DAY) != day:
+            memory.count_updated(day)
         memory.add_change(
             PendingChange(now.key, now.url, "changed" if old else "new", now.at, frequency, now.depth, now.hints)
         )

@@ -9,6 +9,7 @@ EXPERIMENTS = {
     "ordering": "which order of visits fetches important pages first",
     "change-codes": "what each method of change detection misses, and what it costs",
     "focus": "how soon a focused crawl finds the pages of a topic",
+    "updated": "how many pages of a site are updated on a day",
     "freshness": "how fresh each revisit policy keeps a collection",
 }
 
