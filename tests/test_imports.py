@@ -22,7 +22,7 @@ LAYERS = [
     ["repository"],
     ["search", "telling"],
     ["client", "server", "announcer"],
-    ["browser", "refreshing"],
+    ["browser", "cluster", "refreshing"],
     ["crawling"],
     ["presenting", "library", "jobs", "testing"],
     ["lab", "web"],

@@ -154,6 +154,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     webhook: tuple[Webhook, ...] = ()
     min_free: int = 100 * 1024**2
     store: str | None = None
+    cluster: str | None = None
+    cluster_patience: float = 30.0
 
 
 class Declared(NamedTuple):
@@ -223,6 +225,8 @@ DECLARED = [
     Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
     Declared("webhook", "webhooks", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
+    Declared("cluster", "text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head"),
+    Declared("cluster_patience", "duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that"),
     Declared("min_free", "size", "Store", "stop cleanly when less disk space than this is free"),
     Declared("store", "text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept"),
 ]  # fmt: skip
@@ -307,6 +311,7 @@ _POSITIVE = {
     "render_tabs",
     "render_timeout",
     "render_memory",
+    "cluster_patience",
 }
 
 

@@ -32,7 +32,7 @@ def lonely(place: Path) -> Callable[[str], list[str]]:
 
 def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
     with (
-        closing(Doomed(HOPELESS, lonely(tmp_path / "socket"))) as crew,
+        closing(Doomed(HOPELESS, lonely(tmp_path / "socket"), tmp_path)) as crew,
         pytest.raises(RunFailed, match="in a row ended at once"),
     ):
         crew.bury_all()
@@ -41,7 +41,7 @@ def test_clients_that_all_end_at_once_end_the_crawl(tmp_path: Path) -> None:
 def test_many_clients_that_hang_together_are_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after Ctrl-Z: no client has sent a message for a while."""
     monkeypatch.setattr(room, "AT_ONCE", 0.0)
-    with closing(Doomed(HOPELESS, lonely(tmp_path / "socket"))) as crew:
+    with closing(Doomed(HOPELESS, lonely(tmp_path / "socket"), tmp_path)) as crew:
         crew.bury_all()
         assert crew.replaced == HOPELESS
 
@@ -50,7 +50,7 @@ def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> N
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
         listening.listen()  # and there is no server
-        crew = Crew(2, lonely(tmp_path / "s"))
+        crew = Crew(2, lonely(tmp_path / "s"), tmp_path)
         crew.fill()
         members = list(crew._members.values())
         crew.disband(patience=3600.0, at_work=set())

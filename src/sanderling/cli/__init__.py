@@ -32,7 +32,7 @@ Each crawl has its own folder. Start with:
 # A module each, in the order that `--help` lists them.
 COMMANDS = (
     "crawl", "topic", "refresh", "freshness", "status", "pages", "links", "forms", "duplicates", "search", "changes", "feed", "digest", "webhooks",
-    "history", "diff", "blame", "export", "check", "recover", "reindex", "extract", "join", "browser", "control", "serve", "announce", "lab",
+    "history", "diff", "blame", "export", "check", "recover", "reindex", "extract", "join", "cluster", "browser", "control", "serve", "announce", "lab",
 )  # fmt: skip
 
 # No room, or a disk that fails: nothing that a traceback would explain.

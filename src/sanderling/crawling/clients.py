@@ -8,14 +8,11 @@ from pathlib import Path
 import msgspec
 
 from sanderling.crawling.control import Control
+from sanderling.crawling.crew import Crew
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.ledger import Ledger
-from sanderling.crawling.opening import socket_in
 from sanderling.model import PROTOCOL, ClientState, Hello, Kind, Recall, Report, State, Stop, Task, Welcome
 from sanderling.model.reasons import reason
-from sanderling.processes import entry_points
-from sanderling.processes.crew import Crew
-from sanderling.processes.marker import marked, marker_path
 from sanderling.repository import archives
 from sanderling.repository.store import Store
 from sanderling.server.allocator import Allocator
@@ -36,10 +33,10 @@ class Clients:
     """Knows who is connected, what each wants and what each was doing when it died."""
 
     def __init__(
-        self, size: int, switchboard: Switchboard, store: Store, ledger: Ledger, allocator: Allocator,
-        frontier: Frontier, control: Control, warcs: Path, run_folder: Path, topic: bytes = b"",
+        self, crew: Crew, switchboard: Switchboard, store: Store, ledger: Ledger, allocator: Allocator,
+        frontier: Frontier, control: Control, warcs: Path, topic: bytes = b"",
     ) -> None:  # fmt: skip
-        """`size` is how many are started here; others may join. `topic` is what they are told about the topic."""
+        """`crew` are those that this server starts; others may join. `topic` is what they are told about the topic."""
         self._topic = topic
         self._switchboard = switchboard
         self._store = store
@@ -48,8 +45,7 @@ class Clients:
         self._frontier = frontier
         self._control = control
         self._warcs = warcs
-        self._run_folder = run_folder
-        self._crew = Crew(size, self._command)
+        self._crew = crew
         self._wants: dict[ClientLine, int] = {}
         self._deaths_at: Counter[int] = Counter()
         self._stood_still: Counter[str] = Counter()  # looks, in a row
@@ -81,7 +77,7 @@ class Clients:
             self._switchboard.drop(line)
             return
         line.client = hello.client
-        self._allocator.join(hello.client)
+        self._allocator.join(hello.client, line.place)
         self._wants[line] = 0
         # Where the state is kept and who is told of changes is no business of clients.
         settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=())
@@ -92,7 +88,7 @@ class Clients:
         line.visits += len(report.visits)
         self._wants[line] = report.want
         if report.visits:
-            self._crew.went_well()
+            self._crew.went_well(line.client)
 
     def feed(self) -> None:
         """Gives clients what they want and the limits allow."""
@@ -114,7 +110,8 @@ class Clients:
         """Loses clients that hang or ended, and starts others. Silence before `back_since` was not theirs."""
         latest = time.monotonic() - LONGEST_SILENCE
         lines = list(self._switchboard.lines)
-        self.lose(line for line in lines if line.client and max(line.heard, back_since) < latest)
+        silent = [line for line in lines if line.client and max(line.heard, back_since) < latest and not line.away]
+        self.lose(line for line in silent if self._crew.end(line.client))
         self.lose(self._standing_still(), blame=False)
         known = {line.client for line in self._switchboard.lines}
         for name in self._crew.died_silently():
@@ -123,7 +120,8 @@ class Clients:
         self._crew.fill()
         if back_since < latest:
             overdue = self._allocator.expired(time.monotonic())
-            self.lose(line for line in list(self._switchboard.lines) if line.client in overdue)
+            late = [line for line in self._switchboard.lines if line.client in overdue and not line.away]
+            self.lose(line for line in late if self._crew.end(line.client))
 
     def _standing_still(self) -> list[ClientLine]:
         """Clients that somebody stopped. Their hosts would wait for them."""
@@ -139,9 +137,10 @@ class Clients:
         for line in lines:
             self._switchboard.drop(line)
             if self._wants.pop(line, None) is not None and not self._leaving:
+                suspect = self._crew.marked(line.client)
                 self._crew.bury(line.client)
                 archives.set_aside(self._warcs, self._store.warcs(), line.client)
-                self._allocator.leave(line.client, self._blame(line.client) if blame else 0)
+                self._allocator.leave(line.client, self._blame(line.client, suspect) if blame else 0)
 
     def dismiss(self) -> set[str]:
         """Tells all to report what is finished and to leave; returns those that are at work."""
@@ -154,9 +153,8 @@ class Clients:
         """Ends those that do not leave by themselves."""
         self._crew.disband(patience, at_work)
 
-    def _blame(self, client: str) -> int:
+    def _blame(self, client: str, suspect: int) -> int:
         """The page that ended its client more than once, which is set aside; 0 for none."""
-        suspect = marked(marker_path(self._run_folder, client))
         task = self._allocator.held(client, suspect) if suspect else None
         if task is None:
             return 0
@@ -167,16 +165,11 @@ class Clients:
         self.set_aside.append(task.id)
         return suspect
 
-    def _command(self, name: str) -> list[str]:
-        """How a client on this machine is started: what is local to it is told here and not by message."""
-        socket, marker = socket_in(self._run_folder), marker_path(self._run_folder, name)
-        return entry_points.command("client", name, socket, self._warcs.absolute(), marker)
-
     def _state(self, line: ClientLine, held: int, now: float) -> ClientState:
         pace = self._allocator.paces[line.client]
         return ClientState(
             line.client, self._crew.pid(line.client), held, line.visits, now - line.heard, pace.visits_per_second,
-            pace.bytes_per_second, pace.failing, pace.late, pace.share,
+            pace.bytes_per_second, pace.failing, pace.late, pace.share, line.machine,
         )  # fmt: skip
 
 

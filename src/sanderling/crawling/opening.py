@@ -16,7 +16,6 @@ from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import ArchiveStore, Store, WhileAway
 from sanderling.server.socket_switchboard import SocketSwitchboard
-from sanderling.server.switchboard import Switchboard
 from sanderling.settings import Settings, dump
 
 
@@ -26,7 +25,7 @@ class OpenCrawl(NamedTuple):
     settings: Settings  # with the place of the store in the database, if it is in one
     store: Store
     run_folder: Path
-    switchboard: Switchboard
+    switchboard: SocketSwitchboard
     notices: list[str]  # what was brought up to date or repaired
 
 

@@ -12,6 +12,7 @@ from sanderling.crawling import topic as topics
 from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
+from sanderling.crawling.crews import on_cluster, on_this_machine
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.opening import new_archives, open_crawl
 from sanderling.crawling.report_watch import ReportWatch
@@ -77,10 +78,12 @@ class CrawlServer:
         make_room_for_clients(crew_size)
         with contextlib.ExitStack() as undo:
             self._absence = StoreAbsence(self._notify, self._is_ending)
+            begin = on_cluster(folder, settings, undo) if settings.cluster else on_this_machine
             opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
             topics.keep(topic, folder)
-            self._store, self._switchboard = opened.store, opened.switchboard
+            self._store = opened.store
+            self._switchboard, self._crew = begin(crew_size, opened, folder)
             self._new_archives, self._published = new_archives(folder.warcs, opened.run_folder), set[str]()
             refresher = refreshing(folder.path, opened.run_folder, terms) if terms is not None else None
             parts = assemble(
@@ -97,8 +100,8 @@ class CrawlServer:
             self._control = Control(settings, folder.settings, parts.frontier)
             self._throughput = Throughput()
             self._clients = Clients(
-                crew_size, opened.switchboard, opened.store, parts.ledger, parts.allocator, parts.frontier,
-                self._control, folder.warcs, opened.run_folder, topics.for_clients(topic),
+                self._crew, self._switchboard, opened.store, parts.ledger, parts.allocator, parts.frontier,
+                self._control, folder.warcs, topics.for_clients(topic),
             )  # fmt: skip
             self._status = CrawlStatus(
                 parts.ledger, parts.limits, parts.allocator, parts.frontier, refresher, parts.observer, self._control,
@@ -158,6 +161,7 @@ class CrawlServer:
         """Crawls until the scope is exhausted, a limit is met or it is asked to stop."""
         self._asked_to_stop = asked_to_stop
         self._frontier.notify(self._notify)
+        self._crew.on_notice = self._notify
         try:
             self._messenger.start()
             if not self._frontier.exhausted():

@@ -52,6 +52,7 @@ class ClientState(Struct, frozen=True):
     share: float = (
         1.0  # the size of its leases, relative to the usual: less if it is late or failing, more if it is fast
     )
+    machine: str = ""  # of a cluster; empty for the machine of the server
 
 
 class HostState(Struct, frozen=True):

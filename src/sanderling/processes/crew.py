@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Callable, Set
+from pathlib import Path
 
 from sanderling.errors import DiskFull, RunFailed
 from sanderling.processes.child import Child
+from sanderling.processes.marker import marked, marker_path
 
 # That many deaths in a row without a single report between them are no accident, when each came before a member had
 # lived for so many seconds: those that hang, or were stopped with the terminal, did not end at once.
@@ -25,14 +27,16 @@ def new_name() -> str:
 class Crew:
     """The client processes that this server started."""
 
-    def __init__(self, size: int, command: Callable[[str], list[str]]) -> None:
-        """`command` is how a client of a given name is started."""
+    def __init__(self, size: int, command: Callable[[str], list[str]], markers: Path) -> None:
+        """`command` is how a client of a given name is started, and `markers` is where it marks what it parses."""
+        self._markers = markers
         self._command = command
         self._members: dict[str, Child] = {}
         self._started: dict[str, float] = {}
         self._size = size
         self._deaths_in_a_row = 0
         self.replaced = 0
+        self.on_notice: Callable[[str], None] = lambda text: None
 
     def fill(self) -> None:
         """Starts what is missing."""
@@ -49,12 +53,23 @@ class Crew:
         """Whether a member stands still, as after SIGSTOP; of others nothing is known."""
         return name in self._members and self._members[name].stopped
 
-    def went_well(self) -> None:
+    def went_well(self, name: str) -> None:
+        """A member brought something."""
         self._deaths_in_a_row = 0
 
     def died_silently(self) -> list[str]:
         """Members that ended, whether or not they ever said hello."""
         return [name for name, member in self._members.items() if member.code is not None]
+
+    def end(self, name: str) -> bool:
+        """Ends a member that hangs; True because it is certain that it is dead then."""
+        if name in self._members:
+            self._members[name].kill()
+        return True
+
+    def marked(self, name: str) -> int:
+        """The page that a dead member was parsing; 0 for none."""
+        return marked(marker_path(self._markers, name))
 
     def bury(self, name: str) -> None:
         """Makes sure that a member is dead, so that nobody else writes to its files, and forgets it."""

@@ -38,6 +38,7 @@ _ORIGINAL = (
     (b"WARC-Payload-Digest", _DIGEST),
 )
 _SMALL_LEVEL = 0
+_SMALL = tuple(b"WARC/1.1\r\nWARC-Type: %b\r\n" % kind for kind in (b"request", b"metadata", b"warcinfo"))
 _REQUEST, _RESPONSE = b"application/http;msgtype=request", b"application/http;msgtype=response"
 _NOTES = b"application/warc-fields"
 # Of a conversion: what the headers of the page say to robots.
@@ -225,6 +226,12 @@ def record(
             b"\r\n\r\n",
         )
     )  # fmt: skip
+
+
+def packed_record(content: bytes) -> bytes:
+    """An uncompressed record as a `WarcWriter` writes it."""
+    small = content.startswith(_SMALL)
+    return igzip_lib.compress(content, _SMALL_LEVEL if small else _BODY_LEVEL, igzip_lib.COMP_GZIP)
 
 
 def _date(at: float) -> bytes:

@@ -129,6 +129,7 @@ class Allocator:
         # all that were ever taken from its front.
         self._lines: dict[str, OrderedDict[int, QueuedHost]] = {"": OrderedDict()}
         self._own: dict[str, dict[int, QueuedHost]] = {}
+        self._at: dict[str, str] = {}  # the client at each place
         self._held: dict[int, Held] = {}
         self.paces: dict[str, ClientPace] = {}
 
@@ -146,14 +147,17 @@ class Allocator:
         """URLs that are queued, about: some of them may turn out to be excluded."""
         return sum(max(0, site.queued) for site in self._sites.values())
 
-    def join(self, client: str) -> None:
+    def join(self, client: str, place: str = "") -> None:
+        """`place` is what the hosts of a client are found by: a client of the same place gets the same hosts."""
         self._own[client] = {}
+        self._at[place or client] = client
         self.paces[client] = ClientPace(time.monotonic())
         self._line_up()
 
     def leave(self, client: str, doomed: int = 0) -> None:
         """Takes back all that a client held, save a URL that nobody shall get again."""
         self._own.pop(client, None)
+        self._at = {place: name for place, name in self._at.items() if name != client}
         self.paces.pop(client, None)
         self._line_up()
         for held in [held for held in self._held.values() if held.client == client]:
@@ -434,7 +438,7 @@ class Allocator:
         if site.keeper in self._own:
             return site.keeper
         name = site.address.name if site.address is not None else site.host.origin
-        return owner(name, self._own) if self._belongs else ""
+        return self._at.get(owner(name, self._at), "") if self._belongs else ""
 
     def _withdraw(self, site: QueuedHost) -> None:
         self._lines[self._line_of(site)].pop(site.host.id, None)

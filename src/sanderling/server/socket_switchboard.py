@@ -74,6 +74,10 @@ class SocketSwitchboard:
     def lines(self) -> Set[ClientLine]:
         return self._connections.keys()
 
+    def fileno(self) -> int:
+        """Readable when there is something to poll."""
+        return self._selector.fileno()
+
     def poll(self, timeout: float) -> tuple[list[tuple[ClientLine, ToServer]], list[ClientLine]]:
         arrived: list[tuple[ClientLine, ToServer]] = []
         lost: list[ClientLine] = []

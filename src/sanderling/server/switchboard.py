@@ -12,6 +12,9 @@ class ClientLine:
 
     def __init__(self) -> None:
         self.client = ""  # its name; somebody who only asks has none
+        self.machine = ""  # the machine of a cluster that it runs on
+        self.place = ""  # a name that the client of the next run has, too; empty for none
+        self.away = False  # its machine is out of reach, and may come back
         self.clock = RemoteClock()
         self.heard = 0.0
         self.visits = 0

@@ -1,0 +1,134 @@
+"""`sanderling cluster`: makes machines part of a cluster, and shows which there are."""
+
+import argparse
+import shlex
+import socket
+import sys
+
+from sanderling.cluster.credentials import Credentials, is_loopback
+from sanderling.cluster.node import DEFAULT_PORT
+from sanderling.cluster.node import run as run_node
+from sanderling.errors import UsageError
+
+_ABOUT = """Makes machines part of a cluster, so that a crawl can run its clients on all of them.
+
+Examples:
+  sanderling cluster start                      a cluster of this machine alone
+  sanderling cluster init                       token and certificates, once
+  sanderling cluster start --own 10.0.0.1       the head, for other machines to join
+  sanderling cluster join                       shows what to run on other machines
+  sanderling cluster join 10.0.0.1:6380         on another machine
+  sanderling cluster status                     which machines there are
+  sanderling crawl https://example.org/ -d example --cluster auto --clients 16
+"""
+
+
+def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser("cluster", help="make machines part of a cluster", description=_ABOUT)
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    actions.add_parser("init", help="make the token and the certificates of a cluster").set_defaults(run=_init)
+    start = actions.add_parser("start", help="run the head of a cluster on this machine, until it is stopped")
+    start.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"where machines join (default: {DEFAULT_PORT})")
+    _add_machine(start)
+    start.set_defaults(run=_start)
+    join = actions.add_parser("join", help="make this machine part of a cluster, or show how")
+    join.add_argument("address", nargs="?", default="", help="HOST:PORT of the head; without it, the command is shown")
+    _add_machine(join)
+    join.set_defaults(run=_join)
+    actions.add_parser("status", help="show the machines of the cluster").set_defaults(run=_status)
+
+
+def _add_machine(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--own", default="", metavar="ADDRESS", help="where other machines reach this one")
+    parser.add_argument("--name", default="", help="a lasting name of this machine (default: its address)")
+    parser.add_argument("--weight", type=int, metavar="N", help="how many clients it takes (default: one per core)")
+
+
+def _init(options: argparse.Namespace) -> int:
+    credentials = Credentials()
+    if credentials.authority[0].exists():
+        raise UsageError(f"{credentials.path} has certificates already; remove the folder to begin anew")
+    credentials.make_authority()
+    print(f"{credentials.path} holds a token and certificates. Copy it to the other machines, and to nobody else.")
+    print("next: `sanderling cluster start --own ADDRESS` with the address of this machine")
+    return 0
+
+
+def _start(options: argparse.Namespace) -> int:
+    credentials = Credentials()
+    own = options.own or "127.0.0.1"
+    if not is_loopback(own) and not credentials.authority[0].exists():
+        raise UsageError("other machines could reach this cluster: run `sanderling cluster init` first")
+    credentials.make_token()
+    address = f"{own}:{options.port}"
+    return run_node(
+        credentials, head=True, address=address, own=own, name=options.name, weight=options.weight,
+        on_started=lambda: _started(credentials, address),
+    )  # fmt: skip
+
+
+def _started(credentials: Credentials, address: str) -> str:
+    credentials.note_address(address)
+    return (
+        f"A cluster runs at {address} until this command is stopped.\n"
+        "next: `sanderling crawl URL -d DIR --cluster auto` in another terminal\n"
+    )
+
+
+def _join(options: argparse.Namespace) -> int:
+    credentials = Credentials()
+    if not options.address:
+        return _show_join(credentials)
+    if ":" not in options.address:
+        options.address = f"{options.address}:{DEFAULT_PORT}"
+    if not credentials.token.exists():
+        raise UsageError(f"this machine has no token in {credentials.path}: copy that folder from the head")
+    own = options.own or _own_towards(options.address)
+    return run_node(
+        credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
+        on_started=lambda: _joined(credentials, options.address),
+    )  # fmt: skip
+
+
+def _joined(credentials: Credentials, address: str) -> str:
+    credentials.note_address(address)
+    return f"This machine is part of the cluster at {address} until this command is stopped.\n"
+
+
+def _show_join(credentials: Credentials) -> int:
+    address = credentials.address
+    if not address:
+        raise UsageError("no cluster was started here: run `sanderling cluster start` first")
+    folder = shlex.quote(str(credentials.path))
+    if is_loopback(address):
+        print("The cluster is closed to other machines. On this one, another node is started with:")
+    else:
+        print(f"Copy {folder} to the same place on the other machine, for example:")
+        print(f"  scp -pr {folder} OTHER:{shlex.quote(str(credentials.path.parent))}/")
+        print("Then run there:")
+    print(f"  sanderling cluster join {address}")
+    return 0
+
+
+def _own_towards(address: str) -> str:
+    """The address of this machine by which the other one sees it."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+            line.connect((host, int(port)))
+            own: str = line.getsockname()[0]
+            return own
+    except (OSError, ValueError) as error:
+        raise UsageError(f"{address} is not the address of a cluster: {error}") from None
+
+
+def _status(options: argparse.Namespace) -> int:
+    from sanderling.cluster.engine import Engine
+
+    engine = Engine("auto")
+    try:
+        for node in sorted(engine.nodes, key=lambda node: node.name):
+            sys.stdout.write(f"{node.name:24}{node.weight:6.0f} clients{'  (this machine)' * node.here}\n")
+    finally:
+        engine.close()
+    return 0

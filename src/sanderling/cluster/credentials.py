@@ -1,0 +1,182 @@
+"""What the machines of a cluster share so that nobody else can join: a token, and certificates for TLS.
+
+A folder holds it, readable by its owner only. Whoever has it can run programs on every machine of the cluster.
+"""
+
+import datetime
+import ipaddress
+import os
+import secrets
+import socket
+from pathlib import Path
+
+from sanderling.errors import UsageError
+from sanderling.files import write_whole
+
+FOLDER = "SANDERLING_CLUSTER"
+_YEARS = 10
+
+
+class Credentials:
+    """The folder of a cluster on this machine."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        named = os.environ.get(FOLDER)
+        self.path = path or (Path(named) if named else Path.home() / ".config" / "sanderling" / "cluster")
+
+    @property
+    def token(self) -> Path:
+        return self.path / "token"
+
+    @property
+    def authority(self) -> tuple[Path, Path]:
+        """The certificate that vouches for all machines, and its key."""
+        return self.path / "ca.pem", self.path / "ca.key"
+
+    @property
+    def own(self) -> tuple[Path, Path]:
+        """The certificate of this machine, and its key."""
+        return self.path / "machine.pem", self.path / "machine.key"
+
+    @property
+    def address(self) -> str:
+        """Where the head is that this machine started or joined; empty for none."""
+        try:
+            return (self.path / "address").read_text().strip()
+        except OSError:
+            return ""
+
+    def note_address(self, address: str) -> None:
+        write_private(self.path / "address", address.encode())
+
+    def make_token(self) -> None:
+        """Makes the token, unless there is one."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not self.token.exists():
+            write_private(self.token, secrets.token_hex(32).encode())
+
+    def make_authority(self) -> None:
+        """Makes what a cluster over a network needs, unless it is there."""
+        self.make_token()
+        if not self.authority[0].exists():
+            certificate, key = _authority()
+            write_private(self.authority[1], key)
+            write_private(self.authority[0], certificate)
+
+    def make_own(self, address: str) -> None:
+        """Makes a certificate for this machine at an address."""
+        certificate, key = _signed(self.authority, address)
+        write_private(self.own[1], key)
+        write_private(self.own[0], certificate)
+
+    def require_private(self) -> None:
+        """Refuses files that others can read."""
+        for path in (self.token, self.authority[1], self.own[1]):
+            if path.exists() and path.stat().st_mode & 0o077:
+                raise UsageError(f"{path} can be read by other users of this machine: run `chmod 600 {path}`")
+
+    def environment(self, address: str) -> dict[str, str]:
+        """The environment variables by which Ray uses the credentials. TLS is for addresses that others can reach."""
+        if not self.token.exists():
+            return {}
+        self.require_private()
+        found = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(self.token)}
+        if not is_loopback(address):
+            if not self.own[0].exists():
+                raise UsageError(
+                    f"there is no certificate of this machine in {self.path}: make it with `sanderling cluster init` on one "
+                    "machine, and copy the folder to the others"
+                )
+            found |= {
+                "RAY_USE_TLS": "1", "RAY_TLS_SERVER_CERT": str(self.own[0]), "RAY_TLS_SERVER_KEY": str(self.own[1]),
+                "RAY_TLS_CA_CERT": str(self.authority[0]),
+            }  # fmt: skip
+        return found
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an address, with or without a port, cannot be reached from another machine."""
+    host = address.rpartition(":")[0] or address
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Writes a file that only its owner can read, from the first moment on."""
+    before = os.umask(0o077)
+    try:
+        write_whole(path, content)
+    finally:
+        os.umask(before)
+
+
+def _authority() -> tuple[bytes, bytes]:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, f"Sanderling cluster {secrets.token_hex(4)}")])
+    begin, end = _validity()
+    certificate = (
+        x509.CertificateBuilder().subject_name(name).issuer_name(name).public_key(key.public_key())
+        .serial_number(x509.random_serial_number()).not_valid_before(begin).not_valid_after(end)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .sign(key, hashes.SHA256())
+    )  # fmt: skip
+    return _pem(certificate, key)
+
+
+def _signed(authority: tuple[Path, Path], address: str) -> tuple[bytes, bytes]:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    try:
+        issuer = x509.load_pem_x509_certificate(authority[0].read_bytes())
+        signing = serialization.load_pem_private_key(authority[1].read_bytes(), None)
+    except (OSError, ValueError):
+        raise UsageError(
+            f"{authority[0].parent} has no certificates: run `sanderling cluster init`, or copy the folder from the machine "
+            "that did"
+        ) from None
+    key = ec.generate_private_key(ec.SECP256R1())
+    begin, end = _validity()
+    names: list[x509.GeneralName] = [x509.DNSName("localhost"), x509.DNSName(socket.gethostname())]
+    for each in dict.fromkeys(("127.0.0.1", address)):
+        try:
+            names.append(x509.IPAddress(ipaddress.ip_address(each)))
+        except ValueError:
+            names.append(x509.DNSName(each))
+    assert isinstance(signing, ec.EllipticCurvePrivateKey)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, socket.gethostname()[:64])]))
+        .issuer_name(issuer.subject).public_key(key.public_key()).serial_number(x509.random_serial_number())
+        .not_valid_before(begin).not_valid_after(end)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
+        .sign(signing, hashes.SHA256())
+    )  # fmt: skip
+    return _pem(certificate, key)
+
+
+def _validity() -> tuple[datetime.datetime, datetime.datetime]:
+    """From yesterday on, because clocks may differ by hours."""
+    now = datetime.datetime.now(datetime.UTC)
+    return now - datetime.timedelta(days=1), now + datetime.timedelta(days=365 * _YEARS)
+
+
+def _pem(certificate: object, key: object) -> tuple[bytes, bytes]:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    assert isinstance(certificate, x509.Certificate) and isinstance(key, ec.EllipticCurvePrivateKey)
+    encoding = serialization.Encoding.PEM
+    secret = key.private_bytes(encoding, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    return certificate.public_bytes(encoding), secret

@@ -1,0 +1,179 @@
+"""Keeps the wanted number of clients alive on the machines of a cluster, whichever there are."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Set
+
+from sanderling import __version__
+from sanderling.cluster.engine import Engine, Node
+from sanderling.cluster.link import MachineLink
+from sanderling.cluster.messages import CLUSTER_PROTOCOL, Greeting, Terms, encode
+from sanderling.cluster.placement import placed
+from sanderling.cluster.switchboard import ClusterSwitchboard
+from sanderling.errors import RunFailed
+from sanderling.model import Stop
+from sanderling.processes.crew import AT_ONCE, HOPELESS, NO_ROOM, new_name
+
+# A machine on which nothing goes well is tried again after so many seconds.
+AGAIN_AFTER = 60.0
+# For so many seconds, clients of a machine that is beginning are not started elsewhere.
+BEGINS_WITHIN = 20.0
+
+
+class Member:
+    """A client that was started on a machine."""
+
+    def __init__(self, link: MachineLink, slot: int) -> None:
+        self.link = link
+        self.slot = slot
+        self.started = time.monotonic()
+        self.leaving = False
+
+
+class ClusterCrew:
+    """The clients of a crawl on a cluster."""
+
+    def __init__(self, size: int, engine: Engine, switchboard: ClusterSwitchboard, terms: Terms) -> None:
+        self._size = size
+        self._engine = engine
+        self._switchboard = switchboard
+        self._terms = encode(terms)
+        self._members: dict[str, Member] = {}
+        self._deaths_in_a_row: Counter[str] = Counter()
+        self._not_before: dict[str, float] = {}  # when a machine may be tried again
+        self._refused: dict[str, str] = {}  # machines that cannot take part, and why
+        self._said_waiting = False
+        self.replaced = 0
+        self.on_notice: Callable[[str], None] = lambda text: None
+        switchboard.on_greeting = self._greet
+        switchboard.on_lost = self._lose
+        switchboard.on_notice = lambda text: self.on_notice(text)
+
+    def fill(self) -> None:
+        """Starts what is missing, where there is room for it, and ends what is too much."""
+        self._link_machines()
+        begun = time.monotonic() - BEGINS_WITHIN
+        links = [
+            link for link in self._switchboard.links if link.gone is None and (link.greeted or link.opened > begun)
+        ]
+        self._say_whether_waiting(bool(links))
+        plan = placed(self._weights([link.node for link in links]), self._size)
+        for link in links:
+            if link.greeted:
+                self._set(link, plan.get(link.name, 0))
+
+    def pid(self, name: str) -> int:
+        """Processes of other machines have no number here."""
+        return 0
+
+    def is_stopped(self, name: str) -> bool:
+        """Nothing is known of processes on other machines. One that stands still is ended for its silence."""
+        return False
+
+    def went_well(self, name: str) -> None:
+        if (member := self._members.get(name)) is not None:
+            self._deaths_in_a_row.pop(member.link.name, None)
+
+    def died_silently(self) -> list[str]:
+        """Members that ended, whether or not they ever said hello."""
+        return [name for name in self._switchboard.ended if name in self._members]
+
+    def end(self, name: str) -> bool:
+        """Has a member ended. It is dead only when its machine says so: then its line is lost."""
+        if (member := self._members.get(name)) is not None:
+            member.link.end(name)
+        return False
+
+    def marked(self, name: str) -> int:
+        """The page that a dead member was parsing."""
+        ended = self._switchboard.ended.get(name)
+        return ended.marked if ended is not None else 0
+
+    def bury(self, name: str) -> None:
+        """Forgets a member that is dead."""
+        member, ended = self._members.pop(name, None), self._switchboard.ended.pop(name, None)
+        if member is None or member.leaving:
+            return
+        self.replaced += 1
+        machine = member.link.name
+        if ended is not None and ended.code == NO_ROOM:
+            self._rest(machine, f"{machine} has no disk space left for the spool")
+            return
+        at_once = time.monotonic() - member.started < AT_ONCE
+        self._deaths_in_a_row[machine] = self._deaths_in_a_row[machine] + 1 if at_once else 0
+        if self._deaths_in_a_row[machine] >= HOPELESS:
+            code = ended.code if ended is not None else "unknown"
+            self._rest(machine, f"{HOPELESS} clients in a row ended at once on {machine} (the last with code {code})")
+            if all(link.name in self._not_before for link in self._switchboard.links):
+                raise RunFailed(f"{HOPELESS} client processes in a row ended at once on every machine")
+
+    def disband(self, patience: float, at_work: Set[str]) -> None:
+        """All end with their machines, when the switchboard is closed."""
+        self._members.clear()
+
+    # ---- machines
+
+    def _link_machines(self) -> None:
+        linked, now = {link.node.id for link in self._switchboard.links}, time.monotonic()
+        for node in self._engine.nodes:
+            if node.id not in linked and node.name not in self._refused and self._not_before.get(node.id, 0.0) <= now:
+                self._not_before.pop(node.id, None)
+                self._switchboard.open(self._named_once(node), self._engine.start(node, self._terms))
+
+    def _named_once(self, node: Node) -> Node:
+        """Two machines of one name would share their hosts."""
+        taken, number = {link.name for link in self._switchboard.links}, 1
+        found = node
+        while found.name in taken:
+            number += 1
+            found = node._replace(name=f"{node.name}-{number}")
+        return found
+
+    def _greet(self, link: MachineLink, greeting: Greeting) -> None:
+        if greeting.protocol != CLUSTER_PROTOCOL or greeting.sanderling != __version__:
+            self._refused[link.name] = why = (
+                f"{link.name} runs Sanderling {greeting.sanderling}, and the server {__version__}"
+            )
+            self.on_notice(f"{why}: it gets no clients")
+            return
+        link.greeted = True
+
+    def _lose(self, link: MachineLink, why: str) -> None:
+        for name, member in list(self._members.items()):
+            if member.link is link and name not in link.lines:  # the others are lost with their lines
+                del self._members[name]
+        self._not_before[link.node.id] = time.monotonic() + (1.0 if link.greeted else AGAIN_AFTER)
+        self.on_notice(f"{link.name} is lost: {why}; what it held goes to others")
+
+    def _rest(self, machine: str, why: str) -> None:
+        """Leaves a machine alone for a while."""
+        self._not_before[machine] = time.monotonic() + AGAIN_AFTER
+        self._deaths_in_a_row.pop(machine, None)
+        self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
+
+    def _weights(self, nodes: list[Node]) -> dict[str, float]:
+        """The machine of the server keeps a core for the server, when there are others."""
+        now = time.monotonic()
+        usable = [node for node in nodes if self._not_before.get(node.name, 0.0) <= now]
+        others = any(not node.here and node.weight for node in usable)
+        return {node.name: max(0.0, node.weight - 1) if node.here and others else node.weight for node in usable}
+
+    def _say_whether_waiting(self, some: bool) -> None:
+        if not some and not self._said_waiting and self._members:
+            self.on_notice("no machine of the cluster can be reached; waiting for one")
+        self._said_waiting = not some
+
+    def _set(self, link: MachineLink, count: int) -> None:
+        """Has so many clients on a machine."""
+        members = {name: each for name, each in self._members.items() if each.link is link and not each.leaving}
+        taken = {each.slot for each in members.values()}
+        for name in sorted(members, key=lambda name: -members[name].slot)[: max(0, len(members) - count)]:
+            members[name].leaving = True
+            if name in link.lines:
+                self._switchboard.send(link.lines[name], Stop())
+            else:
+                link.end(name)
+        for slot in [slot for slot in range(count) if slot not in taken][: max(0, count - len(members))]:
+            name = new_name()
+            self._members[name] = Member(link, slot)
+            link.start(name, f"{link.name}/{slot}")

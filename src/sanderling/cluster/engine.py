@@ -1,0 +1,197 @@
+"""Ray, as far as Sanderling needs it: connects, lists the machines, and starts an actor on one. Nothing else imports it.
+
+Calls carry bytes and numbers only. Who is a member of a Ray cluster may run code on all of it, so a cluster has to be
+closed to others: `sanderling cluster` sets it up that way.
+"""
+
+import contextlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from sanderling.cluster.credentials import Credentials, is_loopback
+from sanderling.errors import RunFailed, UsageError
+
+# Seconds between two looks at which machines there are.
+LOOK_EVERY = 1.0
+NAMESPACE = "sanderling"
+# A label or else the address names a machine; `sanderling cluster join --name` sets the label.
+LABEL = "sanderling-machine"
+WEIGHT = "sanderling-weight"  # how many clients a machine takes, if not one a core
+
+
+class Gone(NamedTuple):
+    """An actor that cannot be called any more."""
+
+    certain: bool  # its process is known to be dead; otherwise it may be only out of reach
+    why: str
+
+
+class Node(NamedTuple):
+    """A machine that is part of the cluster."""
+
+    id: str
+    name: str
+    weight: float
+    here: bool  # the server runs on it
+
+
+OnReply = Callable[[bytes | Gone], None]
+
+
+class Actor:
+    """A `Machine` that runs elsewhere."""
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    def tell(self, number: int, batch: bytes) -> None:
+        self._handle.tell.remote(number, batch)
+
+    def hear(self, seen: int, on_reply: OnReply) -> None:
+        """`on_reply` is called by a thread of the engine."""
+
+        def done(future: Any) -> None:
+            error = future.exception()
+            on_reply(future.result() if error is None else _gone(error))
+
+        self._handle.hear.remote(seen).future().add_done_callback(done)
+
+    def kill(self) -> None:
+        import ray
+
+        with contextlib.suppress(Exception):  # the engine may be gone itself
+            ray.kill(self._handle, no_restart=True)
+
+
+class Engine:
+    """The connection of this process to a cluster."""
+
+    def __init__(self, address: str) -> None:
+        self._started = _connect(address)
+        self._nodes = _nodes()
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="cluster-nodes", daemon=True).start()
+
+    @property
+    def nodes(self) -> list[Node]:
+        """The machines that are there, as of a second ago."""
+        return self._nodes
+
+    def start(self, node: Node, terms: bytes) -> Actor:
+        """Starts an actor on a machine. It ends with this process."""
+        import ray
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        from sanderling.cluster.machine import Machine
+
+        where = NodeAffinitySchedulingStrategy(node.id, soft=False)
+        actor: Any = ray.remote(Machine)
+        return Actor(
+            actor.options(
+                num_cpus=0, scheduling_strategy=where, max_restarts=0, max_task_retries=-1, max_concurrency=1000
+            ).remote(terms)
+        )
+
+    def close(self) -> None:
+        self._closed.set()
+        if self._started:
+            import ray
+
+            ray.shutdown()
+
+    def _watch(self) -> None:
+        while not self._closed.wait(LOOK_EVERY):
+            with contextlib.suppress(Exception):  # the head of the cluster may be away for a while
+                self._nodes = _nodes()
+
+
+def _connect(address: str) -> bool:
+    """Connects; False when this process was connected before."""
+    if address.startswith("ray://"):
+        raise UsageError(
+            f"cluster = {address!r} is a Ray client address; name the head as HOST:PORT and run this on a machine of the "
+            "cluster"
+        )
+    credentials = Credentials()
+    if address == "auto" and credentials.address:
+        address = credentials.address
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if "RAY_AUTH_MODE" not in os.environ:  # somebody who runs a cluster of Ray in another way may have set it
+        os.environ.update(credentials.environment(address) if address != "auto" else {})
+    try:
+        import ray
+        import ray._private.services as services
+        import ray._private.worker as worker
+    except ImportError as error:
+        raise UsageError(f"a cluster needs `pip install 'sanderling[cluster]'` ({error})") from None
+    if ray.is_initialized():
+        return False
+    if is_loopback(address):  # Ray replaces loopback addresses by ones that others can reach
+        services.resolve_ip_for_localhost = as_given
+    # It would write what goes on in the cluster to standard output, among the results of a command.
+    worker.print_to_stdstream = _to_log
+    problem = ""
+    before = time.monotonic()
+    try:
+        ray.init(
+            address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR,
+            configure_logging=False,
+        )  # fmt: skip
+    except Exception as error:  # Ray raises anything at all, and some of it with pages of text
+        problem = _sentence(address, error, time.monotonic() - before)
+    if problem:
+        raise RunFailed(problem)
+    return True
+
+
+def _sentence(address: str, error: Exception, seconds: float) -> str:
+    said = str(error)
+    if "ersion mismatch" in said:
+        lines = [line.strip() for line in said.splitlines() if "Ray:" in line or "Python:" in line]
+        return f"the cluster at {address} runs other versions than this machine: {', '.join(lines)}"
+    if "uthentic" in said or "oken" in said:
+        return f"the cluster at {address} does not accept this machine's token: {said.strip().splitlines()[0]}"
+    if address == "auto":
+        return "this machine is not part of a cluster: start one with `sanderling cluster start`, or join one"
+    return f"no cluster answers at {address} ({type(error).__name__}: {said.strip().splitlines()[0][:200]})"
+
+
+def _nodes() -> list[Node]:
+    import ray
+
+    here = ray.get_runtime_context().get_node_id()
+    return [_node(each, here) for each in ray.nodes() if each["Alive"]]
+
+
+def _node(each: dict[str, Any], here: str) -> Node:
+    labels, cores = each.get("Labels", {}), float(each.get("Resources", {}).get("CPU", 0.0))
+    weight = float(labels[WEIGHT]) if str(labels.get(WEIGHT, "")).isdigit() else cores
+    return Node(each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here)
+
+
+def _gone(error: BaseException) -> Gone:
+    import ray.exceptions
+
+    said = str(error)
+    certain = isinstance(error, ray.exceptions.ActorDiedError) and "worker process has died" in said
+    if getattr(error, "actor_init_failed", False) or isinstance(error, ray.exceptions.RayTaskError):
+        certain = True
+    why = "its process died" if certain else "it cannot be reached"
+    if "ModuleNotFoundError" in said:
+        why = "Sanderling is not installed there, or in another version"
+    elif isinstance(error, ray.exceptions.RayTaskError):
+        why = said.strip().splitlines()[-1][:200]
+    return Gone(certain, why)
+
+
+def as_given(host: str) -> str:
+    return host
+
+
+def _to_log(data: dict[str, Any], *_: object, **__: object) -> None:
+    for line in data.get("lines", ()):
+        logging.getLogger("sanderling").debug("ray: %s", line)

@@ -1,0 +1,93 @@
+"""Messages between the server and the machines on which its clients run.
+
+They carry the frames of `model/messages.py` as they are. A batch is one call of the engine.
+"""
+
+import msgspec
+from msgspec import Struct
+
+from sanderling.model.messages import ClientName
+
+# Increase it whenever a message changes its meaning. A server sends no work to a machine with another number.
+CLUSTER_PROTOCOL = 1
+
+
+class Terms(Struct, frozen=True):
+    """What a machine is told when it begins."""
+
+    fence: float  # seconds without a sign of the server after which its clients are ended
+    compress: bool = False  # send archives as zstd
+    files: dict[str, bytes] = {}  # files that the settings name, for the folder of its clients
+
+
+class Start(Struct, frozen=True, tag=True):
+    """Server to machine: start a client."""
+
+    client: ClientName
+
+
+class Deliver(Struct, frozen=True, tag=True):
+    """Server to machine: pass a message on to a client."""
+
+    client: ClientName
+    frame: bytes
+
+
+class End(Struct, frozen=True, tag=True):
+    """Server to machine: end a client at once."""
+
+    client: ClientName
+
+
+Order = Start | Deliver | End
+
+
+class Greeting(Struct, frozen=True, tag=True):
+    """Machine to server, first: what runs there."""
+
+    protocol: int
+    sanderling: str
+    python: str
+    spool: str  # the folder where it keeps what is not sent yet
+
+
+class Piece(Struct, frozen=True, tag=True):
+    """Machine to server: a part of an archive of a client. The report that names it follows."""
+
+    client: ClientName
+    warc: str
+    offset: int
+    size: int  # of the part as it lies in the archive
+    digest: bytes  # xxh3_128 of the same
+    packed: bytes
+    zstd: bool = False
+
+
+class Said(Struct, frozen=True, tag=True):
+    """Machine to server: a message of a client."""
+
+    client: ClientName
+    frame: bytes
+
+
+class Ended(Struct, frozen=True, tag=True):
+    """Machine to server: a client is dead, and nothing more will come from it."""
+
+    client: ClientName
+    code: int
+    marked: int = 0  # the page that it was parsing
+
+
+Word = Greeting | Piece | Said | Ended
+
+
+class Reply(Struct, frozen=True, array_like=True):
+    """What a machine says at once. The server takes each number once, in order."""
+
+    number: int
+    words: list[Word]
+
+
+encode = msgspec.msgpack.Encoder().encode
+decode_orders = msgspec.msgpack.Decoder(list[Order]).decode
+decode_reply = msgspec.msgpack.Decoder(Reply).decode

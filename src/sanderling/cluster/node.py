@@ -1,0 +1,122 @@
+"""Makes this machine part of a cluster: runs a node of Ray in the foreground, closed to everybody without the token."""
+
+import contextlib
+import os
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from sanderling.cluster.credentials import Credentials, is_loopback
+from sanderling.cluster.engine import LABEL, WEIGHT, as_given
+from sanderling.errors import RunFailed, UsageError
+
+DEFAULT_PORT = 6380  # Ray's own is also that of Redis
+_STARTED = "Ray runtime started"
+# A node that is cut off is noticed after 11 s instead of a minute. Reports of a hundred pages, 60 KB and more, travel in
+# the call itself: through the object store they cost five times as much.
+_TUNED = {
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "2000",
+    "RAY_health_check_failure_threshold": "3",
+    "RAY_max_direct_call_object_size": "2000000",
+    "RAY_USAGE_STATS_ENABLED": "0",
+}
+# Sanderling keeps nothing in the object store.
+_OBJECT_STORE = 100 << 20
+
+
+def run(
+    credentials: Credentials, *, head: bool, address: str, own: str, name: str, weight: int | None,
+    on_started: Callable[[], str],
+) -> int:  # fmt: skip
+    """Runs until it is ended by a signal. `address` is that of the head, `own` is where others reach this machine.
+
+    `on_started` returns what the user is told when the node runs.
+    """
+    loopback = is_loopback(own)
+    if loopback != is_loopback(address):
+        raise UsageError(f"{own} cannot be reached from {address}: name this machine's address with --own")
+    if not loopback:
+        credentials.make_own(own)
+    os.environ.update(_TUNED | credentials.environment(own))
+    try:
+        import ray._private.services as services
+        from ray.scripts.scripts import start
+    except ImportError as error:
+        raise UsageError(f"a cluster needs `pip install 'sanderling[cluster]'` ({error})") from None
+    if loopback:  # Ray replaces loopback addresses by ones that others can reach
+        services.resolve_ip_for_localhost = as_given
+    with contextlib.closing(_Output(on_started)) as output:
+        try:
+            start.main(
+                args=_arguments(head=head, address=address, own=own, name=name, weight=weight), standalone_mode=False
+            )
+        except KeyboardInterrupt:
+            return 130
+        except SystemExit as end:
+            if not output.started:
+                raise RunFailed(f"this machine could not become part of a cluster: {output.last()}") from None
+            return int(end.code or 0)
+        except Exception as error:  # whatever Ray raises
+            said = str(error).strip().splitlines() or [output.last()]
+            raise RunFailed(f"this machine could not become part of a cluster: {said[0]}") from None
+    return 0
+
+
+def _arguments(*, head: bool, address: str, own: str, name: str, weight: int | None) -> list[str]:
+    host, _, port = address.rpartition(":")
+    arguments = [
+        "--block", f"--node-ip-address={own}", "--disable-usage-stats", "--include-log-monitor=false",
+        f"--object-store-memory={_OBJECT_STORE}", "--min-worker-port=0", "--max-worker-port=0",
+        f"--temp-dir={_place()}",
+    ]  # fmt: skip
+    labels = {LABEL: name, WEIGHT: "" if weight is None else str(weight)}
+    if said := ",".join(f"{label}={value}" for label, value in labels.items() if value):
+        arguments.append(f"--labels={said}")
+    if head:
+        return [*arguments, "--head", f"--port={port}", "--include-dashboard=false"]
+    return [*arguments, f"--address={host}:{port}"]
+
+
+def _place() -> Path:
+    """For Ray's sockets and logs. Its path must be short."""
+    place = Path(tempfile.gettempdir()) / f"sanderling-ray-{os.getuid()}"
+    place.mkdir(mode=0o700, exist_ok=True)
+    return place
+
+
+class _Output:
+    """Reads what Ray writes, and keeps it from the user: it advises commands that open the cluster to everybody."""
+
+    def __init__(self, on_started: Callable[[], str]) -> None:
+        self._on_started = on_started
+        self._lines: list[str] = []
+        self.started = False
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self._kept = os.dup(1), os.dup(2)
+        out, into = os.pipe()
+        os.dup2(into, 1)
+        os.dup2(into, 2)
+        os.close(into)
+        self._thread = threading.Thread(target=self._read, args=(out,), daemon=True)
+        self._thread.start()
+
+    def last(self) -> str:
+        return next((line for line in reversed(self._lines) if line), "it did not say why")
+
+    def close(self) -> None:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        for number, kept in enumerate(self._kept, 1):
+            os.dup2(kept, number)
+
+    def _read(self, pipe: int) -> None:
+        with os.fdopen(pipe, errors="replace") as lines:
+            for line in lines:
+                self._lines = [*self._lines[-20:], line.strip()]
+                if _STARTED in line and not self.started:
+                    self.started = True
+                    os.write(self._kept[0], self._on_started().encode())

@@ -1,0 +1,87 @@
+"""The archives of a machine's clients until they are sent: files in a temporary folder that nobody else uses."""
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from xxhash import xxh3_128_digest
+
+from sanderling.cluster.messages import Piece
+from sanderling.cluster.pieces import Packer
+
+_PREFIX = "sanderling-spool-"
+_LOCK = "lock"
+# A report of a hundred pages has less than a megabyte of archive; a call of the engine has a limit.
+LARGEST_PIECE = 8 << 20
+
+
+class Spool:
+    """A folder with the archives, the markers and the socket of the clients of one machine."""
+
+    def __init__(self, files: dict[str, bytes]) -> None:
+        """`files` are put where clients look for what the settings name."""
+        clear_up(Path(tempfile.gettempdir()))
+        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        self._lock = _locked(self.folder / _LOCK)
+        self.warcs = self.folder / "warc"
+        self._new = self.warcs / self.folder.name  # where clients make new archives; they stay there
+        self._new.mkdir(parents=True)
+        for name, content in files.items():
+            (self.folder / Path(name).name).write_bytes(content)
+        self._sent: dict[str, int] = {}
+
+    @property
+    def socket(self) -> Path:
+        return self.folder / "socket"
+
+    def pieces(self, client: str, ends: dict[str, int], packer: Packer) -> Iterator[Piece]:
+        """What has to be sent before a report that says how far each archive is."""
+        for name, end in ends.items():
+            path = self._new / name
+            with path.open("rb") as file:
+                while (start := self._sent.get(name, 0)) < end:
+                    content = os.pread(file.fileno(), min(end - start, LARGEST_PIECE), start)
+                    if not content:
+                        raise EOFError(f"{name} ends before byte {end}")
+                    self._sent[name] = start + len(content)
+                    packed = packer.pack(content)
+                    yield Piece(
+                        client, name, start, len(content), xxh3_128_digest(content), packed.content, packed.zstd
+                    )
+        self._forget_older(client, ends)
+
+    def forget(self, client: str) -> None:
+        """Removes the archives of a client that is dead."""
+        for path in self._new.glob(f"{client}-*"):
+            path.unlink(missing_ok=True)
+            self._sent.pop(path.name, None)
+
+    def close(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self._lock.close()
+
+    def _forget_older(self, client: str, ends: dict[str, int]) -> None:
+        """An archive that is sent whole and followed by another one is not needed here any more."""
+        newest = max(ends, default="")
+        for path in self._new.glob(f"{client}-*"):
+            if path.name < newest and path.stat().st_size == self._sent.get(path.name):
+                path.unlink()
+
+
+def clear_up(place: Path) -> None:
+    """Removes the spools of machines that were killed."""
+    for folder in place.glob(f"{_PREFIX}*"):
+        with contextlib.suppress(OSError), (folder / _LOCK).open("r") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _locked(path: Path) -> IO[str]:
+    file = path.open("w")
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file

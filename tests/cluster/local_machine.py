@@ -1,0 +1,80 @@
+"""A machine of a cluster without a cluster: the same code, called in a thread of this process."""
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from pathlib import Path
+
+from sanderling.client.socket_line import SocketLine
+from sanderling.cluster.engine import Gone, Node
+from sanderling.cluster.link import MachineLink
+from sanderling.cluster.machine import Machine
+from sanderling.cluster.messages import Terms, encode
+from sanderling.model import Hello, Welcome
+
+HERE = Node("id", "here", 1.0, here=True)
+
+
+class LocalMachine:
+    """What the engine's actor is, with faults that a test chooses."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.machine = self._call(_make(terms)).result()
+        self.cut = False  # nothing gets through, in either direction
+        self.repeats = 1  # how often each call is made
+
+    def tell(self, number: int, batch: bytes) -> None:
+        if not self.cut:
+            for _ in range(self.repeats):
+                self._call(self.machine.tell(number, batch))
+
+    def hear(self, seen: int, on_reply: Callable[[bytes | Gone], None]) -> None:
+        def done(future: "Future[bytes]") -> None:
+            if not self.cut:
+                on_reply(future.result())
+
+        if not self.cut:
+            for _ in range(self.repeats):
+                self._call(self.machine.hear(seen)).add_done_callback(done)
+
+    def kill(self) -> None:
+        self.cut = True
+
+    def close(self) -> None:
+        self.cut = True
+
+        async def end() -> None:
+            for client in list(self.machine._processes):
+                self.machine._kill(client)
+            for task in asyncio.all_tasks() - {asyncio.current_task()}:
+                task.cancel()
+            await asyncio.sleep(0)
+            self.machine._spool.close()
+
+        self._call(end()).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _call(self, work):  # type: ignore[no-untyped-def]
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+
+async def _make(terms: Terms) -> Machine:
+    return Machine(encode(terms))
+
+
+class ExpectedLine(SocketLine):
+    """The line of a client that the server did not start but expects."""
+
+    def __init__(self, link: MachineLink, spool: Path) -> None:
+        super().__init__(str(spool / "socket"))
+        self._link = link
+
+    def introduce(self, hello: Hello) -> Welcome | None:
+        self._link.expect(hello.client)
+        return super().introduce(hello)

@@ -1,0 +1,182 @@
+"""Crawls on a real Ray with several nodes. All tests of this kind are here, so that one cluster serves them all."""
+
+import os
+import random
+import signal
+import subprocess
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from sanderling.cluster.credentials import FOLDER
+from sanderling.cluster.engine import Engine
+from sanderling.cluster.messages import Terms, encode
+from sanderling.cluster.switchboard import ClusterSwitchboard
+from sanderling.crawling import remote
+from sanderling.model import Live
+from sanderling.testing import SyntheticWeb
+from tests.cluster.local_machine import ExpectedLine
+from tests.conftest import FAST, Run, started, stored_urls
+from tests.test_lines import (  # the contract of every line, with the lines of this file
+    Lines,
+    test_a_large_message_to_one_client_does_not_keep_others_waiting,
+    test_a_server_that_does_not_want_a_client_hangs_up,
+    test_the_descriptor_is_readable_when_there_is_something_to_hear,
+    test_what_one_side_says_the_other_hears,
+)
+from tests.waiting import PATIENCE, until
+
+__all__ = [
+    "test_a_large_message_to_one_client_does_not_keep_others_waiting",
+    "test_a_server_that_does_not_want_a_client_hangs_up",
+    "test_the_descriptor_is_readable_when_there_is_something_to_hear",
+    "test_what_one_side_says_the_other_hears",
+]
+
+
+class Nodes(NamedTuple):
+    """A running cluster: its address, and the process group of every machine by name."""
+
+    address: str
+    environment: dict[str, str]
+    groups: dict[str, "subprocess.Popen[str]"]
+
+
+@contextmanager
+def node(environment: dict[str, str], *arguments: object) -> Iterator["subprocess.Popen[str]"]:
+    with started("cluster", *arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        assert process.stdout is not None
+        said = process.stdout.readline()
+        assert "until this command is stopped" in said, said + process.stdout.read()
+        yield process
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nodes]:
+    """A head that runs no clients, and two machines, all on loopback."""
+    environment = {**os.environ, FOLDER: str(tmp_path_factory.mktemp("cluster"))}
+    os.environ[FOLDER] = environment[FOLDER]
+    with ExitStack() as stack:
+        port = random.SystemRandom().randrange(20_000, 30_000)
+        address = f"127.0.0.1:{port}"
+        groups = {
+            "head": stack.enter_context(node(environment, "start", "--port", port, "--name", "head", "--weight", 0))
+        }
+        for name in ("one", "two"):
+            groups[name] = stack.enter_context(join(environment, address, name))
+        yield Nodes(address, environment, groups)
+    del os.environ[FOLDER]
+
+
+def join(environment: dict[str, str], address: str, name: str):  # type: ignore[no-untyped-def]
+    return node(environment, "join", address, "--own", "127.0.0.1", "--name", name, "--weight", 2)
+
+
+# ---- lines
+
+
+@pytest.fixture(scope="module")
+def engine(nodes: Nodes) -> Iterator[Engine]:
+    with closing(Engine(nodes.address)) as connected:
+        yield connected
+
+
+@pytest.fixture
+def lines(engine: Engine, tmp_path: Path) -> Iterator[Lines]:
+    with closing(ClusterSwitchboard(tmp_path, patience=60.0)) as switchboard, ExitStack() as callers:
+        spools: list[str] = []
+        switchboard.on_greeting = lambda link, greeting: spools.append(greeting.spool)
+        (there,) = [each for each in engine.nodes if each.name == "one"]
+        link = switchboard.open(there, engine.start(there, encode(Terms(60.0))))
+        until(lambda: switchboard.poll(0.1) and spools)
+        yield Lines(switchboard, lambda: callers.enter_context(closing(ExpectedLine(link, Path(spools[0])))))
+
+
+# ---- whole crawls
+
+
+def crawl(folder: Path, url: str, nodes: Nodes, *more: object):  # type: ignore[no-untyped-def]
+    arguments = ("crawl", url, "-d", folder, *FAST, "--cluster", nodes.address, "--clients", 4, *more)
+    return started(*arguments, env=nodes.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def live(folder: Path) -> Live | None:
+    try:
+        return remote.look(folder, PATIENCE)
+    except remote.NotRunning:
+        return None
+
+
+def process_of(client: str) -> int:
+    """The process of a client on another machine, which is this one."""
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            try:
+                arguments = (place / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if b"sanderling.jobs.client" in arguments and client.encode() in arguments:
+                return int(place.name)
+    return 0
+
+
+def parent_of(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def machines(folder: Path) -> Counter[str]:
+    state = live(folder)
+    return Counter(each.machine for each in state.clients) if state else Counter()
+
+
+def test_a_crawl_on_other_machines_survives_the_death_of_anything(nodes: Nodes, tmp_path: Path) -> None:
+    """A client, a machine's actor and a whole node are killed: every page is stored once."""
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(hosts=1, pages=1000, seed=3, latency=0.005).serve() as site, ExitStack() as nodes_added:
+        site.hold(after=150)
+        with crawl(folder, site.url, nodes, "--cluster-patience", "4s") as process:
+            until(lambda: site.held and machines(folder) == {"one": 2, "two": 2})
+            (victim, *_) = [each.name for each in remote.look(folder, PATIENCE).clients if each.machine == "one"]
+            os.kill(process_of(victim), signal.SIGKILL)
+            site.hold(after=150)
+            until(lambda: site.held and (state := live(folder)) and state.replaced == 1 and len(state.clients) == 4)
+            (victim, *_) = [each.name for each in remote.look(folder, PATIENCE).clients if each.machine == "one"]
+            os.kill(parent_of(process_of(victim)), signal.SIGKILL)
+            site.hold(after=150)
+            until(lambda: site.held and machines(folder) == {"one": 2, "two": 2})
+            victims = [process_of(each.name) for each in remote.look(folder, PATIENCE).clients if each.machine == "two"]
+            os.killpg(nodes.groups["two"].pid, signal.SIGKILL)
+            until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in victims))
+            site.hold(after=150)
+            until(lambda: site.held and machines(folder) == {"one": 4})
+            nodes_added.enter_context(join(nodes.environment, nodes.address, "two"))
+            until(lambda: machines(folder) == {"one": 2, "two": 2})
+            site.release()
+            out, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, err
+        expected = site.direct.reachable(0)
+        requests = sum(site.requests.values())
+    assert Counter(stored_urls(folder)) == Counter(expected), err
+    # What was leased at each death may be asked for again: at most a stock of the host for each client that died.
+    assert requests <= len(expected) + 5 * 200
+    assert out.startswith("1,000 pages")
+
+
+def test_a_killed_server_resumes_on_the_cluster(nodes: Nodes, tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(hosts=1, pages=300, seed=4).serve() as site:
+        site.hold(after=100)
+        with crawl(folder, site.url, nodes) as process:
+            until(lambda: site.held and live(folder))
+            clients = [process_of(each.name) for each in remote.look(folder, PATIENCE).clients]
+            os.killpg(process.pid, signal.SIGKILL)
+        until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in clients if pid))
+        site.release()
+        ran = sanderling("crawl", "-d", folder, "--json", env=nodes.environment)
+        assert (ran.code, ran.json["pages"]) == (0, 300), ran.err
+        assert Counter(stored_urls(folder)) == Counter(site.direct.reachable(0))
+    assert sanderling("check", folder).code == 0
