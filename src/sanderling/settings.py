@@ -42,6 +42,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "scope": get_args(Scope),
     "order": tuple(ORDERS),
     "render": get_args(Render),
+    "forms": ("none", "search", "filters", "all-get"),
 }
 # Kinds of files that pages need not get, because their text is the same without.
 BLOCKS = ("images", "fonts", "media", "styles")
@@ -108,6 +109,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tunnel_depth: int = 3
     min_harvest: float = 0.0
     topic_share: float = 0.0
+    forms: str = "none"
+    form_queries: int = 100
+    form_pages: int = 10
+    form_post: tuple[str, ...] = ()
+    form_values: dict[str, tuple[str, ...]] = {}
     max_pages: int | None = None
     max_depth: int | None = None
     max_time: float | None = None
@@ -160,7 +166,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 class Declared(NamedTuple):
     name: str
-    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice", "rules", "webhooks"]
+    unit: Literal[
+        "duration", "size", "count", "number", "text", "flag", "list", "choice", "rules", "webhooks", "values"
+    ]
     group: str
     help: str
 
@@ -181,6 +189,11 @@ DECLARED = [
     Declared("tunnel_depth", "count", "Topic", "follow links through at most this many pages in a row that are not on the topic"),
     Declared("min_harvest", "number", "Topic", "stop when less than this share of the last 500 pages is on the topic (0: never)"),
     Declared("topic_share", "number", "Topic", "stop when about this share of the topic's pages is found (0: never)"),
+    Declared("forms", "choice", "Forms", "which forms to fill in and send: none, search (search forms), filters (those, and forms of selects), or all-get (every harmless GET form)"),
+    Declared("form_queries", "count", "Forms", "send at most this many queries of one form a day"),
+    Declared("form_pages", "count", "Forms", "read at most this many pages of the results of one query"),
+    Declared("form_post", "list", "Forms", "also send the POST form with this action, which must not change anything (repeatable)"),
+    Declared("form_values", "values", "Forms", "what to fill in, by the name or label of a field; only in sanderling.toml, as [forms.values]"),
     Declared("max_pages", "count", "Limits", "stop at exactly this many stored pages, including pages of earlier runs"),
     Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
     Declared("max_time", "duration", "Limits", "stop a run after this time"),
@@ -355,6 +368,8 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return value
         if unit == "choice" and value in CHOICES[name]:
             return value
+        if unit == "values":
+            return msgspec.convert(value, dict[str, tuple[str, ...]])
         if unit == "rules":
             return msgspec.convert(value, tuple[Rule, ...])
         if unit == "list" and isinstance(value, list | tuple) and all(map(_is_line, value)):
@@ -380,6 +395,7 @@ _EXPECTED = {
     "flag": "true or false",
     "list": "a list of texts of one line, none of them empty",
     "rules": "a list of tables with urls, ignore and watch",
+    "values": "a table of lists of texts",
 }
 
 
@@ -425,6 +441,7 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
         raise BadSetting(f"{path} is not in UTF-8: save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         raise BadSetting(f"{path} is not valid TOML: {error}") from None
+    table = _with_forms(table)
     seeds = table.pop("seeds", [])
     if not isinstance(seeds, list) or not all(isinstance(seed, str) for seed in seeds):
         raise BadSetting(f"{path}: seeds is not a list of texts")
@@ -436,12 +453,23 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
         raise BadSetting(f"{path}: {error}") from None
 
 
+def _with_forms(table: dict[str, Any]) -> dict[str, Any]:
+    """A file with a table [forms], whose keys are settings: send, queries, pages, post and values."""
+    forms = table.get("forms")
+    if not isinstance(forms, dict):
+        return table
+    named = {"forms" if key == "send" else f"form_{key}": value for key, value in forms.items()}
+    return {**{name: value for name, value in table.items() if name != "forms"}, **named}
+
+
 def _toml(value: Any) -> str:
     """A value as TOML. For the values of settings, JSON is valid TOML, except for tables."""
     if isinstance(value, tuple) and value and isinstance(value[0], msgspec.Struct):
         return "[" + ", ".join(map(_toml, value)) + "]"
     if isinstance(value, msgspec.Struct):
         return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in msgspec.structs.asdict(value).items()) + " }"
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(k, ensure_ascii=False)} = {_toml(v)}" for k, v in value.items()) + " }"
     return json.dumps(value, ensure_ascii=False)
 
 

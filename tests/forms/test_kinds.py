@@ -3,8 +3,8 @@
 import pytest
 import turbohtml
 
-from sanderling.documents.forms import forms_of
-from sanderling.forms.kinds import Judged, choices, fillable, is_token, judge
+from sanderling.documents.forms import forms_of, is_token
+from sanderling.forms.kinds import Judged, choices, fillable, judge
 from sanderling.model.forms import Form
 from sanderling.model.reasons import argument_of, code_of
 

@@ -82,7 +82,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         if each.group not in groups:
             groups[each.group] = parser.add_argument_group(each.group)
         group = groups[each.group]
-        if each.unit in ("rules", "webhooks"):
+        if each.unit in ("rules", "webhooks", "values"):
             continue  # tables do not fit on a command line
         flag = _FLAGS.get(each.name) or "--" + each.name.replace("_", "-")
         if each.unit == "flag":
@@ -107,6 +107,7 @@ def metavar(setting: Declared) -> str:
         "wait_for": "SELECTOR",
         "run_script": "FILE",
         "browser": "PROGRAM",
+        "form_post": "URL",
     }
     units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
     return named.get(setting.name) or units.get(setting.unit, setting.unit.upper())

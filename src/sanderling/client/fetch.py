@@ -8,6 +8,7 @@ from sanderling.settings import Settings
 from sanderling.urls import origin
 
 PAGE = -1
+_FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 
 
 class Fetch:
@@ -52,6 +53,11 @@ class Requests:
         self._skip = skipped_types(settings)
 
     def page(self, task: Task, host: PoliteHost) -> Request:
+        if task.body:
+            return Request(
+                task.url, _trusted(task.url, host), self._limit, _FORM, private=_private(task.url, host),
+                method="POST", body=task.body.encode(),
+            )  # fmt: skip
         return Request(
             task.url,
             _trusted(task.url, host),

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
-from sanderling.client.exchange import SITEMAP, exchange_of, rendered_exchange
+from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.fetcher import Response
 from sanderling.client.sketch import Sketch, sketch
@@ -22,6 +22,7 @@ from sanderling.documents.links import LinkTable, pack
 from sanderling.documents.reading import READERS, as_document, dated, hrefs_of, media_type
 from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Exchange, Found, Kind, Outcome, Stored, Task, Visit
+from sanderling.model.forms import Form, Turner
 from sanderling.model.reasons import reason
 from sanderling.network import names
 from sanderling.processes.sandboxed import ChildFailed
@@ -40,6 +41,7 @@ _TAG = b"x-robots-tag"
 # A host that wants a longer wait is asked again by the next run. In seconds.
 LONGEST_RETRY_AFTER = 3600.0
 
+_PURPOSES: dict[int, str] = {Kind.SOURCE: SITEMAP, Kind.ANSWER: ANSWER}
 _CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError)
 
 # Called with the id of a page before it is parsed and with 0 after. If the client dies, the page is known.
@@ -83,6 +85,8 @@ class Read(NamedTuple):
     condense: Condense | None = None  # of a page that is visited again
     tree: turbohtml.Document | None = None  # when there are extractors
     relevance: float = 0.0  # when there is a topic
+    forms: Sequence[Form] = ()
+    turners: Sequence[Turner] = ()
 
 
 class ParsedVisit(NamedTuple):
@@ -155,7 +159,7 @@ class Reader:
                 id=task.id, outcome=Outcome.RETRY, status=status, at=time.monotonic(),
                 reason=reason("status", status), retry_after=_retry_after(known.get(b"retry-after", "")),
             )  # fmt: skip
-            self.keep(fetch, SITEMAP if task.kind == Kind.SOURCE else "")
+            self.keep(fetch, _PURPOSES.get(task.kind, ""))
             return ParsedVisit(visit, task.url)
         rendered, body = response.rendered, response.body
         mime, charset = media_type(known.get(b"content-type", ""))
@@ -170,6 +174,9 @@ class Reader:
         if task.kind == Kind.SOURCE:
             self.keep(fetch, SITEMAP)
             return self._source(task, response, body, charset)
+        if task.kind == Kind.ANSWER:
+            self.keep(fetch, ANSWER)
+            return self._answer(task, response, body, mime, charset)
         digest = xxh3_128_digest(body)
         if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
             visit = Visit(
@@ -227,6 +234,8 @@ class Reader:
             relevance=read.relevance,
             extracted=extracted,
             failed_extractors=failed,
+            forms=list(read.forms),
+            words=self._vocabulary(read.words),
         )
         exchange = (
             exchange_of(fetch, headers, body, mime)
@@ -296,12 +305,25 @@ class Reader:
                 found += [each for _, each in self._links.resolve(head.base, page.images())[1]]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
+        forms: Sequence[Form] = ()
+        if self._settings.forms != "none":
+            from sanderling.documents.forms import forms_of
+
+            forms = forms_of(page.document, head.base)
         condense = self._detector.fingerprint(page.document, url) if again else None
         words, tree = page.text(spent=self._extract is None), page.document if self._extract is not None else None
         return Read(
-            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree,
+            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, forms=forms,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
         )  # fmt: skip
+
+    def _vocabulary(self, text: str | None) -> str:
+        """The words of a page, for a crawl that sends forms."""
+        if not text or self._settings.forms == "none":
+            return ""
+        from sanderling.documents.vocabulary import words_of
+
+        return words_of(text)
 
     def _of_text(self, words: str, url: str) -> bytes:
         document = as_document(words)
@@ -335,6 +357,38 @@ class Reader:
             found=found, truncated=response.truncated,
         )  # fmt: skip
         return ParsedVisit(visit, task.url, words)
+
+    def _answer(self, task: Task, response: Response, body: bytes, mime: str, charset: str | None) -> ParsedVisit:
+        """Reads the answer to a form: all that it leads to, with the pages on which its results go on.
+
+        It is no page, and has no status as such. The links of an answer are reported whole, because what it brings
+        is told from them.
+        """
+        from sanderling.documents.answers import read_answer
+
+        status, read = response.status, Read()
+        if 200 <= status < 300 and kind_of(body, mime, charset) == "html":
+            try:
+                page = HtmlPage(body, charset, task.url)
+                links, found, turners = read_answer(page, self._names)
+                read = Read(words=page.text(), links=links, found=found, turners=turners)
+            except _CHOKED as error:
+                read = Read(reason=reason("unread", f"{type(error).__name__}: {error}")[:200])
+            outcome = Outcome.SOURCE
+        elif status in REDIRECTS:
+            target = redirected(task.url, response.location())
+            if target is not None and target != task.url:
+                id = identity(target)
+                read = Read(links=pack([id]), found=[Found(id, target, "")])
+            outcome = Outcome.SOURCE
+        else:
+            outcome, read = Outcome.FAILED, Read(reason=reason("status", status))
+        visit = Visit(
+            id=task.id, outcome=outcome, at=response.since, size=response.size, reason=read.reason, links=read.links,
+            found=list(read.found), truncated=response.truncated, turners=list(read.turners),
+            words=self._vocabulary(read.words),
+        )  # fmt: skip
+        return ParsedVisit(visit, task.url, read.words)
 
     def _redirect(self, url: str, location: str, permanent: bool) -> tuple[Outcome, Read]:
         target = redirected(url, location) if location else None

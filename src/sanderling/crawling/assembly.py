@@ -1,7 +1,7 @@
 """Puts the parts of a crawl server together, in an order in which each is complete when the next one needs it."""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sanderling.crawling import beginning
 from sanderling.crawling.asked_pages import AskedPages
@@ -36,6 +36,9 @@ from sanderling.server.ordering import Ordering
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings, revealed
 from sanderling.topics.model import Topic
+
+if TYPE_CHECKING:  # loaded only by crawls that send forms
+    from sanderling.crawling.form_queries import FormQueries
 
 
 class Purpose(NamedTuple):
@@ -99,10 +102,11 @@ def assemble(
     rescoping = Rescoping(store, allocator, gate)
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
     next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, again)
+    forms = _forms(store, settings, seeds)
     frontier = Frontier(
         store=store, ledger=ledger, seeds=seeds, admission=admission, allocator=allocator, gate=gate, network=network,
         outages=outages, ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,
-        asked=asked, rescoping=rescoping, collection=collection, refresher=refresher, again=again,
+        asked=asked, rescoping=rescoping, collection=collection, refresher=refresher, forms=forms, again=again,
     )  # fmt: skip
     beginning.load_queue(store, allocator, backlog, by_level=settings.max_depth is not None)
     notice = ""
@@ -118,6 +122,7 @@ def assemble(
         store=store, settings=settings, ledger=ledger, allocator=allocator, gate=gate, seeds=seeds, hosts=hosts,
         admission=admission, backlog=backlog, frontier=frontier, observer=observer, detection=detection,
         focus=focus, harvest=harvest,
+        forms=forms,
         # A page that left the collection, or failed, may be in the queue again with versions of its own.
         returns=retry or collection is not None,
     )  # fmt: skip
@@ -147,6 +152,14 @@ def _reached(settings: Settings, seeds: Seeds) -> Reached:
         )
 
     return one_of
+
+
+def _forms(store: Store, settings: Settings, seeds: Seeds) -> "FormQueries | None":
+    if settings.forms == "none" and not settings.form_post:
+        return None
+    from sanderling.crawling.form_queries import FormQueries
+
+    return FormQueries(store, settings, seeds)
 
 
 def _collection(settings: Settings, folder: Path, run_folder: Path) -> PageCollection | None:

@@ -7,6 +7,7 @@ rows), `backlog` (which hosts have work), `next_tasks` (what a host is visited f
 
 from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -34,6 +35,9 @@ from sanderling.server.ordering import Ordering
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 
+if TYPE_CHECKING:  # loaded only by crawls that send forms
+    from sanderling.crawling.form_queries import FormQueries
+
 # A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
 LONGEST_PATIENCE = 300.0
 
@@ -59,6 +63,7 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
     rescoping: Rescoping
     collection: PageCollection | None
     refresher: Refresher | None
+    forms: "FormQueries | None"
     again: bool
 
     def change(self, settings: Settings) -> None:
@@ -95,7 +100,7 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
         room = self.network.room(self.limits.leases_left(), self.allocator.leased)
         hosts = self.allocator.lease(client, want, room, self.next_tasks.take)
         self.queued.announce_admitted()
-        return hosts
+        return hosts if self.forms is None else self.forms.with_bodies(hosts)
 
     @property
     def away(self) -> bool:
@@ -169,7 +174,7 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
             return False
         if self.limits.leases_left() <= 0:
             return True
-        return idle and not self._let_go(self.gate.idle().released)
+        return idle and not self._let_go(self.gate.idle().released) and not self._ask_forms()
 
     def end_jobs(self) -> None:
         """Ends the processes that rank, refine and plan."""
@@ -180,10 +185,24 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
             self.refresher.schedule.close()
 
     def close(self) -> None:
-        """Keeps what hosts taught since they were kept last."""
+        """Keeps what hosts and forms taught since they were kept last."""
+        if self.forms is not None:
+            self.forms.keep(self.forms.last_words())
         self.seeds.keep_addresses()
         if hosts := self.gate.last_words():
             self.store.rework([], [], hosts, self.ledger.counts)
+
+    def _ask_forms(self) -> bool:
+        """Queues the next queries of forms; False when there are none."""
+        work = self.forms.idle() if self.forms is not None else None
+        if self.forms is None or work is None:
+            return False
+        self.forms.keep(work.changes)
+        if work.urls:
+            hosts = self.queued.hosts.first_used(work.urls)
+            self.store.rework([], work.urls, list(hosts.values()), self.ledger.counts)
+            self.backlog.add_urls(work.urls, hosts)
+        return bool(work.urls)
 
     def _let_go(self, released: list[Released]) -> bool:
         """Queues what is held back no longer; False when there is nothing."""

@@ -1,6 +1,7 @@
 """Takes in what clients report: one report, one commit. `Intake.take_in` is the whole of it, step by step."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -10,6 +11,7 @@ from sanderling.crawling.harvest import Harvest
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.notices import heed, said_in
 from sanderling.model import Before, Commit, Found, Kind, NewUrl, Outcome, Report, Settled, State, Task, Visit
+from sanderling.model.reasons import reason
 from sanderling.refreshing.observer import Observer
 from sanderling.repository.store import IntakeStore
 from sanderling.server import settling
@@ -22,6 +24,9 @@ from sanderling.server.gate.holding import Lessons
 from sanderling.server.hosts import Hosts
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
+
+if TYPE_CHECKING:  # loaded only by crawls that send forms
+    from sanderling.crawling.form_queries import FormQueries
 
 Seen = Mapping[int, tuple[Found, Visit]]  # every URL that a report mentions, with the visit that did so first
 
@@ -43,6 +48,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
     detection: ChangeDetection
     focus: Focus | None  # of a crawl with a topic
     harvest: Harvest | None
+    forms: "FormQueries | None"  # of a crawl that sends forms
     returns: bool  # whether pages may be queued again that have been stored before
 
     def take_in(self, report: Report) -> list[tuple[str, Visit]]:
@@ -58,6 +64,8 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         known = self.store.before([id for id, task in tasks.items() if task.digest or self.returns])
         before = visited_before(known)
         visits = [self.gate.unmasked(visit, tasks[visit.id]) for visit in visits]
+        asked = self.forms.hear(visits, tasks) if self.forms is not None else None
+        visits = asked.visits if asked is not None else visits
         retries, retry_wait = self.settings.retries, self.settings.retry_wait
         excused = self.frontier.hear(visits, retry_wait)
         settled = settling.settle_all(visits, tasks, before, excused, retries, retry_wait)
@@ -77,6 +85,8 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         heeded = heed(said_in(seen, new), new, lambda notice: self.admission.found([seen[notice.id]], tasks))
         links = [seen[id] for id in unknown if not seen[id][0].modified]
         urls = unique([*self.admission.sitemaps(lessons), *self.admission.found(links, tasks), *heeded.urls])
+        if asked is not None:
+            urls = unique(excluded([*urls, *asked.urls], asked.refinements))
         requeued = not_among(back_in_scope, lessons)
         first = self.hosts.first_used([*urls, *requeued])
         blamed = [visit for visit in visits if visit.id not in excused]
@@ -87,7 +97,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         pages = [visit for visit in visits if tasks[visit.id].kind == Kind.PAGE]
         self.ledger.admitted(urls)
         self.ledger.visited(pages, of_pages(settled, tasks), known, changes, self.allocator.leased)
-        self.ledger.sitemaps_read(visit for visit in visits if tasks[visit.id].kind == Kind.SOURCE)
+        self.ledger.sitemaps_read(visit for visit in visits if tasks[visit.id].kind != Kind.PAGE)
         self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in requeued)
         self.ledger.moved((each.was, State.QUEUED) for each in lessons.released)
         self.store.commit(
@@ -95,6 +105,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
                 report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,
                 [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes, noise,
                 aliases=aliases(lessons), dated=heeded.dated, off_topic=lessons.off_topic, beliefs=beliefs, trust=trust,
+                forms=asked.changes if asked is not None else None,
             )
         )  # fmt: skip
         self.backlog.add_urls([*urls, *requeued], first)
@@ -145,3 +156,12 @@ def of_pages(settled: Iterable[Settled], tasks: Mapping[int, Task]) -> list[Sett
 def aliases(lessons: Lessons) -> list[tuple[int, int]]:
     """URLs that are only other names of pages; 0 for those that turned out to be none."""
     return lessons.aliases + [(each.id, 0) for each in lessons.released if each.was is State.EXCLUDED]
+
+
+def excluded(rows: list[NewUrl], refinements: set[int]) -> list[NewUrl]:
+    """Rows, with those that are only other views of a form's answer as excluded."""
+    why = reason("form-refinement")
+    return [
+        row._replace(state=State.EXCLUDED, reason=why) if row.id in refinements and row.kind == Kind.PAGE else row
+        for row in rows
+    ]

@@ -25,7 +25,7 @@ class QueuedUrls:
         self._ledger = ledger
         self._allocator = allocator
         self._gate = gate
-        self._hosts = hosts
+        self.hosts = hosts
         self._ordering = ordering
         self._rescoping = rescoping
         self._backlog = backlog
@@ -64,5 +64,5 @@ class QueuedUrls:
         self._allocator.add_depths({depth: -count for depth, count in Counter(task.depth for task in tasks).items()})
         self._ledger.moved((State.QUEUED, change.state) for change in changes)
         self._ledger.admitted(urls)
-        self._store.rework(changes, urls, list(self._hosts.first_used(urls).values()), self._ledger.counts)
+        self._store.rework(changes, urls, list(self.hosts.first_used(urls).values()), self._ledger.counts)
         self._admitted += urls

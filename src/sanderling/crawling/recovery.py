@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sanderling.client.archive import Archive
-from sanderling.client.exchange import ROBOTS, SITEMAP, SUBRESOURCE
+from sanderling.client.exchange import ANSWER, ROBOTS, SITEMAP, SUBRESOURCE
 from sanderling.client.fetch import Fetch
 from sanderling.client.reading import Reader
 from sanderling.crawling.archived_fetch import Original, archived_fetch
@@ -141,7 +141,7 @@ class Recovery:
 
     def _take(self, part: Part, exchange: ArchivedExchange) -> None:
         """Reads an exchange as a client reads an answer, if it tells something about a page or a sitemap."""
-        if exchange.purpose in (ROBOTS, SUBRESOURCE):
+        if exchange.purpose in (ROBOTS, SUBRESOURCE, ANSWER):
             return
         task = self._task(exchange)
         fetch = None if task is None else archived_fetch(exchange, task, self._settings, self._original)

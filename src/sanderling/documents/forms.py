@@ -1,14 +1,15 @@
 """The forms of a parsed page: where each leads, its fields, and what people call them."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
+from urllib.parse import urlencode
 
 from turbohtml import Document, Element, Text
 from xxhash import xxh3_64_digest
 
 from sanderling.model.forms import Field, Form, Option
-from sanderling.urls import WEB, as_written, join
+from sanderling.urls import WEB, as_written, canonical, join
 
 # A page has more only by accident, or to cost us memory.
 MOST_FORMS, MOST_FIELDS, MOST_OPTIONS = 30, 100, 1000
@@ -30,6 +31,10 @@ _HIDING: Final = re.compile(
 )
 # So far up it is looked for what hides a field, or for the text beside it.
 _ANCESTORS, _BESIDE = 6, 3
+_TOKENS: Final = re.compile(
+    r"csrf|xsrf|token|nonce|authenticity|__viewstate|__eventvalidation|antiforgery", re.IGNORECASE
+)
+_RANDOM: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/=_-]{24,}")
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -44,6 +49,32 @@ def forms_of(document: Document, base: str) -> list[Form]:
         _form(element, base, labels, [*element.iter_elements(_CONTROLS), *beside.get(element.attr("id") or "", ())])
         for element in found
     ]
+
+
+def is_token(field: Field) -> bool:
+    """Whether a field proves that somebody has seen the page. It is never sent back."""
+    return field.type == "hidden" and bool(_TOKENS.search(field.name) or _RANDOM.fullmatch(field.value))
+
+
+def pairs_of(form: Form, values: Mapping[str, str], button: Field | None = None) -> list[tuple[str, str]]:
+    """What a browser would send with some fields filled in, except tokens. A button is sent only if it is pressed."""
+    left = dict(values)
+    pairs = []
+    for field in form.fields:
+        if field.name in left and field.type not in _BUTTONS and not field.unseen:
+            pairs.append((field.name, left.pop(field.name)))
+        elif field.sent and field.name not in values and not is_token(field):
+            pairs.append((field.name, field.value))
+    return [*pairs, *([(button.name, button.value)] if button is not None else [])]
+
+
+def request_of(form: Form, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
+    """The URL and the body that send these; None if they lead to no URL."""
+    encoded = urlencode(pairs, errors="replace")
+    if form.method == "post":
+        return form.action, encoded
+    url = canonical(f"{form.action}?{encoded}")
+    return (url, "") if url is not None else None
 
 
 def form_identity(action: str, method: str, fields: Iterable[Field]) -> int:

@@ -54,9 +54,7 @@ _PERSONAL = {
 }
 _ACTS_BY_WORD = {word: what for what, words in _ACTS.items() for word in words.split()}
 _PERSONAL_BY_WORD = {word: what for what, words in _PERSONAL.items() for word in words.split()}
-_TOKENS = re.compile(r"csrf|xsrf|token|nonce|authenticity|__viewstate|__eventvalidation|antiforgery", re.IGNORECASE)
 _CAPTCHA = re.compile(r"captcha|cf-turnstile", re.IGNORECASE)
-_RANDOM = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/=_-]{24,}")
 _WORD = re.compile(r"[^\W\d_]+")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _UMLAUTS = str.maketrans("äöüáéíóúàèçñ", "aouaeiouaecn")
@@ -90,11 +88,6 @@ def choices(field: Field) -> list[str]:
         return []
     first = field.value if field.sent else None
     return [value for value in dict.fromkeys(each.value for each in field.options) if value and value != first]
-
-
-def is_token(field: Field) -> bool:
-    """Whether a field proves that a person has seen the page. It is never sent back."""
-    return field.type == "hidden" and bool(_TOKENS.search(field.name) or _RANDOM.fullmatch(field.value))
 
 
 def words_in(text: str) -> list[str]:

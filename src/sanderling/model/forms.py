@@ -63,8 +63,43 @@ class Turner(Struct, frozen=True, array_like=True):
     body: str = ""  # of a POST
 
 
-class Answer(Struct, frozen=True, array_like=True):
-    """What a client reports of the answer to a form, beside its links."""
+class Submission(Struct, frozen=True, array_like=True, kw_only=True):
+    """One request of a form: a query, or another page of its results. The store keeps it from before it is sent."""
 
-    turners: list[Turner]
-    status: int
+    id: int
+    form: int
+    number: int  # of the query; all pages of its results have the same
+    page: int = 1  # of the results
+    purpose: str = "word"  # nonsense, default, given, choice or word
+    values: list[tuple[str, str]] = []  # what was filled in, by field
+    url: str = ""
+    body: str = ""  # of a POST
+    at: float = 0.0  # when the answer came; 0 while it is under way
+    results: bytes = b""  # the packed identities of what it leads to
+    new: int = 0  # those that no earlier answer had
+    signature: int = 0  # equal for answers that say the same
+
+    @property
+    def is_query(self) -> bool:
+        return self.page == 1
+
+
+class FormRecord(Struct, frozen=True, array_like=True, kw_only=True):
+    """A form as the store keeps it."""
+
+    form: Form
+    host: int
+    kind: str
+    page: str  # the URL that shows it first
+    pages: int = 1
+    depth: int = 0
+    state: str = "open"  # open, refused, closed, paused or complete
+    reason: str = ""
+    until: float = 0.0  # when a form that is paused or closed is tried again
+    queries: int = 0
+    requests: int = 0
+    wasted: int = 0
+    found: int = 0
+    estimate: int = 0
+    least: int = 0
+    most: int = 0

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
+from sanderling.model.forms import Form, Turner
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 10
+PROTOCOL = 11
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -40,6 +41,7 @@ class Task(NamedTuple):
     modified: str = ""
     digest: bytes = b""
     stored: Stored | None = None  # where the newest version is
+    body: str = ""  # of a POST; empty for a GET
 
 
 class Robots(Struct, frozen=True, array_like=True):
@@ -159,6 +161,9 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     relevance: float = 0.0  # how well the page fits the topic of the crawl, from 0 to 1; 0 without a topic
     extracted: bytes = b""  # the data of the user's extractors as one JSON object
     failed_extractors: dict[str, str] = {}  # the errors of those that failed
+    forms: list[Form] = []  # on the page, if the crawl sends forms
+    words: str = ""  # of the page, if the crawl sends forms
+    turners: list[Turner] = []  # where the results of an answer go on
 
 
 class HostNote(Struct, frozen=True, array_like=True):

@@ -24,6 +24,7 @@ SENTENCES = {
     "skipped-type": "skips type {}",
     "left-collection": "left the collection: others are more important",
     "form-refinement": "another view of a form's answer",
+    "form-nothing": "its answer brought nothing",
     # Why a form is not sent, or not any more
     "form-login": "login forms are never sent",
     "form-file": "it takes a file",
@@ -35,9 +36,11 @@ SENTENCES = {
     "form-unwanted": "this crawl does not send {} forms",
     "form-robots": "robots.txt disallows its action",
     "form-dull": "closed: its last {} answers brought nothing new",
+    "form-little": "closed: {} of its last {} answers brought nothing new",
     "form-done": "complete: nothing is left to fill in",
     "form-budget": "paused: the budget of {} queries a day is used up",
     "form-limited": "paused until tomorrow: it answered {}",
+    "form-many": "more than {} forms on this host",
     "form-broken": "closed: its first answers were errors",
     # Another name of a known page
     "merged-host": "merged: {} is {}",

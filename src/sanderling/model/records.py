@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
+from sanderling.model.forms import FormRecord, Submission
 from sanderling.model.live import Counts
 from sanderling.model.messages import Robots, Stored, Visit
 from sanderling.model.revisits import Belief
@@ -97,6 +98,14 @@ class Host(Struct):
     rendering: bytes = b""  # what rendering its pages brings (`model.rendering`)
 
 
+class FormChanges(Struct):
+    """What to keep about forms."""
+
+    records: list[FormRecord] = []
+    submissions: list[Submission] = []
+    learned: list[tuple[int, bytes]] = []  # by form, in the encoding of `forms`
+
+
 class Commit(Struct):
     """All changes of one report, for one transaction."""
 
@@ -118,6 +127,7 @@ class Commit(Struct):
     ] = {}  # known URLs that are nearer to the topic than they were, and their rank
     beliefs: list[Belief] = []  # of the pages that were visited again
     trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
+    forms: FormChanges | None = None  # what was learned about forms, and what is sent next
 
 
 class NoticeCommit(Struct, frozen=True):

@@ -48,6 +48,7 @@ class Kind(IntEnum):
 
     PAGE = 0
     SOURCE = 1  # a sitemap: read for the URLs in it, not kept as a page
+    ANSWER = 2  # the answer to a form: likewise
 
 
 class ChangeKind(IntFlag):

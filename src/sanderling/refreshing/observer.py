@@ -43,7 +43,7 @@ class Observer:
     ) -> Observed:
         """What to keep of a report; `new` are the URLs that nobody knew before it."""
         known = [v for v in visits if v.id in before]
-        sources = [v for v in visits if tasks[v.id].kind == Kind.SOURCE and v.outcome is Outcome.SOURCE]
+        sources = [v for v in visits if tasks[v.id].kind != Kind.PAGE and v.outcome is Outcome.SOURCE]
         if not known and not sources:
             return [], []
         seen = self._store.seen([v.id for v in (*known, *sources)])

@@ -54,11 +54,11 @@ SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, 
     coalesce(p.same, 0), coalesce(b.since, 0.0), coalesce(b.kinds, 0), b.evidence, coalesce(b.interval, 0.0), coalesce(b.tried, 0.0),
     coalesce(b.failures, 0), coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0)
     FROM {urls} LEFT JOIN beliefs b ON b.page = u.number LEFT JOIN notices n ON n.page = u.number
-    WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.status IS NOT NULL OR u.kind = 1)"""
+    WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.status IS NOT NULL OR u.kind > 0)"""
 
 # Sitemaps that were read: when last, and how long until the next time.
 SITEMAPS = """SELECT u.id, u.host, coalesce(b.at, 0.0), coalesce(b.interval, 0.0)
-    FROM urls u LEFT JOIN beliefs b ON b.page = u.number WHERE u.kind = 1 AND u.state = 3"""
+    FROM urls u LEFT JOIN beliefs b ON b.page = u.number WHERE u.kind > 0 AND u.state = 3"""
 
 
 def seen(row: tuple[Any, ...]) -> RevisitFacts:

@@ -131,7 +131,7 @@ def validators(
 
 def again(task: Task, kept: Mapping[int, Validators]) -> Task:
     """A task for another visit; a sitemap is always read whole."""
-    return task if task.kind == Kind.SOURCE else Task(*task[:6], *kept.get(task.id, NO_VALIDATORS))
+    return task if task.kind != Kind.PAGE else Task(*task[:6], *kept.get(task.id, NO_VALIDATORS))
 
 
 def judged(change: Change) -> tuple[int, float, str, str, int]:

@@ -15,6 +15,7 @@ from sanderling.model import (
     Change,
     Commit,
     Counts,
+    FormChanges,
     Host,
     NewUrl,
     NoticeCommit,
@@ -23,7 +24,7 @@ from sanderling.model import (
     Settled,
     State,
 )
-from sanderling.repository import beliefs, rows
+from sanderling.repository import beliefs, forms, rows
 from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
@@ -123,6 +124,8 @@ class PostgresWriting(PostgresDatabase):
             _apply(db, _OFF_TOPIC, [(id, *nearer) for id, nearer in commit.off_topic.items()])
             _apply(db, beliefs.POSTGRES_WRITE, commit.beliefs)
             _apply(db, beliefs.POSTGRES_TRUST, commit.trust)
+            if commit.forms is not None:
+                _put_forms(db, commit.forms)
             _put_counts(db, commit.counts)
             if commit.homes is not None:
                 db.execute(META, ("homes", json.dumps(commit.homes)))
@@ -134,6 +137,9 @@ class PostgresWriting(PostgresDatabase):
         self._warc_numbers = numbers
         self._learn(commit.urls)
         return True
+
+    def put_forms(self, changes: FormChanges) -> None:
+        self._session.write(lambda db: _put_forms(db, changes))
 
     def seed(self, seeds: list[str], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
         def work(db: Connection) -> None:
@@ -171,7 +177,7 @@ class PostgresWriting(PostgresDatabase):
 
     def revisit_all(self, now: float, sitemaps: bool) -> None:
         query = """UPDATE urls SET due = %s, attempts = 0
-            WHERE state IN (3, 5) AND kind = 0 OR state = 3 AND kind = 1 AND %s"""
+            WHERE state IN (3, 5) AND kind = 0 OR state = 3 AND kind > 0 AND %s"""
         self._session.write(lambda db: db.execute(query, (now, sitemaps)))
 
     def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
@@ -280,6 +286,12 @@ def _rework(db: Connection, changes: list[Reworked], urls: list[NewUrl], hosts: 
     _copy(db, urls)
     _apply(db, _REWORK, [(each.id, int(each.state), each.reason, each.alias) for each in changes])
     _put_counts(db, counts)
+
+
+def _put_forms(db: Connection, changes: FormChanges) -> None:
+    _apply(db, forms.POSTGRES_FORM, forms.form_rows(changes))
+    _apply(db, forms.POSTGRES_LEARNED, forms.learned_rows(changes), distinct=False)
+    _apply(db, forms.POSTGRES_SUBMISSION, forms.submission_rows(changes))
 
 
 def _put_counts(db: Connection, counts: Counts) -> None:

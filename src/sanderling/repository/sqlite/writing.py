@@ -13,6 +13,7 @@ from sanderling.model import (
     Change,
     Commit,
     Counts,
+    FormChanges,
     Host,
     NewUrl,
     NoticeCommit,
@@ -21,7 +22,7 @@ from sanderling.model import (
     Settled,
     State,
 )
-from sanderling.repository import beliefs, rows
+from sanderling.repository import beliefs, forms, rows
 from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
 
@@ -94,6 +95,8 @@ class SqliteWriting(SqliteDatabase):
                     [(*commit.off_topic[id], number) for id, number in nearer.items()],
                 )
             self._put_beliefs(commit)
+            if commit.forms is not None:
+                self._put_forms(commit.forms)
             self._put_counts(commit.counts)
             if commit.homes is not None:
                 self._set("homes", json.dumps(commit.homes))
@@ -130,6 +133,15 @@ class SqliteWriting(SqliteDatabase):
         found = [(numbers[id], *facts) for id, *facts in commit.beliefs if id in numbers]
         self._db.executemany(beliefs.SQLITE_WRITE, sorted(found))
         self._db.executemany(beliefs.SQLITE_TRUST, commit.trust)
+
+    def put_forms(self, changes: FormChanges) -> None:
+        with self._transaction():
+            self._put_forms(changes)
+
+    def _put_forms(self, changes: FormChanges) -> None:
+        self._db.executemany(forms.SQLITE_FORM, forms.form_rows(changes))
+        self._db.executemany(forms.SQLITE_LEARNED, forms.learned_rows(changes))
+        self._db.executemany(forms.SQLITE_SUBMISSION, forms.submission_rows(changes))
 
     def _settle(self, settled: list[Settled], numbers: dict[int, int], places: dict[int, int]) -> None:
         found = [
@@ -194,7 +206,7 @@ class SqliteWriting(SqliteDatabase):
         with self._transaction():
             self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
             if sitemaps:
-                self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state = 3 AND kind = 1", (now,))
+                self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state = 3 AND kind > 0", (now,))
 
     def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
         with self._transaction():

@@ -4,7 +4,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from sanderling.model import Before, Change, Commit, Counts, Host, NewUrl, NoticeCommit, Reworked, Task
+from sanderling.model import Before, Change, Commit, Counts, FormChanges, Host, NewUrl, NoticeCommit, Reworked, Task
 from sanderling.repository.store.gate import GateStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
 from sanderling.repository.store.people import HistoryStore, LinkStore
@@ -135,6 +135,9 @@ class IntakeStore(NewUrls, ComparingStore, Protocol):
 
     def commit(self, commit: Commit) -> bool:
         """Writes a report whole; False when it was written before and nothing was changed."""
+
+    def put_forms(self, changes: FormChanges) -> None:
+        """Keeps what was learned about forms outside of a report."""
 
     def before(self, ids: list[int]) -> dict[int, Before]:
         """What is kept of each page's last version."""

@@ -77,7 +77,7 @@ class Gatekeeper:
         for visit, task in visits:
             home = origin(task.url)
             host = identity(home)
-            if task.kind == Kind.SOURCE:
+            if task.kind != Kind.PAGE:
                 if visit.core and guessed(task.url) and (watched := self._memory.of(host)) is not None:
                     watched.budget.turned_away(visit.core)
                     changed.add(host)

@@ -58,6 +58,8 @@ def why_unkept(page: Shown) -> str:
     """Why there is no version of an address."""
     if page.kind == Kind.SOURCE:
         return "it is a sitemap. It is only read for the addresses in it."
+    if page.kind == Kind.ANSWER:
+        return "it is the answer to a form. It is only read for the addresses in it."
     return {
         "known": f"it is {page.reason}.",
         "queued": "it waits for its first visit.",

@@ -1,0 +1,319 @@
+"""Sends forms: takes in the forms that clients report, hands out their queries as tasks, and reads the answers.
+
+A query is a URL of its own kind (`Kind.ANSWER`) with the page of the form as where it came from. It is committed with
+the report that led to it, so that no query is sent twice, whenever the server is killed.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import msgspec
+
+from sanderling import clock
+from sanderling.clock import DAY
+from sanderling.documents.forms import pairs_of, request_of
+from sanderling.documents.links import pack
+from sanderling.forms.answers import Likeness, belongs, next_page, split
+from sanderling.forms.kinds import SENT, FormKind, judge
+from sanderling.forms.probing import Learned, Prober, Values
+from sanderling.model import FormChanges, HostLease, Kind, NewUrl, Outcome, State, Task, Visit
+from sanderling.model.forms import Form, FormRecord, Submission
+from sanderling.model.reasons import code_of, reason, sentence
+from sanderling.repository import forms as stored
+from sanderling.repository.store import Store
+from sanderling.server.reranker import FRONT
+from sanderling.server.seeds import Seeds
+from sanderling.settings import Settings
+from sanderling.urls import identity, origin, request_identity
+
+# Forms of one host that are taken up, and answers after which what was learned is kept.
+MOST_FORMS, KEEP_EVERY = 50, 10
+# Pages that are read between two queries of a form, if there are as many: their words choose the next query.
+READ_BETWEEN = 10
+# Statuses by which a server says that it is asked too often.
+LIMITED = (429, 503)
+
+
+class FormWork(NamedTuple):
+    """What a report means for forms."""
+
+    visits: list[Visit]  # as they are to be settled
+    urls: list[NewUrl]  # the next queries
+    refinements: set[int]  # URLs that are only other views of answers
+    changes: FormChanges
+
+
+class FormQueries:
+    """All forms of a crawl."""
+
+    def __init__(self, store: Store, settings: Settings, seeds: Seeds) -> None:
+        self._store = store
+        self._settings = settings
+        self._seeds = seeds
+        self._records: dict[int, FormRecord] = {}
+        self._probers: dict[int, Prober] = {}
+        self._form_of: dict[int, int] = {}  # of submissions under way
+        self._found: dict[int, int] = {}  # the form whose answers led to a page
+        self._waits: dict[int, int] = {}  # pages to be read before the next query, by form
+        self._numbers: dict[int, int] = {}  # the last query of each form
+        self._unkept: dict[int, int] = {}
+        self._asked: dict[int, set[str]] = {}  # requests of each form
+        self._load()
+
+    # ---- how it begins
+
+    def _load(self) -> None:
+        now = clock.now()
+        for record in stored.forms(self._store):
+            self._take_up(record, now)
+        for submission in sorted(stored.submissions(self._store), key=lambda each: (each.number, each.page)):
+            prober = self._probers.get(submission.form)
+            self._numbers[submission.form] = max(self._numbers.get(submission.form, 0), submission.number)
+            if prober is None:
+                continue
+            self._asked.setdefault(submission.form, set()).add(f"{submission.url}\n{submission.body}")
+            prober.remember(submission, now)
+            self._found.update(dict.fromkeys(memoryview(submission.results).cast("q"), submission.form))
+            if not submission.at and self._store.known([submission.id]).get(submission.id, ("", 0))[1] == State.QUEUED:
+                prober.under_way[submission.id] = submission
+                self._form_of[submission.id] = submission.form
+
+    def _take_up(self, record: FormRecord, now: float) -> FormRecord:
+        """Judges a form by the settings as they are, and makes it ready to be sent if it may be."""
+        form = record.form
+        kind, objection = judge(form, form.action in self._settings.form_post)
+        objection = objection or self._objection(form, kind)
+        if not objection and sum(each.host == record.host for each in self._records.values()) > MOST_FORMS:
+            objection = reason("form-many", MOST_FORMS)
+        if objection:
+            record = msgspec.structs.replace(record, kind=kind, state="refused", reason=objection)
+        else:
+            settings = self._settings
+            prober = Prober(form, settings.form_values, settings.form_queries, max(1, settings.form_pages), now)
+            if packed := stored.learned(self._store, form.id):
+                prober.learned = msgspec.msgpack.decode(packed, type=Learned)
+            self._probers[form.id] = prober
+            if record.state == "closed" and record.until <= now:
+                prober.reopen()
+            elif record.state == "refused":
+                record = msgspec.structs.replace(record, state="open", reason="")
+            record = msgspec.structs.replace(record, kind=kind)
+        self._records[form.id] = record
+        return record
+
+    def _objection(self, form: Form, kind: FormKind) -> str:
+        if why := self._seeds.objection(form.action, origin(form.action)):
+            return reason("form-scope", sentence(why))
+        named = form.action in self._settings.form_post
+        return "" if named or kind in SENT[self._settings.forms] else reason("form-unwanted", kind)
+
+    # ---- what a report says
+
+    def hear(self, visits: list[Visit], tasks: Mapping[int, Task]) -> FormWork:
+        """Takes in the forms, the words and the answers of a report, and chooses the next queries."""
+        work = FormWork([], [], set(), FormChanges([], [], []))
+        touched: dict[int, None] = {}
+        for visit in visits:
+            task = tasks[visit.id]
+            if task.kind == Kind.ANSWER:
+                visit = self._answer(visit, task, work, touched)
+            elif task.kind == Kind.PAGE and visit.outcome is Outcome.PAGE:
+                self._page(visit, task, touched)
+            work.visits.append(visit)
+        self._plan(work, touched, idle=False)
+        self._keep(work.changes, touched)
+        return work
+
+    def _page(self, visit: Visit, task: Task, touched: dict[int, None]) -> None:
+        host = identity(origin(task.url))
+        for form in visit.forms:
+            record = self._records.get(form.id)
+            if record is not None:
+                self._records[form.id] = msgspec.structs.replace(record, pages=record.pages + 1)
+                continue
+            self._take_up(FormRecord(form=form, host=host, kind="", page=task.url, depth=task.depth), clock.now())
+            touched[form.id] = None
+        words = visit.words.split()
+        owner = self._found.get(visit.id)
+        for id, prober in self._probers.items():
+            if id == owner:
+                prober.learned.vocabulary.add_record(words, prober.records.get(visit.id, 0))
+            elif owner is None and self._records[id].host == host:
+                prober.learned.vocabulary.add_page(words)
+            if self._waits.get(id) and self._records[id].host == host:
+                self._waits[id] -= 1
+
+    def _answer(self, visit: Visit, task: Task, work: FormWork, touched: dict[int, None]) -> Visit:
+        """Takes in an answer; returns the visit as it is settled: a query that brought nothing is not repeated."""
+        form = self._form_of.pop(visit.id, None)
+        prober = self._probers.get(form) if form is not None else None
+        if form is None or prober is None or visit.id not in prober.under_way:
+            return visit  # asked for again, because it brought something
+        if visit.outcome is Outcome.RETRY and visit.status not in LIMITED:
+            self._form_of[visit.id] = form  # the network's fault: it is tried again like a page
+            return visit
+        touched[form] = None
+        submission = prober.under_way[visit.id]
+        if visit.outcome is not Outcome.SOURCE:
+            return self._failure(visit, prober, submission, work)
+        turners = {each.url for each in visit.turners}
+        links = [(found.id, found.url) for found in visit.found]
+        results, refinements = split(
+            links, task.url, prober.form.action, submission.values, turners, prober.learned.layout
+        )
+        inside = [found.id for found in visit.found if not self._seeds.objection(found.url, origin(found.url))]
+        results = [id for id in results if id in {*inside}]
+        like = Likeness(visit.gist, visit.core, visit.simhash)
+        kept = prober.answered(submission, results, like, [id for id, _ in links])
+        if kept.purpose != "nonsense":
+            kept = msgspec.structs.replace(kept, results=pack(results))
+            self._found.update((id, form) for id in results if prober.records.get(id) == kept.number)
+            if not self._records[form].found and not results:
+                prober.learned.vocabulary.add_page(visit.words.split())
+        kept = msgspec.structs.replace(kept, at=visit.at or clock.now())
+        work.changes.submissions.append(kept)
+        work.refinements.update(refinements)
+        self._count(form, kept)
+        self._waits[form] = min(READ_BETWEEN, kept.new)
+        self._turn(visit, task, prober, kept, len(results), work)
+        if not kept.new:
+            return msgspec.structs.replace(visit, outcome=Outcome.EXCLUDED, reason=reason("form-nothing"))
+        return visit
+
+    def _failure(self, visit: Visit, prober: Prober, submission: Submission, work: FormWork) -> Visit:
+        prober.failed(submission)
+        form, now = submission.form, clock.now()
+        work.changes.submissions.append(msgspec.structs.replace(submission, at=now))
+        self._count(form, submission)
+        if code_of(visit.reason) == "robots":
+            self._stop(form, "closed", reason("form-robots"), now + prober.probe_after)
+        elif visit.status in LIMITED:
+            self._stop(form, "paused", reason("form-limited", visit.status), (now // DAY + 1) * DAY)
+        return msgspec.structs.replace(visit, outcome=Outcome.FAILED, status=0, retry_after=0.0)
+
+    def _stop(self, form: int, state: str, why: str, until: float) -> None:
+        self._records[form] = msgspec.structs.replace(self._records[form], state=state, reason=why, until=until)
+
+    def _count(self, form: int, submission: Submission) -> None:
+        record = self._records[form]
+        self._records[form] = msgspec.structs.replace(
+            record, requests=record.requests + 1, queries=record.queries + submission.is_query
+        )
+
+    # ---- what is asked next
+
+    def _turn(
+        self, visit: Visit, task: Task, prober: Prober, submission: Submission, results: int, work: FormWork
+    ) -> None:
+        """Asks for the next page of an answer, if it is worth it."""
+        asked = self._asked.setdefault(submission.form, set())
+        turner = next_page(visit.turners, submission.page, asked)
+        if turner is None or not belongs(turner, submission, prober.form.action):
+            prober.ended(submission)
+            return
+        if prober.worth_turning(submission, results):
+            following = Submission(
+                id=0, form=submission.form, number=submission.number, page=submission.page + 1,
+                purpose=submission.purpose, values=submission.values, url=turner.url, body=turner.body,
+            )  # fmt: skip
+            self._send(prober, following, work, task.id)
+
+    def _plan(self, work: FormWork, forms: Iterable[int], idle: bool) -> None:
+        """Chooses a query for every form whose last one was answered."""
+        now = clock.now()
+        for id, prober in self._probers.items():
+            record = self._records[id]
+            if prober.under_way or record.until > now or (self._waits.get(id) and not idle):
+                continue
+            state, why = prober.standing(now)
+            if state != record.state or why != record.reason:
+                until = (
+                    now + prober.probe_after
+                    if state == "closed"
+                    else (now // DAY + 1) * DAY
+                    if state == "paused"
+                    else 0.0
+                )
+                self._stop(id, state, why, until)
+                work.changes.records.append(self._records[id])
+            while state == "open" and (chosen := prober.next(now)) is not None:
+                purpose, values = chosen
+                if self._query(prober, record, purpose, values, work):
+                    break
+
+    def _query(self, prober: Prober, record: FormRecord, purpose: str, values: Values, work: FormWork) -> bool:
+        """Sends one query; False when its URL is known already, so that it says nothing about the form."""
+        form = record.form
+        request = request_of(form, pairs_of(form, dict(values)))
+        self._numbers[form.id] = self._numbers.get(form.id, 0) + 1
+        submission = Submission(
+            id=0, form=form.id, number=self._numbers[form.id], purpose=purpose, values=values,
+            url=request[0] if request else "", body=request[1] if request else "",
+        )  # fmt: skip
+        return self._send(prober, submission, work, identity(record.page))
+
+    def _send(self, prober: Prober, submission: Submission, work: FormWork, via: int) -> bool:
+        url, body = submission.url, submission.body
+        id = request_identity(url, "POST" if body else "GET", body.encode())
+        submission = msgspec.structs.replace(submission, id=id)
+        self._asked.setdefault(submission.form, set()).add(f"{url}\n{body}")
+        objection = not url or self._seeds.objection(url, origin(url)) or not self._store.unknown({id: url})
+        if objection or id in {row.id for row in work.urls}:
+            prober.skipped(submission)
+            return False
+        prober.sent(submission)
+        self._form_of[id] = submission.form
+        depth = self._records[submission.form].depth + 1
+        host = identity(origin(url))
+        work.urls.append(NewUrl(id, url, host, depth, State.QUEUED, FRONT, via, 0, "", "", Kind.ANSWER))
+        work.changes.submissions.append(submission)
+        return True
+
+    # ---- for the frontier
+
+    def idle(self) -> FormWork:
+        """Nothing else is left to visit: the next queries, whatever is unread."""
+        work = FormWork([], [], set(), FormChanges([], [], []))
+        self._plan(work, (), idle=True)
+        return work
+
+    def keep(self, changes: FormChanges) -> None:
+        """Writes what no report brings with it."""
+        if changes.records or changes.submissions or changes.learned:
+            self._store.put_forms(changes)
+
+    def with_bodies(self, leases: list[HostLease]) -> list[HostLease]:
+        """Leases with the bodies of POST forms."""
+        if not self._settings.form_post:
+            return leases
+        return [msgspec.structs.replace(lease, tasks=[*map(self._with_body, lease.tasks)]) for lease in leases]
+
+    def _with_body(self, task: Task) -> Task:
+        form = self._form_of.get(task.id)
+        return task._replace(body=self._probers[form].under_way[task.id].body) if form is not None else task
+
+    def last_words(self) -> FormChanges:
+        """All that is to be kept at the end of a run."""
+        changes = FormChanges([], [], [])
+        for id in self._records:
+            self._keep_one(id, changes, whole=True)
+        return changes
+
+    def _keep(self, changes: FormChanges, touched: Iterable[int]) -> None:
+        for id in touched:
+            self._unkept[id] = self._unkept.get(id, 0) + 1
+            self._keep_one(id, changes, whole=self._unkept[id] >= KEEP_EVERY)
+
+    def _keep_one(self, id: int, changes: FormChanges, whole: bool) -> None:
+        record, prober = self._records[id], self._probers.get(id)
+        if prober is not None:
+            size = prober.size()
+            estimate, least, most = size if size is not None else (0, 0, 0)
+            record = msgspec.structs.replace(
+                record, found=len(prober.records), estimate=estimate, least=least, most=most, wasted=prober.wasted
+            )
+            if whole:
+                changes.learned.append((id, msgspec.msgpack.encode(prober.learned)))
+                self._unkept[id] = 0
+        self._records[id] = record
+        changes.records.append(record)

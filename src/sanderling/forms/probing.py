@@ -1,0 +1,309 @@
+"""One form: which query comes next, and what its answers teach. It knows nothing of stores, hosts or requests."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from sanderling.clock import DAY
+from sanderling.forms.answers import Likeness
+from sanderling.forms.kinds import choices, words_in
+from sanderling.forms.size import Capture, Size, size_of
+from sanderling.forms.templates import Templates
+from sanderling.forms.typed import typed_values
+from sanderling.forms.words import Vocabulary
+from sanderling.model.forms import Field, Form, Submission
+from sanderling.model.reasons import reason
+
+# A word that no site has; the answer to it says what the form says when it finds nothing.
+NONSENSE = "qxzvkjwpfhgt"
+# A form is closed after so many queries in a row without anything new; sooner if nearly all seems to be found, or if all
+# was listed without a query.
+DULL, DULL_FOUND, DULL_LISTED = 10, 4, 3
+NEARLY_ALL = 0.98
+# And as soon as its first answers are all errors.
+BROKEN = 3
+# A closed form is tried again after so many days, then after twice as many.
+FIRST_PROBE = 7.0
+# Links that are in each of so many different answers belong to the layout.
+LAYOUT = 4
+# Values of the user's own table, and words of a form without any text around it.
+COMMON = ("the", "and", "der", "les", "los", "di", "new", "all", "one", "data")
+# A pager is turned while at least this share of the page is new, or of the pages behind the first of late. Some sites
+# list what is best known first, so that only later pages bring anything new.
+WORTH_TURNING, LATE = 0.3, 0.9
+# Of so many queries, so many may bring nothing new.
+WINDOW, MOST_WASTED = 12, 10
+PER_PAGE = 10
+
+Values = list[tuple[str, str]]
+
+
+class Learned(msgspec.Struct):
+    """What is kept of a form between two runs, beside its submissions."""
+
+    vocabulary: Vocabulary
+    templates: Templates
+    nothing: tuple[int, int, int] | None = None  # likeness of the answer to nonsense
+    layout: set[int] = set()
+    day: int = 0
+    today: int = 0  # queries of that day
+    probes: int = 0
+    run: int = 0  # queries without anything new, in a row
+    errors: int = 0
+    answers: int = 0
+    listed: bool = False  # the answer without any words was read to its end
+    per_page: int = 0
+    behind: tuple[float, float] = (1.0, 1.0)  # new ones, and all results, on pages behind the first of late
+    recent: list[bool] = []  # whether the last queries brought something
+    captures: list[tuple[int, int, int]] = []
+
+
+class Prober:
+    """Chooses queries for a form, within its budget."""
+
+    def __init__(self, form: Form, own: Mapping[str, Sequence[str]], budget: int, pages: int, now: float) -> None:
+        """`own` are the user's values by the name or label of a field, and `budget` is for a day."""
+        self.form = form
+        self._budget, self._pages = budget, pages
+        self._texts = [field for field in form.fields if field.is_text]
+        given = {field.name: _own(field, own) for field in form.fields if not field.unseen}
+        self._given = [[(name, value)] for name, values in given.items() for value in values]
+        special = {field.name: typed_values(field, now) for field in form.fields if not given.get(field.name)}
+        self._words = [field.name for field in self._texts if not special.get(field.name)]
+        fixed = {field.name: choices(field) or special.get(field.name, []) for field in form.fields if not field.unseen}
+        values = {name: each for name, each in fixed.items() if each and not given.get(name)}
+        self.learned = Learned(Vocabulary(), Templates(values))
+        self.tried: dict[tuple[tuple[str, str], ...], int] = {}
+        self.records: dict[int, int] = {}  # the query that found each
+        self._found_by: Counter[int] = Counter()  # records, by query
+        self._often: Counter[int] = Counter()
+        self._signatures: set[int] = set()
+        self.under_way: dict[int, Submission] = {}
+
+    # ---- what to send
+
+    def next(self, now: float) -> tuple[str, Values] | None:
+        """Purpose and values of the next query; None if there is none today. See `standing` for why."""
+        if self.spent(now) or self.under_way:
+            return None
+        for purpose, values in self._plans():
+            if _key(values) not in self.tried:
+                return purpose, values
+        return None
+
+    def spent(self, now: float) -> bool:
+        day = int(now // DAY)
+        if day != self.learned.day:
+            self.learned.day, self.learned.today = day, 0
+        return self.learned.today >= self._budget
+
+    def _plans(self) -> Iterable[tuple[str, Values]]:
+        if self._words:
+            yield "nonsense", [(self._words[0], NONSENSE)]
+        yield "default", []
+        for values in self._given:
+            yield "given", values
+        template = self.learned.templates.next(self.tried)
+        word = self._word() if self._words else []
+        judging = template is not None and len(self.tried) % 3 == 0
+        if template is not None and (judging or not word):
+            yield "choice", template
+        if word:
+            yield "word", word
+        if template is not None:
+            yield "choice", template
+
+    def _word(self) -> Values:
+        """Text fields are tried one after the other; if none of them answers alone, all with the same word."""
+        used = {value for key in self.tried for _, value in key}
+        together = len(self._words) > 1 and not self.records and self.learned.run > 2 * len(self._words)
+        size = self.size()
+        expected = float(size.estimate) if size is not None else 3.0 * len(self.records) + 100
+        shown = self._pages * (self.learned.per_page or PER_PAGE)
+        word = self.learned.vocabulary.best(used, expected, shown, self.learned.per_page or PER_PAGE)
+        if not word:
+            around = words_in(f"{self.form.label} {' '.join(field.label for field in self.form.fields)}")
+            word = next((each for each in (*around, *COMMON) if len(each) > 2 and each not in used), "")
+        if not word:
+            return []
+        if together:
+            return [(name, word) for name in self._words]
+        best = self._words[len(self.tried) % len(self._words)] if not self.records else self._best_field()
+        return [(best, word)]
+
+    def _best_field(self) -> str:
+        """The text field whose words have brought most."""
+        brought = Counter[str]()
+        for key, new in self.tried.items():
+            for name, _ in key:
+                brought[name] += new
+        return max(self._words, key=lambda name: brought[name])
+
+    # ---- what comes back
+
+    def sent(self, submission: Submission) -> None:
+        """Takes note of a submission that is under way."""
+        self.under_way[submission.id] = submission
+        if submission.is_query:
+            self.tried[_key(submission.values)] = 0
+            self.learned.today += 1
+
+    def skipped(self, submission: Submission) -> None:
+        """A submission is not sent: its URL is known already, or out of scope."""
+        if submission.is_query:
+            self.tried[_key(submission.values)] = 0
+
+    def remember(self, submission: Submission, now: float) -> None:
+        """Takes up a submission of an earlier run."""
+        if submission.is_query:
+            self.tried.setdefault(_key(submission.values), 0)
+        self.tried[_key(submission.values)] = self.tried.get(_key(submission.values), 0) + submission.new
+        for id in memoryview(submission.results).cast("q"):
+            if id not in self.learned.layout and id not in self.records:
+                self.records[id] = submission.number
+                self._found_by[submission.number] += 1
+
+    def answered(self, submission: Submission, results: list[int], like: Likeness, links: Iterable[int]) -> Submission:
+        """Takes in an answer; returns the submission as it is kept."""
+        learned = self.learned
+        known = len(self.records) - self._found_by[submission.number]
+        self.under_way.pop(submission.id, None)
+        learned.answers += 1
+        if submission.purpose == "nonsense":
+            learned.nothing = (like.gist, like.core, like.simhash)
+            learned.layout.update(results)
+            return msgspec.structs.replace(submission, results=b"", new=0)
+        empty = not results and learned.nothing is not None and like.is_like(Likeness(*learned.nothing))
+        signature = 0 if empty else hash(frozenset(results)) if results else like.gist
+        self._know_layout(links, signature)
+        results = [id for id in results if id not in learned.layout]
+        new = [id for id in results if id not in self.records]
+        for id in new:
+            self.records[id] = submission.number
+        self._found_by[submission.number] += len(new)
+        if results:
+            learned.captures.append((len(results), len(results) - len(new), known))
+            learned.per_page = max(learned.per_page, len(results))
+        self._judge(submission, signature, len(results), len(new))
+        return msgspec.structs.replace(submission, new=len(new), signature=signature)
+
+    def _judge(self, submission: Submission, signature: int, results: int, new: int) -> None:
+        learned = self.learned
+        key = _key(submission.values)
+        self.tried[key] = self.tried.get(key, 0) + new
+        # Templates have a patience of their own.
+        counts = submission.purpose not in ("default", "choice")
+        if submission.is_query and counts:
+            learned.run = 0 if new else learned.run + 1
+        elif new:
+            learned.run = 0
+        if not submission.is_query:
+            found, shown = learned.behind
+            learned.behind = (LATE * found + new, LATE * shown + results)
+            new_in_all = self.tried[key]
+            if new and new == new_in_all and learned.recent:
+                learned.recent[-1] = True  # the first pages of this query had nothing
+                learned.run = 0
+        elif counts:
+            learned.recent = [*learned.recent, new > 0][-WINDOW:]
+        if submission.is_query and submission.purpose == "choice":
+            learned.templates.answered(submission.values, signature, new)
+
+    def _know_layout(self, links: Iterable[int], signature: int) -> None:
+        """Learns which links are in every answer."""
+        if signature in self._signatures or len(self._signatures) >= LAYOUT:
+            return
+        self._signatures.add(signature)
+        self._often.update(set(links))
+        if len(self._signatures) == LAYOUT:
+            everywhere = {id for id, count in self._often.items() if count == LAYOUT}
+            self.learned.layout |= everywhere
+            for id in everywhere:
+                self.records.pop(id, None)
+
+    def failed(self, submission: Submission) -> None:
+        """A submission brought no answer, or an error."""
+        self.under_way.pop(submission.id, None)
+        self.learned.errors += 1
+        self.learned.run += submission.is_query
+
+    def ended(self, submission: Submission) -> None:
+        """The pages of a query's results were read to the end."""
+        if submission.purpose == "default" and self.records:
+            self.learned.listed = True
+
+    def worth_turning(self, submission: Submission, results: int) -> bool:
+        """Whether the next page of an answer is worth a request."""
+        if submission.page >= self._pages or not results:
+            return False
+        new, shown = self.learned.behind
+        share = self._worth()
+        return submission.new >= share * results or new >= share * shown
+
+    def _worth(self) -> float:
+        """The share of new results that makes a page worth turning to: lower the fewer records are left to be found."""
+        size = self.size()
+        left = 1.0 - len(self.records) / size.estimate if size is not None and size.estimate else 1.0
+        return max(0.05, min(WORTH_TURNING, left / 2))
+
+    # ---- how it stands
+
+    def standing(self, now: float) -> tuple[str, str]:
+        """The state of the form and the reason."""
+        learned = self.learned
+        if learned.errors >= BROKEN and not learned.answers:
+            return "closed", reason("form-broken")
+        if learned.run >= self._patience():
+            return "closed", reason("form-dull", learned.run)
+        if len(learned.recent) == WINDOW and learned.recent.count(False) >= MOST_WASTED:
+            return "closed", reason("form-little", learned.recent.count(False), WINDOW)
+        if self.spent(now):
+            return "paused", reason("form-budget", self._budget)
+        if not self.under_way and self.next(now) is None:
+            return "complete", reason("form-done")
+        return "open", ""
+
+    def _patience(self) -> int:
+        """How many queries in a row may bring nothing new."""
+        if self.learned.listed:
+            return DULL_LISTED
+        size = self.size()
+        return DULL_FOUND if size is not None and len(self.records) >= NEARLY_ALL * size.estimate else DULL
+
+    def reopen(self) -> None:
+        """A closed form gets another try: a few queries."""
+        self.learned.probes += 1
+        self.learned.run = max(0, self.learned.run - 2)
+        self.learned.recent = []
+        self.learned.errors = 0
+
+    @property
+    def probe_after(self) -> float:
+        """Seconds until a closed form is tried again."""
+        return float(FIRST_PROBE * 2**self.learned.probes * DAY)
+
+    @property
+    def wasted(self) -> int:
+        """Queries that brought nothing new, beside the one for nonsense."""
+        answered = (new for key, new in self.tried.items() if not any(value == NONSENSE for _, value in key))
+        return sum(not new for new in answered)
+
+    def size(self) -> Size | None:
+        """About how many records there are."""
+        if self.learned.listed:
+            return Size(len(self.records), len(self.records), len(self.records))
+        return size_of((Capture(*each) for each in self.learned.captures), len(self.records))
+
+
+def _key(values: Values) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((name, value) for name, value in values))
+
+
+def _own(field: Field, own: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """The user's values for a field, by its name or its label."""
+    for name in (field.name, field.label):
+        for key, values in own.items():
+            if name and key.lower() == name.lower():
+                return values
+    return ()

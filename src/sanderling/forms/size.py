@@ -1,0 +1,42 @@
+"""How many records lie behind a form, by capture and recapture: what an answer brings again says how much is known."""
+
+import math
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# 95 of 100 intervals contain the truth, if answers are samples of the records.
+_SIGMAS = 1.96
+
+
+class Size(NamedTuple):
+    """About how many records there are, with an interval."""
+
+    estimate: int
+    least: int
+    most: int
+
+
+class Capture(NamedTuple):
+    """One answer: how many records it had, how many of them were known, and how many were known at all."""
+
+    shown: int
+    again: int
+    known: int
+
+
+def size_of(captures: Iterable[Capture], found: int) -> Size | None:
+    """Schnabel's estimate with the variance between answers; None as long as nothing came again.
+
+    Answers to different words differ in how much is known of them, far more than chance would make them. So the
+    interval comes from the spread of the answers, not from their number alone.
+    """
+    made = [capture for capture in captures if capture.known and capture.shown]
+    again = sum(capture.again for capture in made)
+    if again < 3 or len(made) < 3:
+        return None
+    estimate = sum(capture.shown * capture.known for capture in made) / again
+    spread = sum((capture.shown * capture.known - estimate * capture.again) ** 2 for capture in made)
+    error = math.sqrt(spread * len(made) / (len(made) - 1)) / again / estimate
+    factor = math.exp(_SIGMAS * min(error, 2.0))
+    whole = max(float(found), estimate)
+    return Size(round(whole), max(found, round(estimate / factor)), max(found, math.ceil(whole * factor)))
