@@ -149,7 +149,8 @@ class FormQueries:
         prober = self._probers.get(form) if form is not None else None
         if form is None or prober is None or visit.id not in prober.under_way:
             return visit  # asked for again, because it brought something
-        if visit.outcome is Outcome.RETRY and visit.status not in LIMITED:
+        may_retry = visit.status not in LIMITED and task.attempts < self._settings.retries
+        if visit.outcome is Outcome.RETRY and may_retry:
             self._form_of[visit.id] = form  # the network's fault: it is tried again like a page
             return visit
         touched[form] = None
