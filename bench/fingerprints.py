@@ -85,7 +85,7 @@ def reader() -> Any:
     from sanderling.settings import Settings
 
     class Detector:
-        portray = staticmethod(bytes)
+        describe_image = staticmethod(bytes)
 
         @cached_property
         def fingerprint(self) -> Any:

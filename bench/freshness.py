@@ -46,7 +46,7 @@ def main() -> None:
     known, cost, host = believe(rows, {}, 31.0), np.ones(PAGES), rows["host"].astype(np.intp)
     caps = np.where(np.arange(HOSTS) % 10 == 0, 3.0, np.inf)
 
-    def solve(caps: object) -> planning.DueTimes:
+    def solve(caps: object) -> planning.PlannedTimes:
         return planning.schedule("optimal", Objective.FRESHNESS, rows, known, cost, 50_000.0, 31.0, host, caps)  # type: ignore[arg-type]
 
     timed("threshold solved for 50,000 visits a day", lambda: solve(np.inf), 2)

@@ -22,7 +22,7 @@ SETTINGS = Settings(delay=0.0, contact="http://e.org/bot")
 
 class NoDetector:
     fingerprint: Any = None
-    portray: Any = None
+    describe_image: Any = None
 
 
 def crawl(line: FakeLine, loop: Loop, fetcher: Fetcher) -> MemoryArchive:

@@ -6,7 +6,7 @@ import pytest
 from sanderling.freshness import belief
 from sanderling.freshness.curves import even_freshness, gain, inverse_gain
 from sanderling.freshness.worth import Objective, wait, worth
-from sanderling.lab.estimators import Interval, bayesian, bias_reduced, from_last_modified, most_likely, naive
+from sanderling.lab.estimators import VisitInterval, bayesian, bias_reduced, from_last_modified, most_likely, naive
 from sanderling.lab.simulation.exact_evidence import no_evidence, observed
 
 
@@ -52,11 +52,11 @@ def test_bias_reduced_estimator() -> None:
 def test_most_likely_rate_of_irregular_intervals() -> None:
     rng = np.random.default_rng(6)
     lengths = rng.exponential(3.0, 4000)
-    found = most_likely([Interval(t, bool(rng.random() < 1 - np.exp(-0.4 * t))) for t in lengths])
+    found = most_likely([VisitInterval(t, bool(rng.random() < 1 - np.exp(-0.4 * t))) for t in lengths])
     assert found == pytest.approx(0.4, rel=0.05)
-    assert 0 < most_likely([Interval(2.0, False)]) < most_likely([Interval(2.0, True)]) < 10
+    assert 0 < most_likely([VisitInterval(2.0, False)]) < most_likely([VisitInterval(2.0, True)]) < 10
     # Even intervals have a closed form: the root is -ln(unchanged share), both fakes included.
-    even = most_likely([Interval(1.0, True)] * 3 + [Interval(1.0, False)] * 5)
+    even = most_likely([VisitInterval(1.0, True)] * 3 + [VisitInterval(1.0, False)] * 5)
     assert even == pytest.approx(-np.log(6 / 10), rel=1e-9)
 
 
@@ -73,13 +73,13 @@ def test_last_modified_estimator_uses_when_not_only_whether() -> None:
 
 def test_bayesian_classes() -> None:
     weekly_or_monthly = [1 / 7, 1 / 30]
-    after = bayesian([Interval(30, False)], weekly_or_monthly, [0.5, 0.5])
+    after = bayesian([VisitInterval(30, False)], weekly_or_monthly, [0.5, 0.5])
     assert after[1] > 0.95
-    assert bayesian([Interval(7, True)] * 3, weekly_or_monthly, [0.5, 0.5])[0] > 0.9
+    assert bayesian([VisitInterval(7, True)] * 3, weekly_or_monthly, [0.5, 0.5])[0] > 0.9
 
 
 def test_evidence_equals_bayes_when_nothing_fades() -> None:
-    visits = [Interval(3.0, True), Interval(9.0, False), Interval(5.0, True)]
+    visits = [VisitInterval(3.0, True), VisitInterval(9.0, False), VisitInterval(5.0, True)]
     evidence = no_evidence(1)[0]
     for length, changed in visits:
         evidence = observed(evidence, length, length, changed, memory=1e12)

@@ -12,7 +12,7 @@ from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts, Host
 from sanderling.repository import migrations
 from sanderling.repository.address import located, namespace
-from sanderling.repository.migrations import Step
+from sanderling.repository.migrations import SchemaStep
 from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.postgres import database as in_postgres
 from sanderling.repository.sqlite import SqliteStore
@@ -84,7 +84,7 @@ def test_commands_on_an_older_folder(old: Path, sanderling: Run) -> None:
 
 def test_a_step_that_fails_changes_nothing(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema_of(old / "sanderling.db")
-    broken = Step("CREATE TABLE more (id INTEGER);\nSELECT nonsense;\n", None)
+    broken = SchemaStep("CREATE TABLE more (id INTEGER);\nSELECT nonsense;\n", None)
     monkeypatch.setattr(in_sqlite, "STEPS", [*in_sqlite.STEPS[:-1], broken])
     with pytest.raises(Damaged, match="nonsense"):
         SqliteStore(old / "sanderling.db")
@@ -111,10 +111,10 @@ def test_a_database_is_upgraded_after_a_backup(
     store.close()
     now = postgres_steps()
     for broken in ("SELECT nonsense", "SELECT 1; SELECT 1/0"):
-        grow(monkeypatch, [*now, Step(broken, None)])
+        grow(monkeypatch, [*now, SchemaStep(broken, None)])
         with pytest.raises(psycopg.Error):
             PostgresStore(dsn)
-    grow(monkeypatch, [*now, Step("ALTER TABLE urls ADD COLUMN extra int NOT NULL DEFAULT 7", None)])
+    grow(monkeypatch, [*now, SchemaStep("ALTER TABLE urls ADD COLUMN extra int NOT NULL DEFAULT 7", None)])
     with pytest.raises(BadFolder, match="older"):
         PostgresStore(dsn, readonly=True)
     newer = PostgresStore(dsn)
@@ -135,10 +135,10 @@ def test_a_database_is_upgraded_after_a_backup(
     back.close()
 
 
-def postgres_steps() -> list[Step]:
+def postgres_steps() -> list[SchemaStep]:
     return migrations.steps("postgres")
 
 
-def grow(monkeypatch: pytest.MonkeyPatch, steps: list[Step]) -> None:
+def grow(monkeypatch: pytest.MonkeyPatch, steps: list[SchemaStep]) -> None:
     monkeypatch.setattr(in_postgres, "STEPS", steps)
     monkeypatch.setattr(in_postgres, "SCHEMA", len(steps))

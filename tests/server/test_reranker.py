@@ -9,7 +9,7 @@ from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, Sta
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.server import reranker
 from sanderling.server.distributor import Distributor
-from sanderling.server.reranker import BATCH, NOTHING, RankResult, Reranker, Step, read, write
+from sanderling.server.reranker import BATCH, NOTHING, RankBatch, RankResult, Reranker, read, write
 from sanderling.urls import identity
 from tests.waiting import PATIENCE
 
@@ -34,9 +34,9 @@ def made(tmp_path: Path, what: str, order: str = "pagerank") -> Reranker:
     return Reranker(order, [sys.executable, "-c", JOB, what], tmp_path / "ranks")
 
 
-def steps(one: Reranker, fetched: int) -> list[Step]:
+def steps(one: Reranker, fetched: int) -> list[RankBatch]:
     """All steps of one job."""
-    batches: list[Step] = []
+    batches: list[RankBatch] = []
     deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         batch = one.step(fetched)
@@ -53,7 +53,7 @@ def test_results_are_written_whole_and_read_in_batches(tmp_path: Path) -> None:
     write(tmp_path / "r", head, struct.pack("<qdqdqd", -5, 0.25, 7, -1.0, 7, 0.5))
     found, batches = read(tmp_path / "r")
     assert found == head
-    assert list(batches) == [Step([(-5, 0.25), (7, -1.0)], []), Step([], [(7, 0.5)])]
+    assert list(batches) == [RankBatch([(-5, 0.25), (7, -1.0)], []), RankBatch([], [(7, 0.5)])]
     assert [path.name for path in tmp_path.iterdir()] == ["r"]
 
 
@@ -62,7 +62,7 @@ def test_a_job_runs_beside_and_its_ranks_come_in_bounded_batches(tmp_path: Path)
     assert [one.rank(depth) for depth in (0, 1, 5)] == [0, -1, -5]
     batches = steps(one, 100)
     assert [len(batch.ranks) for batch in batches] == [BATCH, BATCH, 1, 0]
-    assert batches[2:] == [Step([(2 * BATCH, float(BATCH))], []), Step([], [(5, 0.5)])]
+    assert batches[2:] == [RankBatch([(2 * BATCH, float(BATCH))], []), RankBatch([], [(5, 0.5)])]
     assert [one.rank(depth) for depth in (0, 1, 5)] == [3.0, 2.0, 2.0]
     one.step(105)
     assert not one._job.out  # the crawl has not grown enough

@@ -14,7 +14,7 @@ from sanderling.browser.devtools import BrowserGone, Refused
 from sanderling.browser.door import Door
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
-from sanderling.browser.process import Browser, Limits, descendants, is_page, memory_of
+from sanderling.browser.process import Browser, BrowserLimits, descendants, is_page, memory_of
 from sanderling.browser.promises import Timers, run
 from sanderling.browser.rendering import render
 from sanderling.browser.starting import CannotStart, start
@@ -180,7 +180,7 @@ class RenderPool:
 
     async def _start(self) -> None:
         self._starting = True
-        limits = Limits(processes=self._settings.render_tabs)
+        limits = BrowserLimits(processes=self._settings.render_tabs)
         try:
             browser = await start(self._program, self._loop, self._timers, agent(self._settings), self._on_end, limits)
         except CannotStart as error:

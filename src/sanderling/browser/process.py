@@ -46,7 +46,7 @@ FLAGS = (
 _NO_SANDBOX = "--no-sandbox"
 
 
-class Limits(NamedTuple):
+class BrowserLimits(NamedTuple):
     heap: int = 512  # of a page's JavaScript, in MiB
     processes: int = 8  # of pages
 
@@ -66,7 +66,7 @@ class Browser:
         program: Path,
         loop: Loop,
         user_agent: str,
-        limits: Limits,
+        limits: BrowserLimits,
         on_end: Callable[[], None],
         sandbox: bool = True,
     ) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sanderling.browser.devtools import BrowserGone, Refused
-from sanderling.browser.process import Browser, Limits
+from sanderling.browser.process import Browser, BrowserLimits
 from sanderling.browser.promises import Promise, Timers
 from sanderling.browser.tab import TimedOut
 from sanderling.client.loop import Loop
@@ -20,12 +20,17 @@ class CannotStart(Exception):
 
 
 async def start(
-    program: Path, loop: Loop, timers: Timers, user_agent: str, on_end: Callable[[], None], limits: Limits | None = None
+    program: Path,
+    loop: Loop,
+    timers: Timers,
+    user_agent: str,
+    on_end: Callable[[], None],
+    limits: BrowserLimits | None = None,
 ) -> Browser:
     """A browser that answers."""
     for sandbox in (True, False):
         try:
-            browser = Browser(program, loop, user_agent, limits or Limits(), on_end, sandbox)
+            browser = Browser(program, loop, user_agent, limits or BrowserLimits(), on_end, sandbox)
         except OSError as error:
             raise CannotStart(f"{program.name} cannot be started: {error.strerror}") from None
         answer = browser.tools.call("Browser.getVersion")

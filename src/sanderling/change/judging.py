@@ -58,17 +58,17 @@ Fingerprinter = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes
 
 
 # Turns the bytes of an image into its encoded `Look`. Empty if the image cannot be decoded.
-Portray = Callable[[bytes], bytes]
+DescribeImage = Callable[[bytes], bytes]
 
 
-def portraitist(decoder: Decoder) -> Portray:
+def image_describer(decoder: Decoder) -> DescribeImage:
     """Makes a function that reduces images to their looks. The process that decodes them starts with the first image."""
 
-    def portray(body: bytes) -> bytes:
+    def describe_image(body: bytes) -> bytes:
         colours = decoder.decode(body)
         return b"" if colours is None else _encode(look(colours))
 
-    return portray
+    return describe_image
 
 
 def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 MAX_PAIRS: Final = 20_000
 
 
-class Step(NamedTuple):
+class WordRun(NamedTuple):
     """A run of words on either side, and whether they are the same ones."""
 
     same: bool
@@ -19,10 +19,10 @@ class Step(NamedTuple):
     new: slice
 
 
-def steps(old: list[str], new: list[str]) -> list[Step]:
+def steps(old: list[str], new: list[str]) -> list[WordRun]:
     """The runs of words that stayed and that were replaced; all of them as one replaced run where it takes too long."""
     counts = Counter(new)
     if sum([counts[word] for word in old]) > MAX_PAIRS:
-        return [Step(old == new, slice(0, len(old)), slice(0, len(new)))]
+        return [WordRun(old == new, slice(0, len(old)), slice(0, len(new)))]
     found = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [Step(kind == "equal", slice(a, b), slice(c, d)) for kind, a, b, c, d in found]
+    return [WordRun(kind == "equal", slice(a, b), slice(c, d)) for kind, a, b, c, d in found]

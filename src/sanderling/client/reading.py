@@ -52,7 +52,7 @@ Mark = Callable[[int], None]
 Condense = Callable[[str, bytes], bytes]
 Fingerprinter = Callable[[turbohtml.Document, str], Condense]
 # Makes the fingerprint of an image.
-Portray = Callable[[bytes], bytes]
+DescribeImage = Callable[[bytes], bytes]
 
 
 class Detector(Protocol):
@@ -62,7 +62,7 @@ class Detector(Protocol):
     def fingerprint(self) -> Fingerprinter: ...
 
     @property
-    def portray(self) -> Portray: ...
+    def describe_image(self) -> DescribeImage: ...
 
 
 # Runs the user's extractors on a page.
@@ -258,7 +258,7 @@ class Reader:
             if kind == "html":
                 return self._html(url, body, charset, said, again)
             if kind == "bytes":
-                drawn = self._detector.portray(body) if again and mime.startswith("image/") else b""
+                drawn = self._detector.describe_image(body) if again and mime.startswith("image/") else b""
                 return Read(noindex=noindex, fingerprint=drawn)
             if kind == "text":
                 words = decode(body, charset)

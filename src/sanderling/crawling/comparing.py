@@ -7,7 +7,7 @@ server, and a first crawl has no use for it.
 from collections.abc import Mapping
 from pathlib import Path
 
-from sanderling.change.judging import fingerprinter, judge, portraitist, rejudge
+from sanderling.change.judging import fingerprinter, image_describer, judge, rejudge
 from sanderling.change.pixels import Decoder
 from sanderling.crawling.site_noise import Templates
 from sanderling.documents.visible import visible_text
@@ -29,7 +29,7 @@ class Comparing:
         self._warcs = warcs
         self._fingerprint = fingerprinter(settings.rules)
         self._decoder = Decoder()
-        self._portray = portraitist(self._decoder)
+        self._describe_image = image_describer(self._decoder)
         self._templates = Templates(store)
 
     def close(self) -> None:
@@ -78,4 +78,4 @@ class Comparing:
         if document is not None:
             links = links_in(archived, document, self._settings)
             return self._fingerprint(document, archived.url)(visible_text(document), links)
-        return self._portray(archived.body) if type_of(archived).startswith("image/") else b""
+        return self._describe_image(archived.body) if type_of(archived).startswith("image/") else b""

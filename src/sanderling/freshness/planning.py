@@ -26,7 +26,7 @@ _CHECKS = 0.2
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
 
 
-class DueTimes(NamedTuple):
+class PlannedTimes(NamedTuple):
     due: Floats  # infinite for never
     wait: Floats  # between two visits
 
@@ -107,7 +107,7 @@ def affordable(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
 def schedule(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
     hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf, inside: NDArray[np.bool_] | bool = True,
-) -> DueTimes:  # fmt: skip
+) -> PlannedTimes:  # fmt: skip
     """When each page is due, if `budget` may be spent a day and no host gets more visits a day than its cap.
 
     Pages that are not `inside` are never due."""
@@ -128,7 +128,7 @@ def schedule(
         wait = _nutch(pages)
     else:
         wait = np.where(np.broadcast_to(inside, len(pages)), float((cost * inside).sum()) / max(budget, 1e-12), np.inf)
-    return DueTimes(np.maximum(last + wait, ready(pages, now)), wait)
+    return PlannedTimes(np.maximum(last + wait, ready(pages, now)), wait)
 
 
 def ready(pages: NDArray[np.void], now: float) -> Floats:

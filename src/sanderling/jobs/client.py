@@ -18,7 +18,7 @@ from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.fetcher import Fetcher
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import Loop
-from sanderling.client.reading import Extract, Fingerprinter, Mark, Portray, Reader
+from sanderling.client.reading import DescribeImage, Extract, Fingerprinter, Mark, Reader
 from sanderling.client.socket_line import SocketLine
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM
@@ -47,12 +47,12 @@ class LazyDetector:
         return fingerprinter(self._rules)
 
     @cached_property
-    def portray(self) -> Portray:
-        from sanderling.change.judging import portraitist
+    def describe_image(self) -> DescribeImage:
+        from sanderling.change.judging import image_describer
         from sanderling.change.pixels import Decoder
 
         self._decoder = Decoder()
-        return portraitist(self._decoder)
+        return image_describer(self._decoder)
 
     def close(self) -> None:
         if self._decoder is not None:

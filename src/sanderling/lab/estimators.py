@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sanderling.arrays import Floats
 
 
-class Interval(NamedTuple):
+class VisitInterval(NamedTuple):
     """The time between two visits of a page, and whether the second found a change."""
 
     length: float
@@ -36,7 +36,7 @@ def bias_reduced(visits: int, changes: int, interval: float) -> float:
     return float(-np.log((visits - changes + 0.5) / (visits + 0.5)) / interval) if visits else 0.0
 
 
-def bayesian(intervals: Sequence[Interval], rates: ArrayLike, prior: ArrayLike) -> Floats:
+def bayesian(intervals: Sequence[VisitInterval], rates: ArrayLike, prior: ArrayLike) -> Floats:
     """EB: the probability of each class of rates, beginning from `prior`."""
     lam = np.asarray(rates, np.float64)
     with np.errstate(divide="ignore"):
@@ -47,7 +47,7 @@ def bayesian(intervals: Sequence[Interval], rates: ArrayLike, prior: ArrayLike) 
     return np.asarray(weight / weight.sum())
 
 
-def most_likely(intervals: Sequence[Interval]) -> float:
+def most_likely(intervals: Sequence[VisitInterval]) -> float:
     """The root of  sum_changed t / (e^(lam t) - 1) = sum_unchanged t.
 
     One interval with a change and one without are added; both are as long as the mean interval. The left side falls and

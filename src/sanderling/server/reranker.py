@@ -41,14 +41,14 @@ class RankResult(msgspec.Struct, frozen=True):
     weights: list[float] = []  # of the parts of a link's score, if the order has any
 
 
-class Step(NamedTuple):
+class RankBatch(NamedTuple):
     """A few values to be written, by id."""
 
     ranks: list[tuple[int, float]]
     importances: list[tuple[int, float]]
 
 
-NOTHING = Step([], [])
+NOTHING = RankBatch([], [])
 
 
 def write(path: Path, head: RankResult, records: bytes) -> None:
@@ -56,7 +56,7 @@ def write(path: Path, head: RankResult, records: bytes) -> None:
     write_whole(path, msgspec.json.encode(head), b"\n", records, sync=False)
 
 
-def read(path: Path) -> tuple[RankResult, Iterator[Step]]:
+def read(path: Path) -> tuple[RankResult, Iterator[RankBatch]]:
     """A result's head, and what it holds in steps of a bounded size."""
     with path.open("rb") as file:
         line = file.readline()
@@ -64,13 +64,13 @@ def read(path: Path) -> tuple[RankResult, Iterator[Step]]:
     return head, _steps(path, len(line), head)
 
 
-def _steps(path: Path, start: int, head: RankResult) -> Iterator[Step]:
+def _steps(path: Path, start: int, head: RankResult) -> Iterator[RankBatch]:
     with path.open("rb") as file:
         file.seek(start)
         for some in _batches(file, head.moved):
-            yield Step(some, [])
+            yield RankBatch(some, [])
         for some in _batches(file, head.weighed):
-            yield Step([], some)
+            yield RankBatch([], some)
 
 
 def _batches(file: IO[bytes], count: int) -> Iterator[list[tuple[int, float]]]:
@@ -85,7 +85,7 @@ class Reranker:
         """`command` is completed with the path of the result; an order that needs no scores starts no job."""
         self._idle = not ORDERS[order].scored
         self._job = Job(command, result)
-        self._steps: Iterator[Step] | None = None
+        self._steps: Iterator[RankBatch] | None = None
         self._newcomers: list[float] = []
         self.weights: list[float] = []
         self._scored_at = 0  # how many pages there were
@@ -97,7 +97,7 @@ class Reranker:
             return -float(depth)
         return self._newcomers[min(depth, len(self._newcomers) - 1)]
 
-    def step(self, fetched: int) -> Step:
+    def step(self, fetched: int) -> RankBatch:
         """To be called now and then: returns a few values to be written, mostly none."""
         if self._idle:
             return NOTHING

@@ -13,7 +13,7 @@ from sanderling.model.frames import Incoming, framed
 from sanderling.server.switchboard import ClientLine
 
 
-class Connection:
+class ClientSocket:
     """The socket of one line."""
 
     def __init__(self, sock: socket.socket) -> None:
@@ -68,7 +68,7 @@ class SocketSwitchboard:
         self._selector.register(self._listener, selectors.EVENT_READ)
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode = msgspec.msgpack.Decoder(ToServer).decode
-        self._connections: dict[ClientLine, Connection] = {}
+        self._connections: dict[ClientLine, ClientSocket] = {}
 
     @property
     def lines(self) -> Set[ClientLine]:
@@ -119,7 +119,7 @@ class SocketSwitchboard:
         sock, _ = self._listener.accept()
         sock.setblocking(False)
         line = ClientLine()
-        self._connections[line] = Connection(sock)
+        self._connections[line] = ClientSocket(sock)
         self._selector.register(sock, selectors.EVENT_READ, line)
 
     def _flush(self, line: ClientLine) -> None:

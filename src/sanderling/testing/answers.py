@@ -13,7 +13,7 @@ from sanderling.testing.synthetic import SyntheticWeb
 from sanderling.testing.topology import PlannedPage
 
 
-class Request(NamedTuple):
+class WebRequest(NamedTuple):
     """`url` is absolute. `number` is the number of the host, or None if it is not a host of this web."""
 
     method: str
@@ -42,7 +42,7 @@ class Answers:
         self._robots = Reply(robots_status, robots.encode())
         self._validators = validators
 
-    def read(self, head: bytes) -> Request:
+    def read(self, head: bytes) -> WebRequest:
         first, *lines = head.split(b"\r\n")
         method, _, rest = first.decode("latin-1").partition(" ")
         target, _, protocol = rest.partition(" ")
@@ -53,7 +53,7 @@ class Answers:
         web, url, host = self._aim(target, headers)
         found = web.split(url)
         number, path = found if found else (None, "/" + url.partition("://")[2].partition("/")[2])
-        return Request(method, url, host, _kind(path), web, number, path, headers, close)
+        return WebRequest(method, url, host, _kind(path), web, number, path, headers, close)
 
     def _aim(self, target: str, headers: dict[bytes, bytes]) -> tuple[SyntheticWeb, str, str]:
         """The web, URL and host of a request: through the proxy (absolute target), by its Host header, or direct."""
@@ -66,7 +66,7 @@ class Answers:
             return self.direct, target, self._origin
         return self.web, target, target.partition("://")[2].partition("/")[0].lower()
 
-    def answer(self, request: Request, t: float) -> tuple[int, bytes]:
+    def answer(self, request: WebRequest, t: float) -> tuple[int, bytes]:
         reply = self._reply(request, t)
         head = f"HTTP/1.1 {reply.status} {_PHRASES.get(reply.status, 'Unknown')}\r\nDate: {_date(t)}\r\n{reply.extra}"
         if reply.status != 304:
@@ -76,7 +76,7 @@ class Answers:
         body = b"" if request.method == "HEAD" or reply.status == 304 else reply.body
         return reply.status, head.encode("latin-1") + b"\r\n" + body
 
-    def _reply(self, request: Request, t: float) -> Reply:
+    def _reply(self, request: WebRequest, t: float) -> Reply:
         if request.method not in ("GET", "HEAD"):
             return Reply(405, b"GET and HEAD only\n", extra="Allow: GET, HEAD\r\n")
         if request.kind == "robots" and (request.number is not None or request.web.origin):
@@ -94,7 +94,7 @@ class Answers:
             return Reply(status, _PHRASES[status].encode() + b"\n")
         return self._page(request, page, t)
 
-    def _page(self, request: Request, page: PlannedPage, t: float) -> Reply:
+    def _page(self, request: WebRequest, page: PlannedPage, t: float) -> Reply:
         web = request.web
         extra = ""
         if self._validators:
@@ -105,7 +105,7 @@ class Answers:
                 return Reply(304, extra=extra)
         return Reply(200, web.page_body(page, t), "text/html; charset=utf-8", extra)
 
-    def _stray(self, request: Request, t: float) -> Reply:
+    def _stray(self, request: WebRequest, t: float) -> Reply:
         """Answers a URL that belongs to no host of this web."""
         if not request.web.origin:
             return Reply(502, b"This proxy knows only the hosts of its synthetic web\n")

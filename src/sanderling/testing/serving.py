@@ -11,7 +11,7 @@ from collections import Counter
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from sanderling.testing.answers import Answers, Request
+from sanderling.testing.answers import Answers, WebRequest
 from sanderling.testing.background import BackgroundLoop
 from sanderling.testing.clock import Clock
 from sanderling.testing.synthetic import SyntheticWeb
@@ -73,9 +73,9 @@ class ServedWeb:
         self._listen_on = (address, port)
         self._name = name
         self._options = (robots, robots_status, validators)
-        self.connections: set[Connection] = set()
+        self.connections: set[SiteConnection] = set()
         self._passes = math.inf
-        self._held: dict[Connection, Request] = {}
+        self._held: dict[SiteConnection, WebRequest] = {}
 
     def __enter__(self) -> Self:
         self._background = BackgroundLoop("synthetic-web")
@@ -126,7 +126,7 @@ class ServedWeb:
     async def _listen(self) -> asyncio.Server:
         address, port = self._listen_on
         loop = asyncio.get_running_loop()
-        return await loop.create_server(lambda: Connection(self), address, port, backlog=4096)
+        return await loop.create_server(lambda: SiteConnection(self), address, port, backlog=4096)
 
     async def _close(self) -> None:
         self._server.close()
@@ -134,7 +134,7 @@ class ServedWeb:
             connection.abort()
         await self._server.wait_closed()
 
-    def count(self, request: Request) -> None:
+    def count(self, request: WebRequest) -> None:
         match request.kind:
             case "page":
                 self.requests[request.url] += 1
@@ -148,7 +148,7 @@ class ServedWeb:
         if waiting > self.peak_by_host[request.host]:
             self.peak_by_host[request.host] = waiting
 
-    def passes(self, connection: "Connection", request: Request) -> bool:
+    def passes(self, connection: "SiteConnection", request: WebRequest) -> bool:
         """Whether a request may be answered now. If not, it is answered after `hold` or `release`."""
         if request.kind != "page":
             return True
@@ -158,25 +158,25 @@ class ServedWeb:
         self._passes -= 1
         return True
 
-    def forget(self, connection: "Connection") -> None:
+    def forget(self, connection: "SiteConnection") -> None:
         self.connections.discard(connection)
         self._held.pop(connection, None)
 
-    def settle(self, request: Request, status: int) -> None:
+    def settle(self, request: WebRequest, status: int) -> None:
         self.in_flight -= 1
         self._waiting_by_host[request.host] -= 1
         if self._record:
             self.visits.append(ServedRequest(time.monotonic(), request.url, status))
 
 
-class Connection(asyncio.Protocol):
+class SiteConnection(asyncio.Protocol):
     """Answers the requests of one connection one after the other. Early requests wait in the buffer."""
 
     def __init__(self, site: ServedWeb) -> None:
         self.site = site
         self.buffer = b""
         self.timer: asyncio.TimerHandle | None = None
-        self.unanswered: Request | None = None
+        self.unanswered: WebRequest | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
@@ -211,18 +211,18 @@ class Connection(asyncio.Protocol):
             if self.site.passes(self, request):
                 self.respond(request)
 
-    def respond(self, request: Request) -> None:
+    def respond(self, request: WebRequest) -> None:
         if self.site.latency:
             self.timer = asyncio.get_running_loop().call_later(self.site.latency, self.answer_late, request)
         else:
             self.answer(request)
 
-    def answer_late(self, request: Request) -> None:
+    def answer_late(self, request: WebRequest) -> None:
         self.timer = None
         self.answer(request)
         self.take_requests()
 
-    def answer(self, request: Request) -> None:
+    def answer(self, request: WebRequest) -> None:
         self.unanswered = None
         status, reply = self.site.answers.answer(request, self.site.clock.now)
         self.site.settle(request, status)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from sanderling.repository.migrations.reasons import Run
 
 
-class Step(NamedTuple):
+class SchemaStep(NamedTuple):
     """What brings a schema to its next version."""
 
     sql: str
@@ -27,9 +27,9 @@ def _recode(run: "Run") -> None:
 _THEN = {("sqlite", 9): _recode, ("postgres", 5): _recode}
 
 
-def steps(store: str) -> list[Step]:
+def steps(store: str) -> list[SchemaStep]:
     """Every step, the first one first; their number is the version of the schema."""
     folder = files(__name__) / store
     named = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".sql")), key=lambda entry: entry.name)
     assert [entry.name for entry in named] == [f"{number:04}.sql" for number in range(1, len(named) + 1)]
-    return [Step(entry.read_text("utf-8"), _THEN.get((store, number))) for number, entry in enumerate(named, 1)]
+    return [SchemaStep(entry.read_text("utf-8"), _THEN.get((store, number))) for number, entry in enumerate(named, 1)]

@@ -27,7 +27,7 @@ class Start(BaseModel, extra="forbid"):
     forever: bool = Field(False, description="for a refresh: continue for ever, with a budget per time")
 
 
-class Limits(BaseModel, extra="forbid"):
+class LimitChanges(BaseModel, extra="forbid"):
     """Only the given fields are changed. Null removes a limit."""
 
     max_pages: int | None = None
@@ -105,7 +105,7 @@ def visit(crawl: str, asked: VisitNow, shelf: ShelfDep) -> Response:
 
 
 @router.patch("/crawls/{crawl}/limits", **gives(SettingList))
-def change_limits(crawl: str, asked: Limits, shelf: ShelfDep) -> Response:
+def change_limits(crawl: str, asked: LimitChanges, shelf: ShelfDep) -> Response:
     """Change limits, for the running crawl and for later runs."""
     running.change(shelf.folder(crawl), asked.model_dump(exclude_unset=True))
     return settings(crawl, shelf)

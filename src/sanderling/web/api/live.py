@@ -11,7 +11,7 @@ from sanderling.web.api.inputs import ShelfDep
 router = APIRouter(tags=["live"])
 
 
-class Clients(Struct, frozen=True):
+class ClientList(Struct, frozen=True):
     """The client processes of a running crawl."""
 
     items: list[ClientState]
@@ -23,10 +23,10 @@ def live(crawl: str, shelf: ShelfDep) -> Response:
     return json_answer(remote.look(shelf.folder(crawl).path))
 
 
-@router.get("/crawls/{crawl}/clients", **gives(Clients))
+@router.get("/crawls/{crawl}/clients", **gives(ClientList))
 def clients(crawl: str, shelf: ShelfDep) -> Response:
     """The client processes of a running crawl. Empty if it is not running."""
     try:
-        return json_answer(Clients(remote.look(shelf.folder(crawl).path).clients))
+        return json_answer(ClientList(remote.look(shelf.folder(crawl).path).clients))
     except remote.NotRunning:
-        return json_answer(Clients([]))
+        return json_answer(ClientList([]))

@@ -19,7 +19,7 @@ from sanderling.web.pages import (
     search,
     starting,
 )
-from sanderling.web.pages.pulse import Pulse
+from sanderling.web.pages.recent_rates import RecentRates
 from sanderling.web.pages.rendering import prepare
 
 router = APIRouter(include_in_schema=False)
@@ -31,5 +31,5 @@ def install(app: FastAPI) -> None:
     """Adds the pages and their static files to the app."""
     prepare()
     app.include_router(router)
-    app.state.pulse = Pulse()
+    app.state.recent_rates = RecentRates()
     app.mount("/static", StaticFiles(directory=Path(__file__).parent.parent / "static"))

@@ -18,7 +18,7 @@ from sanderling.settings import load
 from sanderling.urls import identity
 from sanderling.web.api.crawls import not_begun
 from sanderling.web.api.inputs import ShelfDep
-from sanderling.web.pages.pulse import Pulse
+from sanderling.web.pages.recent_rates import RecentRates
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
 
@@ -47,12 +47,12 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store | None) ->
     """What the fragment shows, whether the crawl runs or not."""
     state, counts, live = standing(folder, store, _PATIENCE)
     failed = views.urls(store, 1, state=State.FAILED).rows if store and state == "finished" and not counts.pages else []
-    pulse: Pulse = request.app.state.pulse
-    beats = pulse.note(crawl, live) if live else []
+    recent_rates: RecentRates = request.app.state.recent_rates
+    samples = recent_rates.note(crawl, live) if live else []
     limit = load(folder.settings)[0].max_pages if folder.settings.exists() else None
     return {
         "crawl": crawl, "state": state, "at_work": state in AT_WORK, "live": live, "counts": counts,
-        "at_limit": limit is not None and counts.pages >= limit, "failed": failed, "beats": beats,
+        "at_limit": limit is not None and counts.pages >= limit, "failed": failed, "samples": samples,
         "hosts": live.active[:_HOSTS] if live else [],
         "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows] if store else [],
         "mishaps": [(identity(each.url), each) for each in live.mishaps[:_MISHAPS]] if live else [],
