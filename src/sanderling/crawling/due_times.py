@@ -1,5 +1,6 @@
 """When URLs are due: those that wait for another try, and visited ones that are to be visited again."""
 
+import math
 from collections.abc import Iterable
 
 from sanderling.model import Settled, State
@@ -43,6 +44,8 @@ class DueTimes:
                 self._next_try = min(self._next_try or each.due, each.due)
             elif each.due:
                 self._next_visit = min(self._next_visit or each.due, each.due)
+                # The report may have come so late that the moment is past, and what was due by then has been announced.
+                self._visits_until = min(self._visits_until, math.nextafter(each.due, 0.0))
 
     def any_before(self, at: float) -> bool:
         """Whether something is due before a moment."""
