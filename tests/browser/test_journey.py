@@ -153,3 +153,38 @@ def test_the_door(page: Page, crawled: Path) -> None:
         expect(page).to_have_url(re.compile("/login"))
         page.goto(f"{server.url}/crawls/small/search")
         expect(page).to_have_url(re.compile("/login"))
+
+
+def test_a_focused_crawl_from_examples_that_is_taught(page: Page, tmp_path: Path) -> None:
+    home = tmp_path / "crawls"
+    web = SyntheticWeb(pages=80, seed=7, topics=4, locality=0.8, vanish=0.0, appear=0.0)
+    with web.serve() as site, running(home, "--allow-private") as server:
+        mine = [url for url in sorted(web.pages_at(0.0)) if web.topic(url) == 1][:6]
+        page.goto(f"{server.url}/new")
+        page.locator("#seeds").fill(site.url)
+        page.locator("#name").fill("focus")
+        page.locator("summary", has_text="Topic").click()
+        page.locator("#topic").fill("files/are/refused")
+        page.get_by_role("button", name="Start the crawl").click()
+        expect(page.locator("body")).to_contain_text("topic takes words here")
+        page.locator("#topic").fill("")
+        page.locator("#examples").fill("\n".join(site.url.rstrip("/") + url.partition(".test")[2] for url in mine))
+        examine(page, "new focused crawl")
+        page.get_by_role("button", name="Start the crawl").click()
+        page.wait_for_url("**/crawls/focus")
+        expect(page.locator("body")).to_contain_text("Nothing is left to visit")
+        page.reload()
+        harvest = page.get_by_role("region", name="Topic: focus")
+        expect(harvest).to_contain_text("are on the topic")
+        examine(page, "overview of a focused crawl")
+
+        page.goto(f"{server.url}/crawls/focus/pages")
+        page.locator("main table a").nth(3).click()
+        topic = page.get_by_role("region", name="Topic")
+        expect(topic).to_contain_text("Words of the link")
+        expect(topic).to_contain_text("Found on")
+        examine(page, "a page of a focused crawl")
+        topic.get_by_role("button", name="Not relevant").click()
+        expect(topic).to_contain_text("The model was trained with it: precision")
+        expect(topic).to_contain_text("You said")
+    assert '"relevant": false' in (home / "focus" / "sanderling.topic").read_text()

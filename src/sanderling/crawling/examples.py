@@ -83,7 +83,7 @@ def _text_in(path: Path) -> str:
         return ""
 
 
-def fetched(urls: Sequence[str], say: Callable[[str], None]) -> list[tuple[str, str]]:
+def fetched(urls: Sequence[str], say: Callable[[str], None], private: bool = True) -> list[tuple[str, str]]:
     """The texts of some pages, fetched with all the manners of a crawl; those that cannot be are left out."""
     if not urls:
         return []
@@ -93,7 +93,7 @@ def fetched(urls: Sequence[str], say: Callable[[str], None]) -> list[tuple[str, 
         listed.write_text("\n".join(list(urls)[:MOST_FETCHED]))
         command = entry_points.command(
             "command", "crawl", "--seeds", listed, "-d", folder, "--max-depth", 0, "--max-time", f"{PATIENCE:.0f}s",
-            "--retries", 1, "--no-index",
+            "--retries", 1, "--no-index", *["--no-private-seeds"] * (not private),
         )  # fmt: skip
         subprocess.run(command, capture_output=True, check=False)
         if not Folder(folder).exists():

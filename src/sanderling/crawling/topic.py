@@ -5,9 +5,13 @@ from pathlib import Path
 import msgspec
 
 from sanderling.errors import BadTopic, UsageError
+from sanderling.files import write_whole
 from sanderling.repository.folder import Folder
 from sanderling.settings import Settings
 from sanderling.topics.model import Example, Topic, read, write
+
+# Of a crawl that is started in the dashboard.
+MOST_EXAMPLES = 200
 
 
 def topic_of(settings: Settings, folder: Folder) -> Topic | None:
@@ -18,6 +22,8 @@ def topic_of(settings: Settings, folder: Folder) -> Topic | None:
         return None
     if settings.topic == folder.topic.name:
         return read(folder.topic)
+    if settings.topic == folder.examples.name:
+        return read(folder.topic) if folder.topic.exists() else of_examples(folder, settings)
     if folder.topic.exists() and (kept := read(folder.topic)).name == settings.topic:
         return kept  # it may have learned more than the words
     return topic_named(settings.topic, folder.path)
@@ -38,6 +44,38 @@ def of_words(text: str) -> Topic:
     from sanderling.topics.training import TYPED_BY_USER, train
 
     return train(text, [Example(TYPED_BY_USER + text, True, text)])
+
+
+def write_examples(folder: Folder, words: str, examples: str) -> None:
+    """Leaves the examples of a topic in a new folder. The crawl learns from them when it starts."""
+    lines = [f"# {words}"] * bool(words) + example_urls(examples)
+    write_whole(folder.examples, "\n".join(lines).encode(), b"\n")
+
+
+def example_urls(examples: str) -> list[str]:
+    """The addresses of examples: one a line, or in a browser's bookmarks."""
+    from sanderling.crawling.bookmarks import bookmarks_in, is_bookmarks
+    from sanderling.server.dispatcher import canonical_seed
+
+    if is_bookmarks(examples):
+        found = [each.url for each in bookmarks_in(examples)]
+    else:
+        found = [canonical_seed(line) for line in examples.splitlines() if line.strip() and not line.startswith("#")]
+    if not found:
+        raise BadTopic("the examples name no address")
+    return found[:MOST_EXAMPLES]
+
+
+def of_examples(folder: Folder, settings: Settings) -> Topic:
+    """Learns a topic from the examples that were left in a folder."""
+    from sanderling.crawling.examples import fetched
+    from sanderling.topics.training import TYPED_BY_USER, train
+
+    text = folder.examples.read_text("utf-8")
+    words = text.partition("\n")[0].removeprefix("#").strip() if text.startswith("#") else ""
+    given = [Example(TYPED_BY_USER + words, True, words)] * bool(words)
+    pages = fetched(example_urls(text), lambda line: None, private=settings.private_seeds)
+    return train(words or folder.path.name, [*given, *(Example(url, True, page) for url, page in pages)])
 
 
 def keep(topic: Topic | None, folder: Folder) -> None:

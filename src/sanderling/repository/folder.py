@@ -21,6 +21,7 @@ INDEX = "index"
 READ = "sanderling.read"
 TOKEN = "sanderling.token"
 TOPIC = "sanderling.topic"
+EXAMPLES = "sanderling.examples"
 
 
 class Folder:
@@ -37,6 +38,7 @@ class Folder:
         self.read = path / READ
         self.token = path / TOKEN
         self.topic = path / TOPIC
+        self.examples = path / EXAMPLES
 
     def exists(self) -> bool:
         """Whether a crawl was made here. Settings without a byte are what a full disk left of a first run."""

@@ -137,6 +137,50 @@ def url(store: ViewStore, id: int) -> Shown | None:
     return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b""), row[28]])
 
 
+class Harvested(NamedTuple):
+    """A page of a focused crawl."""
+
+    number: int
+    depth: int
+    fetched_at: float
+    relevance: float
+
+
+def harvested(store: ViewStore, most: int = 20_000) -> list[Harvested]:
+    """The pages among the first URLs that were found."""
+    query = f"""SELECT u.number, u.depth, p.fetched_at, p.relevance FROM {store.joins.urls}
+        WHERE u.number <= ? AND u.kind = 0 AND p.status BETWEEN 200 AND 299"""
+    return [*map(Harvested._make, store.select(query, most))]
+
+
+class TopicParts(NamedTuple):
+    """What the rank of a URL in a focused crawl was made of."""
+
+    words: float
+    off_topic: int
+    rank: float
+    parent: float  # the relevance of the page it was found on
+    found_on: str
+    found_on_id: int
+    host: float  # the mean relevance of some pages of its host
+    hosts_pages: int
+
+
+def topic_parts(store: ViewStore, id: int, most: int = 2000) -> TopicParts:
+    """Why a URL has its rank."""
+    words, off_topic, rank, via, host = store.select(
+        "SELECT relevance, off_topic, rank, via, host FROM urls WHERE number = ?", store.number(id)
+    )[0]
+    parent = url(store, via) if via else None
+    query = f"""SELECT count(*), coalesce(sum(relevance), 0) FROM (SELECT p.relevance FROM {store.joins.urls}
+        WHERE u.host = ? AND u.number <= ? AND p.status BETWEEN 200 AND 299 LIMIT ?) some"""
+    pages, total = store.select(query, host, 20_000, most)[0]
+    return TopicParts(
+        words, off_topic, rank, parent.relevance if parent else 0.0, parent.url if parent else "", via or 0,
+        total / pages if pages else 0.0, pages,
+    )  # fmt: skip
+
+
 def evidence(store: ViewStore, id: int) -> bytes:
     """What visits have said about when a URL changes, in the encoding of the update module; empty when nothing."""
     found = store.select("SELECT evidence FROM beliefs WHERE page = ?", store.number(id))

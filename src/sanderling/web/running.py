@@ -15,10 +15,12 @@ import time
 from collections.abc import Iterable
 from typing import Literal
 
+import msgspec
+
 from sanderling import credentials
 from sanderling.change.judging import fingerprinter
 from sanderling.clock import DAY
-from sanderling.crawling import remote
+from sanderling.crawling import remote, topic
 from sanderling.crawling.control import amend_file, checked
 from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
 from sanderling.files import PRIVATE, write_whole
@@ -26,7 +28,7 @@ from sanderling.model import Command, Live
 from sanderling.network import is_public, names_private
 from sanderling.processes import entry_points
 from sanderling.refreshing.terms import read_budget
-from sanderling.repository.folder import Folder, in_use
+from sanderling.repository.folder import EXAMPLES, Folder, in_use
 from sanderling.server.dispatcher import Scope, canonical_seed
 from sanderling.settings import DECLARED, Settings, dump, load, overlay
 from sanderling.urls import hostname
@@ -48,7 +50,8 @@ _CRAWLS_OWN = {
     "scope", "include", "exclude", "sitemaps", "order", "max_pages", "max_depth", "max_time", "max_bytes", "clients",
     "connections", "per_host", "delay", "delay_factor", "max_delay", "ignore_robots", "follow_nofollow", "user_agent",
     "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
-    "low_speed_time", "retries", "retry_wait", "rules",
+    "low_speed_time", "retries", "retry_wait", "rules", "topic", "relatedness", "tunnel_depth", "min_harvest",
+    "topic_share",
 }  # fmt: skip
 # The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or keep it busy with
 # one silent host. Durations are in seconds.
@@ -79,8 +82,11 @@ class Runner:
         names = _CRAWLS_OWN | _FURTHER if self._allow_private else _CRAWLS_OWN
         return [each.name for each in DECLARED if each.name in names]
 
-    def create(self, name: str, seeds: list[str], chosen: dict[str, object]) -> Folder:
-        """Makes the folder of a new crawl. All inputs are checked before anything is made."""
+    def create(self, name: str, seeds: list[str], chosen: dict[str, object], examples: str = "") -> Folder:
+        """Makes the folder of a new crawl. All inputs are checked before anything is made.
+
+        `examples` of a topic are addresses, one a line, or a browser's bookmarks. The crawl learns from them when it starts.
+        """
         if not seeds or len(seeds) > MOST_SEEDS:
             raise BadSeed(f"give 1 to {MOST_SEEDS:,} seeds")
         starts = list(dict.fromkeys(canonical_seed(seed) for seed in seeds))
@@ -91,6 +97,9 @@ class Runner:
         if credentials.is_reference(settings.proxy):  # it would read files and variables of the server
             raise BadSetting("proxy has to be an address here")
         _check_moderate(settings, chosen)
+        settings = _with_topic(settings, chosen, examples)
+        if settings.topic and not self._allow_private:
+            _check_public(topic.example_urls(examples))
         Scope(starts, settings)
         fingerprinter(settings.rules)
         if not self._allow_private:
@@ -101,6 +110,8 @@ class Runner:
                 folder.path.mkdir()
             except FileExistsError:
                 raise Conflict(f"there is already a crawl {name!r}") from None
+            if examples:
+                topic.write_examples(folder, str(chosen.get("topic") or ""), examples)
             write_whole(folder.settings, dump(settings, tuple(starts)).encode(), mode=PRIVATE)
         return folder
 
@@ -152,6 +163,18 @@ class Runner:
 
     def _forget_ended(self) -> None:
         self._processes = {path: each for path, each in self._processes.items() if each.poll() is None}
+
+
+def _with_topic(settings: Settings, chosen: dict[str, object], examples: str) -> Settings:
+    """A topic in words or examples. Files are no business of those who use the API."""
+    if settings.topic and ("/" in settings.topic or settings.topic.startswith("sanderling.")):
+        raise BadSetting("topic takes words here; give examples as addresses")
+    if examples:
+        topic.example_urls(examples)
+        settings = msgspec.structs.replace(settings, topic=EXAMPLES)
+    if settings.topic and "order" not in chosen:
+        settings = msgspec.structs.replace(settings, order="topic")
+    return settings
 
 
 def _check_moderate(settings: Settings, chosen: Iterable[str]) -> None:

@@ -18,12 +18,27 @@ from sanderling.web.pages import (
     page,
     search,
     starting,
+    topic,
 )
 from sanderling.web.pages.recent_rates import RecentRates
 from sanderling.web.pages.rendering import prepare
 
 router = APIRouter(include_in_schema=False)
-for module in (crawls, starting, crawl, live, controls, listing, page, compare, changes, search, freshness, hosts):
+for module in (
+    crawls,
+    starting,
+    crawl,
+    live,
+    controls,
+    listing,
+    page,
+    compare,
+    changes,
+    search,
+    freshness,
+    hosts,
+    topic,
+):
     router.include_router(module.router)
 
 

@@ -11,7 +11,7 @@ from sanderling.repository import views
 from sanderling.repository.store import UrlLookup, ViewStore
 from sanderling.urls import identity
 from sanderling.web.api.inputs import ShelfDep
-from sanderling.web.pages import words
+from sanderling.web.pages import topic, words
 from sanderling.web.pages.addresses import MOST, archived_at, first_part, next_part, page_of
 from sanderling.web.pages.rendering import show
 
@@ -30,8 +30,9 @@ def newest_of(store: ViewStore, page: int, count: int) -> VersionRow | None:
 
 @router.get("/crawls/{crawl}/pages/{id}")
 def versions(request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0) -> HTMLResponse:
-    with shelf.reading(crawl) as (_, store):
+    with shelf.reading(crawl) as (folder, store):
         page = page_of(store, id)
+        why_chosen = topic.chosen(folder, store, page)
         count = views.version_count(store, page.id)
         last = to if 0 < to < count else count
         first = max(1, last - MOST + 1)
@@ -43,6 +44,7 @@ def versions(request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0
     numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
     return show(
         request, "page.html", **page_head(request, crawl, id, page, newest), view="Versions", versions=numbered,
+        chosen=why_chosen, taught=request.query_params.get("taught", ""),
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from sanderling.errors import BadSeed, SanderlingError, UsageError
+from sanderling.errors import BadSeed, BadTopic, SanderlingError, UsageError
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import form
 from sanderling.web.pages.addresses import form_fields
@@ -20,6 +20,7 @@ router = APIRouter()
 _ELSEWHERE = ("rules",)
 GROUPS = (
     ("What to follow", "By default, every link on the hosts of its start addresses.", ("scope", "order", "include", "exclude", "sitemaps")),
+    ("Topic", "Keep to a topic instead of a site. Name it in words, or give pages that are about it.", ("topic", "relatedness", "tunnel_depth", "min_harvest", "topic_share")),
     ("When to stop", "By default, when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
     (
         "Manners",
@@ -51,7 +52,7 @@ async def create(request: Request, shelf: ShelfDep, runner: RunnerDep) -> Respon
     if trouble := _name_trouble(shelf, asked.name):
         asked.wrong["name"] = trouble
     if not asked.wrong:
-        asked = await run_in_threadpool(_begin, runner, asked)
+        asked = await run_in_threadpool(_begin, runner, asked, typed.get("examples", "").strip())
     if asked.wrong:
         return await run_in_threadpool(_page, request, shelf, runner, typed, asked)
     return RedirectResponse(f"/crawls/{asked.name}", 303)
@@ -67,10 +68,12 @@ def _name_trouble(shelf: Shelf, name: str) -> str:
     return ""
 
 
-def _begin(runner: Runner, asked: form.FormInput) -> form.FormInput:
+def _begin(runner: Runner, asked: form.FormInput, examples: str) -> form.FormInput:
     """Makes and starts the crawl. Errors are stored by the name of their field."""
     try:
-        folder = runner.create(asked.name, asked.seeds, asked.chosen)
+        folder = runner.create(asked.name, asked.seeds, asked.chosen, examples)
+    except BadTopic as error:
+        return asked._replace(wrong={"examples": str(error)})
     except BadSeed as error:
         return asked._replace(wrong={"seeds": str(error)})
     except SanderlingError as error:
