@@ -126,8 +126,13 @@ class Decisions:
         if in_vain >= NOTHING_IN_A_ROW:
             self._keep(url, replace(known, verdict=RenderVerdict.PLAIN, passed=0))
         else:
-            self._keep(url, replace(known, pages=known.pages + 1), tell=known.pages % 10 == 0)
+            self._keep(url, replace(known, pages=known.pages + 1))
         return True
+
+    def spare(self, url: str) -> None:
+        """A page was not rendered again, because nothing that it is made from has changed."""
+        known = self._evidence(url)
+        self._keep(url, replace(known, spared=known.spared + 1))
 
     def give_up(self, url: str, how: Next) -> None:
         """A sample could not be rendered. It says that rendering this pattern brings nothing."""
@@ -149,8 +154,7 @@ class Decisions:
             name = origin(url).partition("://")[2] + "/..."
         return known.get(name) or RenderEvidence(name)
 
-    def _keep(self, url: str, evidence: RenderEvidence, tell: bool = True) -> None:
+    def _keep(self, url: str, evidence: RenderEvidence) -> None:
         home = origin(url)
         self._hosts[home][evidence.pattern] = evidence
-        if tell:
-            self._changed.add(home)
+        self._changed.add(home)

@@ -6,7 +6,7 @@ page as for any other.
 
 import base64
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -14,7 +14,8 @@ from xxhash import xxh3_128_digest
 
 from sanderling.browser.page_load import MOST_RELOADS, PageLoad
 from sanderling.browser.robots import RobotsBook
-from sanderling.browser.static_cache import Answer, StaticCache
+from sanderling.browser.sources import Source, conditions, is_same, source_of
+from sanderling.browser.static_cache import Answer, StaticCache, Verified
 from sanderling.client.archive import Archive
 from sanderling.client.exchange import ROBOTS, SUBRESOURCE, exchange_of
 from sanderling.client.fetch import Fetch
@@ -87,6 +88,7 @@ class Door:
         self._archive = archive
         self._blocked = {kind for name in settings.block for kind in BLOCKABLE[name]}
         self._cache = StaticCache()
+        self._shared = Verified()  # files that many pages are made from
         self._robots = RobotsBook(settings.user_agent, self._send_robots)
         self._waiting: dict[Response, OnResponse] = {}  # for requests that were sent
         self._homes: dict[Response, str] = {}
@@ -104,6 +106,7 @@ class Door:
             self._refuse(load, paused, url, why, tell)
             return
         if paused.request.method == "GET" and (kept := self._cache.find(url)) is not None:
+            load.made_of(kept.source)
             _fulfil(paused, kept, tell)
             load.changed()
             return
@@ -136,6 +139,50 @@ class Door:
                 self._next(self._homes.pop(response))
                 on_response(response)
         return others
+
+    def check(self, load: PageLoad, sources: Sequence[Source], done: Callable[[bool], None]) -> None:
+        """Says whether all answers that a page was made from are still the same, without a browser."""
+        left = len(sources)
+
+        def settle(same: bool) -> None:
+            nonlocal left
+            if left > 0:
+                left = left - 1 if same else 0
+                if not left:
+                    done(same)
+
+        if not sources:
+            done(True)
+        for source in sources:
+            self._check(load, source, settle)
+
+    def _check(self, load: PageLoad, source: Source, settle: Callable[[bool], None]) -> None:
+        if source.shared:
+            kept = self._cache.find(source.url)
+            known = (
+                kept.source.digest if kept is not None and kept.source is not None else self._shared.find(source.url)
+            )
+            if known is not None:
+                settle(known == source.digest)
+                return
+        own = origin(source.url) == load.origin
+        request = Request(
+            source.url, load.trusted and own, self._settings.max_body, conditions(source),
+            private=load.private if own else (),
+        )  # fmt: skip
+
+        def compare(response: Response) -> None:
+            same = is_same(source, response)
+            if same and source.shared:
+                self._shared.add(source.url, source.digest)
+            settle(same)
+
+        if refused(request, self._settings):
+            settle(False)
+        elif self._settings.ignore_robots:
+            self._send(request, compare)
+        else:
+            self._robots.ask(request, lambda allowed: self._send(request, compare) if allowed else settle(False))
 
     # ---- what a page may have
 
@@ -215,13 +262,18 @@ class Door:
         load.fetched += 1
         load.bytes += response.size
         if response.error or response.truncated:
+            load.repeatable = False
             load.refuse(request.url, response.error or reason("unread", "too large"))
             _fail(paused, "Failed", tell)
         else:
             self._keep(request, response, SUBRESOURCE)
             answer = self._as_answer(response, paused.request.method)
             if paused.request.method == "GET":
+                answer = answer._replace(source=source_of(request.url, paused.resource_type, response))
+                load.made_of(answer.source)
                 self._cache.add(request.url, paused.resource_type, response, answer)
+            else:
+                load.repeatable = False
             _fulfil(paused, answer, tell)
         load.changed()
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from sanderling.browser.candidates import may_need_a_browser
 from sanderling.browser.deciding import Decisions, Next, extent
+from sanderling.browser.page_load import PageLoad
+from sanderling.browser.sources import decode, digest_of
 from sanderling.client.archive import Archive
 from sanderling.client.fetcher import Fetcher, MayConnect, Rendered, Request, Response
 from sanderling.client.loop import Loop
@@ -66,9 +68,16 @@ class RenderingFetcher:
     @property
     def pool(self) -> "RenderPool":
         """What renders. Loading it takes as long as fetching a hundred pages, so most crawls never do."""
+        return self._loaded()[1]
+
+    @property
+    def _door(self) -> "Door":
+        return self._loaded()[0]
+
+    def _loaded(self) -> "tuple[Door, RenderPool]":
         if self._engine is None:
             self._engine = _engine(*self._parts)
-        return self._engine[1]
+        return self._engine
 
     # ---- what is learned about hosts
 
@@ -95,6 +104,8 @@ class RenderingFetcher:
             self._over.append(response)
         elif what is Next.WAIT:
             self._undecided.append((request, response))
+        elif what is Next.RENDER and request.made_from:
+            self._render_if_changed(request, response)
         else:
             self._render(request, response, what)
 
@@ -106,6 +117,23 @@ class RenderingFetcher:
         if not self._decisions.is_rendered(request.url) and not may_need_a_browser(response.body):
             return Next.PLAIN  # most pages, in a few microseconds
         return self._decisions.decide(request.url) if is_page(request, response) else Next.PLAIN
+
+    def _render_if_changed(self, request: Request, response: Response) -> None:
+        """Renders a page again only if something that it was made from is not the same."""
+        made = decode(request.made_from)
+        if made is None or digest_of(response) != made.document:
+            self._render(request, response, Next.RENDER)
+            return
+
+        def done(same: bool) -> None:
+            if not same:
+                self._render(request, response, Next.RENDER)
+                return
+            response.rendered = Rendered(b"", made_from=request.made_from, as_before=True)
+            self._decisions.spare(request.url)
+            self._over.append(response)
+
+        self._door.check(PageLoad(request, response), made.sources, done)
 
     def _render(self, request: Request, response: Response, how: Next) -> None:
         def done(rendered: Rendered | None, why: str) -> None:

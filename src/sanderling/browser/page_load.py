@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 
+from sanderling.browser.sources import Source
 from sanderling.client.fetcher import Request, Response
 from sanderling.urls import origin
 
@@ -33,6 +34,8 @@ class PageLoad:
         self.in_flight = 0
         self.active_at = time.monotonic()  # when something was last answered
         self.free_at = self.active_at  # when it last waited for nothing
+        self.sources: dict[str, Source] = {}
+        self.repeatable = True  # all that it is made from can be asked for again
         self.leads: list[str] = []  # where its scripts want to go
         self.refused: dict[str, str] = {}  # what it did not get, and why
         self.on_change: Callable[[], None] | None = None
@@ -42,6 +45,10 @@ class PageLoad:
         self.requests += 1
         self.frames += is_frame
         return self.requests > MOST_REQUESTS or self.bytes > MOST_BYTES or self.frames > MOST_FRAMES
+
+    def made_of(self, source: Source | None) -> None:
+        if source is not None:
+            self.sources[source.url] = source
 
     def finish(self) -> None:
         """It has loaded, or never will."""

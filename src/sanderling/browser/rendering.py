@@ -9,6 +9,7 @@ from sanderling.browser.devtools import Refused
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
 from sanderling.browser.scripts import script
+from sanderling.browser.sources import MadeFrom, digest_of, encode
 from sanderling.browser.tab import Tab, TimedOut
 from sanderling.client.fetcher import Rendered
 from sanderling.settings import Settings
@@ -48,7 +49,10 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
         "requests": f"{load.requests}",
         "requestsSent": f"{load.fetched}",
     }
-    return rendered._replace(notes=tuple(notes.items()))
+    made_from = ""
+    if load.repeatable and how == "quiet" and load.loads == 1:
+        made_from = encode(MadeFrom(digest_of(load.document), tuple(sorted(load.sources.values()))))
+    return rendered._replace(notes=tuple(notes.items()), made_from=made_from)
 
 
 async def prepare(tab: Tab, load: PageLoad, deadline: float, banners: bool, rules: PageRules) -> bool:

@@ -5,12 +5,14 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
+from sanderling.browser.sources import Source
 from sanderling.client.fetcher import Response
 
 # Together, in bytes. An application is a few megabytes.
 ROOM = 64 << 20
 # How long a file is used without a word of its server about that, and how long at most. In seconds.
 UNSAID, LONGEST = 600.0, 86_400.0
+MOST_VERIFIED = 10_000
 _AGE = re.compile(r"(?:^|[\s,])max-age=(\d+)")
 _STATIC = ("Script", "Stylesheet", "Font", "Image")
 
@@ -21,6 +23,7 @@ class Answer(NamedTuple):
     status: int
     headers: list[dict[str, str]]
     body: str  # base64
+    source: Source | None = None  # what it is to a page that is made from it
 
 
 class StaticCache:
@@ -56,6 +59,22 @@ class StaticCache:
         found = self._kept.pop(url, None)
         if found is not None:
             self._size -= len(found[1].body)
+
+
+class Verified:
+    """The digests of shared files that were asked for and found to be as they were."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, tuple[float, bytes]] = OrderedDict()
+
+    def find(self, url: str) -> bytes | None:
+        until, digest = self._known.get(url, (0.0, b""))
+        return digest if until > time.monotonic() else None
+
+    def add(self, url: str, digest: bytes) -> None:
+        self._known[url] = time.monotonic() + UNSAID, digest
+        while len(self._known) > MOST_VERIFIED:
+            self._known.popitem(last=False)
 
 
 def lifetime(kind: str, response: Response) -> float:

@@ -9,6 +9,8 @@ from sanderling.urls import origin
 
 PAGE = -1
 _FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
+# How the validator of a rendered page begins: it says what the page was made from.
+MADE_FROM = "made-from:"
 
 
 class Fetch:
@@ -66,6 +68,7 @@ class Requests:
             self._skip,
             private=_private(task.url, host),
             renderable=task.kind == Kind.PAGE,
+            made_from=task.etag if task.etag.startswith(MADE_FROM) else "",
         )
 
     def robots(self, url: str, host: PoliteHost) -> Request:
@@ -88,7 +91,7 @@ def skipped_types(settings: Settings) -> tuple[str, ...]:
 
 def _conditions(task: Task) -> tuple[tuple[str, str], ...]:
     """The headers that make a request conditional. Values with control characters are left out."""
-    if not task.etag and not task.modified:
+    if (not task.etag and not task.modified) or task.etag.startswith(MADE_FROM):
         return ()
     said = (("If-None-Match", task.etag), ("If-Modified-Since", task.modified))
     return tuple((name, value) for name, value in said if value and value.isprintable() and value.isascii())

@@ -28,6 +28,7 @@ class Request(NamedTuple):
     body: bytes = b""
     private: tuple[str, ...] = ()  # the private addresses that it may lead to
     renderable: bool = False  # it is for a page, which a browser may render
+    made_from: str = ""  # what the page was made from when it was last rendered
 
     @property
     def id(self) -> int:
@@ -41,6 +42,8 @@ class Rendered(NamedTuple):
     html: bytes  # the DOM, in UTF-8
     notes: tuple[tuple[str, str], ...] = ()  # what the archive says about it
     truncated: bool = False
+    made_from: str = ""  # by which a later visit sees that it need not be rendered again
+    as_before: bool = False  # nothing that it is made from has changed; there is no DOM
 
 
 class Response:

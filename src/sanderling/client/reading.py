@@ -167,6 +167,7 @@ class Reader:
             # What was rendered has no validators: another DOM may come from the same document.
             body, mime, charset = rendered.html, "text/html", "utf-8"
             known = {name: value for name, value in known.items() if name not in (b"etag", b"last-modified")}
+            known[b"etag"] = rendered.made_from
         elif response.not_rendered and task.digest:
             # The page as it was sent would look like a change to what its readers see.
             visit = Visit(id=task.id, outcome=Outcome.RETRY, at=time.monotonic(), reason=response.not_rendered)
@@ -178,7 +179,8 @@ class Reader:
             self.keep(fetch, ANSWER)
             return self._answer(task, response, body, mime, charset)
         digest = xxh3_128_digest(body)
-        if (status == 304 and task.digest) or (200 <= status < 300 and digest == task.digest):
+        as_before = rendered is not None and rendered.as_before
+        if (status == 304 and task.digest) or (200 <= status < 300 and (digest == task.digest or as_before)):
             visit = Visit(
                 id=task.id, outcome=Outcome.UNCHANGED, status=status, at=response.since,
                 size=response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),

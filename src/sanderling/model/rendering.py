@@ -25,23 +25,26 @@ class RenderEvidence(Struct, frozen=True, array_like=True):
     links: tuple[int, int] = (0, 0)
     passed: int = 0  # candidates that were not rendered since it was decided
     pages: int = 0  # that were rendered
+    spared: int = 0  # revisits without rendering, because nothing that the page is made from had changed
 
     @property
     def why(self) -> str:
         """The verdict and its evidence in words."""
         words, links = self.words, self.links
+        if not self.samples:
+            return f"rendered by the settings, {self.spared:,} revisits spared"
         seen = (
             f"{self.gains} of {self.samples} samples brought more: "
             f"{words[1]:,} words and {links[1]:,} links, where the documents have {words[0]:,} and {links[0]:,}"
         )
         if self.verdict == RenderVerdict.RENDER:
-            return f"rendered, {seen}"
+            return f"rendered, {seen}" + (f"; {self.spared:,} revisits spared" if self.spared else "")
         return f"{'not rendered' if self.verdict == RenderVerdict.PLAIN else 'undecided'}, {seen}"
 
 
 def shown(encoded: bytes) -> list[RenderEvidence]:
     """The patterns of a host that were sampled, those that are rendered first."""
-    known = [each for each in decode_evidence(encoded) if each.samples]
+    known = [each for each in decode_evidence(encoded) if each.samples or each.spared]
     return sorted(known, key=lambda each: (each.verdict, -each.samples, each.pattern))
 
 
