@@ -58,6 +58,7 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 
 $(VENV)/.browser: $(VENV)/.dev
 	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m tests.applications
 	@touch $@
 
 # pywb, which replays archives, with its 40 dependencies. Without it, the tests of replay are skipped and say so.

@@ -83,7 +83,7 @@ class FormQueries:
         form = record.form
         kind, objection = judge(form, form.action in self._settings.form_post)
         objection = objection or self._objection(form, kind)
-        if not objection and sum(each.host == record.host for each in self._records.values()) > MOST_FORMS:
+        if not objection and sum(self._records[id].host == record.host for id in self._probers) >= MOST_FORMS:
             objection = reason("form-many", MOST_FORMS)
         if objection:
             record = msgspec.structs.replace(record, kind=kind, state="refused", reason=objection)

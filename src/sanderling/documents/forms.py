@@ -35,6 +35,7 @@ _TOKENS: Final = re.compile(
     r"csrf|xsrf|token|nonce|authenticity|__viewstate|__eventvalidation|antiforgery", re.IGNORECASE
 )
 _RANDOM: Final = re.compile(r"(?=.*\d)(?=.*[A-Za-z])[A-Za-z0-9+/=_-]{24,}")
+_DIGITS: Final = re.compile(r"\d+(?![^/]*//)")
 _SPACE: Final = re.compile(r"\s+")
 
 
@@ -78,9 +79,12 @@ def request_of(form: Form, pairs: list[tuple[str, str]]) -> tuple[str, str] | No
 
 
 def form_identity(action: str, method: str, fields: Iterable[Field]) -> int:
-    """A number that is the same for the form on every page of a site: hidden values and texts may differ."""
-    names = sorted({f"{field.name}={field.type}" for field in fields if field.type not in _BUTTONS})
-    text = "\n".join([method, action.partition("?")[0], *names])
+    """A number that is the same for the form on every page of a site: hidden fields and texts may differ."""
+    names = sorted({f"{field.name}={field.type}" for field in fields if field.type not in (*_BUTTONS, "hidden")})
+    place = action.partition("?")[0]
+    if method != "get":  # the form to edit each of a thousand records is one form
+        place = _DIGITS.sub("0", place)
+    text = "\n".join([method, place, *names])
     return int.from_bytes(xxh3_64_digest(text.encode("utf-8", "surrogatepass")), "big", signed=True)
 
 

@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from sanderling.model import NEAR_BITS
 from sanderling.model.forms import Submission, Turner
+from sanderling.urls.query import names_in
 
 _MASK = (1 << 64) - 1
 
@@ -38,11 +39,12 @@ def split(
 ) -> Split:  # fmt: skip
     """Results, and other views of the same answer: sorted, filtered once more, as CSV, or its next page."""
     filled = {(name, value) for name, value in values if value}
-    base = _stem(action)
+    base, asked = _stem(action), {*names_in(answer)}
     found = Split([], [])
     for id, url in links:
         path, _, query = url.partition("?")
-        if url == answer or url in turners or (_stem(path) == base and _carries(query, filled)):
+        other = _stem(path) == base and (_carries(query, filled) or len(asked & {*names_in(url)}) > 1)
+        if url == answer or url in turners or other:
             found.refinements.append(id)
         elif id not in layout:
             found.results.append(id)

@@ -52,6 +52,9 @@ _PERSONAL = {
     "captcha": "captcha recaptcha hcaptcha turnstile",
     "code": "sql code command cmd exec eval shell script",
 }
+# Choices that only change how results are shown.
+_PRESENTING = "sort sortby sorting order orderby direction dir group groupdir sortdir page pagesize per limit view format display layout lang columns"
+_PRESENTS = frozenset(_PRESENTING.split())
 _ACTS_BY_WORD = {word: what for what, words in _ACTS.items() for word in words.split()}
 _PERSONAL_BY_WORD = {word: what for what, words in _PERSONAL.items() for word in words.split()}
 _CAPTCHA = re.compile(r"captcha|cf-turnstile", re.IGNORECASE)
@@ -88,6 +91,11 @@ def choices(field: Field) -> list[str]:
         return []
     first = field.value if field.sent else None
     return [value for value in dict.fromkeys(each.value for each in field.options) if value and value != first]
+
+
+def changes_results(field: Field) -> bool:
+    """Whether other values of a field may show other records, not the same ones in another way."""
+    return _PRESENTS.isdisjoint(words_in(field.name))
 
 
 def words_in(text: str) -> list[str]:

@@ -7,7 +7,7 @@ import msgspec
 
 from sanderling.clock import DAY
 from sanderling.forms.answers import Likeness
-from sanderling.forms.kinds import choices, words_in
+from sanderling.forms.kinds import changes_results, choices, words_in
 from sanderling.forms.size import Capture, Size, size_of
 from sanderling.forms.templates import Templates
 from sanderling.forms.typed import typed_values
@@ -18,8 +18,8 @@ from sanderling.model.reasons import reason
 # A word that no site has; the answer to it says what the form says when it finds nothing.
 NONSENSE = "qxzvkjwpfhgt"
 # A form is closed after so many queries in a row without anything new; sooner if nearly all seems to be found, or if all
-# was listed without a query.
-DULL, DULL_FOUND, DULL_LISTED = 10, 4, 3
+# was listed without a query, or if nothing was found ever.
+DULL, DULL_FOUND, DULL_LISTED, DULL_EMPTY = 10, 4, 3, 8
 NEARLY_ALL = 0.98
 # And as soon as its first answers are all errors.
 BROKEN = 3
@@ -27,7 +27,7 @@ BROKEN = 3
 FIRST_PROBE = 7.0
 # Links that are in each of so many different answers belong to the layout.
 LAYOUT = 4
-# Values of the user's own table, and words of a form without any text around it.
+# Words for a site that says next to nothing beside its form. Every other query tries one until something is found.
 COMMON = ("the", "and", "der", "les", "los", "di", "new", "all", "one", "data")
 # A pager is turned while at least this share of the page is new, or of the pages behind the first of late. Some sites
 # list what is best known first, so that only later pages bring anything new.
@@ -71,7 +71,8 @@ class Prober:
         self._given = [[(name, value)] for name, values in given.items() for value in values]
         special = {field.name: typed_values(field, now) for field in form.fields if not given.get(field.name)}
         self._words = [field.name for field in self._texts if not special.get(field.name)]
-        fixed = {field.name: choices(field) or special.get(field.name, []) for field in form.fields if not field.unseen}
+        changing = [field for field in form.fields if not field.unseen and changes_results(field)]
+        fixed = {field.name: choices(field) or special.get(field.name, []) for field in changing}
         values = {name: each for name, each in fixed.items() if each and not given.get(name)}
         self.learned = Learned(Vocabulary(), Templates(values))
         self.tried: dict[tuple[tuple[str, str], ...], int] = {}
@@ -122,6 +123,8 @@ class Prober:
         expected = float(size.estimate) if size is not None else 3.0 * len(self.records) + 100
         shown = self._pages * (self.learned.per_page or PER_PAGE)
         word = self.learned.vocabulary.best(used, expected, shown, self.learned.per_page or PER_PAGE)
+        if not self.records and len(self.tried) % 2:
+            word = next((each for each in COMMON if each not in used), word)
         if not word:
             around = words_in(f"{self.form.label} {' '.join(field.label for field in self.form.fields)}")
             word = next((each for each in (*around, *COMMON) if len(each) > 2 and each not in used), "")
@@ -229,8 +232,8 @@ class Prober:
         self.learned.run += submission.is_query
 
     def ended(self, submission: Submission) -> None:
-        """The pages of a query's results were read to the end."""
-        if submission.purpose == "default" and self.records:
+        """The pages of a query's results were read to the end. One page alone may be the best of many."""
+        if submission.purpose == "default" and submission.page > 1:
             self.learned.listed = True
 
     def worth_turning(self, submission: Submission, results: int) -> bool:
@@ -268,6 +271,8 @@ class Prober:
         """How many queries in a row may bring nothing new."""
         if self.learned.listed:
             return DULL_LISTED
+        if not self.records:
+            return DULL_EMPTY
         size = self.size()
         return DULL_FOUND if size is not None and len(self.records) >= NEARLY_ALL * size.estimate else DULL
 
