@@ -312,21 +312,34 @@ def test_events_bring_changes_at_once(tmp_path: Path) -> None:
     site.finish()
 
 
-def test_a_writer_that_keeps_a_file_open_is_waited_for(tmp_path: Path) -> None:
-    paths = dirty.DirtyPaths(lambda: None, tells_closing=True)
-    paths.touch(b"a", 100.0, "modified")
-    assert paths.take(101.0, 9) == []
-    paths.touch(b"a", 101.0, "closed")
-    assert paths.take(101.05, 9) == []
-    assert paths.take(101.2, 9) == [b"a"]
-    paths = dirty.DirtyPaths(lambda: None, tells_closing=False)
+def test_paths_wait_until_nothing_happens_to_them() -> None:
+    paths = dirty.DirtyPaths(lambda: None)
     paths.touch(b"a", 100.0, "modified")
     assert paths.take(100.5, 9) == [] and paths.take(101.5, 9) == [b"a"]
+    paths.touch(b"a", 101.0, "closed")
+    assert paths.take(101.05, 9) == [] and paths.take(101.2, 9) == [b"a"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only inotify says when a file is closed")
+def test_a_writer_that_keeps_a_file_open_is_waited_for(tmp_path: Path) -> None:
+    site = WatchedSite(tmp_path, events=True)
+    site.write("a.html")
+    site.run_until(lambda: site.announcer.idle)
+    site.reader.news()
+    with (site.root / "a.html").open("w") as file:
+        for half in ("half, ", "and the other half"):
+            file.write(half)
+            file.flush()
+            site.write(f"{len(half)}.html", old=False)
+            site.run_until(lambda half=half: (f"{len(half)}.html", "new") in site.reader.told())
+            assert site.announcer.memory.page(b"a.html").frequency == 0
+    site.run_until(lambda: site.announcer.memory.page(b"a.html").frequency == 1)
+    site.finish()
 
 
 def test_too_many_events_are_a_scan(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dirty, "MOST", 10)
-    paths = dirty.DirtyPaths(lambda: None, tells_closing=True)
+    paths = dirty.DirtyPaths(lambda: None)
     for number in range(11):
         paths.touch(b"%d" % number, 0.0, "closed")
     assert paths.next_at() == 0.0

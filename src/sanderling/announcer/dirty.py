@@ -1,7 +1,6 @@
 """The paths of which events told that something happened, until they are looked at.
 
-Nobody should read a file that is being written. So a path waits: until its writer closed it where the system says so,
-else until nothing happened to it for a while.
+Nobody should read a file that is being written. So a path waits until nothing happened to it for a while.
 """
 
 import threading
@@ -9,10 +8,8 @@ from collections.abc import Callable
 
 # After a file was closed, moved or deleted: editors do several of these in a row. In seconds.
 SHORT = 0.1
-# After it was created, and after it was modified where the system does not say when a file is closed.
+# After it was created or modified, where the system does not say that it was closed.
 QUIET = 1.0
-# After it was modified where the system does: the writer may be slow. Few programs keep files open for ever.
-OPEN = 30.0
 
 # More than this, and everything is scanned instead.
 MOST = 100_000
@@ -21,9 +18,8 @@ MOST = 100_000
 class DirtyPaths:
     """Filled by the threads of watchdog, emptied by the announcer."""
 
-    def __init__(self, wake: Callable[[], None], tells_closing: bool) -> None:
+    def __init__(self, wake: Callable[[], None]) -> None:
         self._wake = wake
-        self._waits = {"modified": OPEN if tells_closing else QUIET, "created": QUIET}
         self._lock = threading.Lock()
         self._due: dict[bytes, float] = {}
         self._folders: set[bytes] = set()
@@ -35,7 +31,7 @@ class DirtyPaths:
             if len(self._due) >= MOST:
                 self._due.clear()
                 self._lost = True
-            self._due[path] = now + self._waits.get(what, SHORT)
+            self._due[path] = now + (QUIET if what in ("created", "modified") else SHORT)
         self._wake()
 
     def wait_for(self, path: bytes, until: float) -> None:

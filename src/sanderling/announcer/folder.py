@@ -12,7 +12,7 @@ from sanderling.announcer.memory import Memory, PageRow
 from sanderling.announcer.pages import PageMap, depth
 from sanderling.announcer.recording import PageState, record, record_gone
 from sanderling.announcer.scanning import FileSeen, Walk, compared
-from sanderling.announcer.watching import CannotWatch, FolderWatch, tells_closing
+from sanderling.announcer.watching import CannotWatch, FolderWatch
 
 # How long a page has to be missing, in seconds, until it is gone: generators remove all files and write them again.
 GONE_AFTER = 10.0
@@ -42,7 +42,7 @@ class FolderSource:
         self._every = every
         self._gone_after = gone_after
         self.hints = True  # turned off in rush hours
-        self._dirty = DirtyPaths(wake, tells_closing())
+        self._dirty = DirtyPaths(wake)
         self._walk = Walk(self.root)
         self._scan: Iterator[None] | None = None
         self._next_scan = 0.0

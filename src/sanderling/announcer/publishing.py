@@ -121,7 +121,11 @@ class Publisher:
         return Change(change.url, change.what, change.at, cursor, rank, change.frequency, level, change.hints)
 
     def _write(self, file: DeltaFile) -> None:
-        write_whole(self.folder / file.delta.name, file.content, sync=False)
+        self._write_named(file.delta.name, file.content)
+
+    def _write_named(self, name: str, content: bytes) -> None:
+        """A file that nobody reads before a manifest names it, so that it need not be renamed."""
+        (self.folder / name).write_bytes(content)
 
     def _read(self, delta: Delta) -> list[Change]:
         return read_delta(delta, (self.folder / delta.name).read_bytes(), self._site)
@@ -147,12 +151,12 @@ class Publisher:
             ]
             content = write_part(listed)
             name = named_for(f"sitemap-part-{len(parts)}", content, "xml")
-            write_whole(self.folder / name, content, sync=False)
+            self._write_named(name, content)
             parts.append((self.url + name, max((each.changed for each in listed), default=0.0)))
             yield
         index = write_index(parts)
         name = named_for(f"sitemap-{cursor}", index, "xml")
-        write_whole(self.folder / name, index, sync=False)
+        self._write_named(name, index)
         write_whole(self.folder / SITEMAP, index, sync=False)
         before = self._named()
         self._memory.remember("base", name)

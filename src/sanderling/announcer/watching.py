@@ -23,9 +23,11 @@ class FolderWatch:
             from watchdog.observers import Observer
         except ImportError:
             raise CannotWatch("watchdog is not installed (`pip install 'sanderling[announce]'`)") from None
-        # What web servers do all day, opening and closing, is not asked for.
-        wanted: list[Any] = [
-            events.FileModifiedEvent, events.FileCreatedEvent, events.FileMovedEvent, events.FileDeletedEvent,
+        # What web servers do all day, opening and closing, is not asked for. Where the system says that a file was
+        # closed by its writer, nobody needs to know of each write before.
+        wanted: list[Any] = [] if sys.platform == "linux" else [events.FileModifiedEvent]
+        wanted += [
+            events.FileCreatedEvent, events.FileMovedEvent, events.FileDeletedEvent,
             events.FileClosedEvent, events.DirCreatedEvent, events.DirMovedEvent, events.DirDeletedEvent,
         ]  # fmt: skip
         self._overflow = _Overflow(dirty)
@@ -47,10 +49,6 @@ class FolderWatch:
         if self._observer.is_alive():
             self._observer.stop()
             self._observer.join(2)
-
-
-def tells_closing() -> bool:
-    return sys.platform == "linux"
 
 
 def _why(error: OSError) -> str:
