@@ -153,6 +153,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     render_timeout: float = 30.0
     render_tabs: int = 4
     render_memory: int = 1024**3
+    states: int = 0
+    state_depth: int = 3
+    state_time: float = 120.0
     browser: str | None = None
     rules: tuple[Rule, ...] = ()
     extractors: tuple[str, ...] = ()
@@ -233,6 +236,9 @@ DECLARED = [
     Declared("render_timeout", "duration", "Rendering", "a page that has not settled after this time is read as it is"),
     Declared("render_tabs", "count", "Rendering", "pages that a client renders at the same time"),
     Declared("render_memory", "size", "Rendering", "a page that uses more memory than this is ended"),
+    Declared("states", "count", "Rendering", "also visit up to this many states of a rendered page that clicks and scrolling lead to"),
+    Declared("state_depth", "count", "Rendering", "events one after the other that may lead to a state"),
+    Declared("state_time", "duration", "Rendering", "time limit for finding the states of a page"),
     Declared("browser", "text", "Rendering", "the program to render with (default: the first Chromium that is found)"),
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by CSS selector; only in sanderling.toml"),
     Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
@@ -298,7 +304,14 @@ def without_password(address: str) -> str:
 
 
 # More of these would only exhaust the machine. Other whole numbers must fit into a message.
-_MOST = {"clients": 1000, "connections": 16_000, "per_host": 16_000, "render_tabs": 100}
+_MOST = {
+    "clients": 1000,
+    "connections": 16_000,
+    "per_host": 16_000,
+    "render_tabs": 100,
+    "states": 10_000,
+    "state_depth": 20,
+}
 LARGEST = 2**63 - 1
 LONGEST = 36_500 * DURATIONS["d"]
 # These may contain a password, and may say where it is instead: `env:NAME` or `file:PATH`.

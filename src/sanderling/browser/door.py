@@ -205,6 +205,8 @@ class Door:
             return reason("blocked-type", kind)
         if not url.startswith(WEB) or paused.request.method not in _METHODS:
             return reason("blocked-type", f"{paused.request.method} {url.partition(':')[0]}")
+        if load.exploring and paused.request.method == "POST":
+            return reason("blocked-type", "POST after an event")
         return reason("page-asks-too-much") if load.spent(kind == "Document") else ""
 
     def _refuse(self, load: PageLoad, paused: Paused, url: str, why: str, tell: Tell) -> None:

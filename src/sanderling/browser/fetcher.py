@@ -1,5 +1,6 @@
 """A fetcher that renders: a page is fetched as always, and then a browser makes of it what its readers see."""
 
+import time
 from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -8,6 +9,7 @@ from sanderling.browser.candidates import may_need_a_browser
 from sanderling.browser.deciding import Decisions, Next, extent
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.sources import decode, digest_of
+from sanderling.browser.state_cache import StateCache
 from sanderling.client.archive import Archive
 from sanderling.client.fetcher import Fetcher, MayConnect, Rendered, Request, Response
 from sanderling.client.loop import Loop
@@ -19,7 +21,7 @@ from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:
     from sanderling.browser.door import Door
-    from sanderling.browser.pool import RenderPool
+    from sanderling.browser.pool import KeepState, RenderPool
 
 _CONDITIONS = ("if-none-match", "if-modified-since")
 
@@ -36,7 +38,9 @@ class RenderingFetcher:
         self._include = [pattern(text) for text in settings.render_include]
         self._decisions = Decisions()
         self._engine: tuple[Door, RenderPool] | None = None  # from the first page on that is rendered
-        self._parts = program, settings, folder, loop, fetcher, archive
+        self._states = StateCache()
+        self._at_once = loop.timer(lambda: None)
+        self._parts = program, settings, folder, loop, fetcher, archive, self._states.add
         self._requests: dict[Response, Request] = {}
         self._undecided: deque[tuple[Request, Response]] = deque()  # they wait for samples of their patterns
         self._over: list[Response] = []
@@ -44,6 +48,10 @@ class RenderingFetcher:
     # ---- as a fetcher
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
+        if (known := self._states.take(request.url)) is not None:
+            self._over.append(known)
+            self._at_once.at = time.monotonic()
+            return known
         asked = request
         if request.headers and request.renderable and self._renders(request.url):
             # That the document is the same says nothing about what is made of it.
@@ -112,7 +120,7 @@ class RenderingFetcher:
     def _decision(self, request: Request, response: Response) -> Next:
         if not request.renderable or not self._is_included(request.url):
             return Next.PLAIN
-        if self._always:
+        if self._always or "#" in request.url:
             return Next.RENDER if is_page(request, response) else Next.PLAIN
         if not self._decisions.is_rendered(request.url) and not may_need_a_browser(response.body):
             return Next.PLAIN  # most pages, in a few microseconds
@@ -137,7 +145,7 @@ class RenderingFetcher:
 
     def _render(self, request: Request, response: Response, how: Next) -> None:
         def done(rendered: Rendered | None, why: str) -> None:
-            if self._always:
+            if self._always or "#" in request.url:
                 response.rendered, response.not_rendered = rendered, why
             else:
                 self._compare(request, response, rendered, why, how)
@@ -162,14 +170,14 @@ class RenderingFetcher:
 
 
 def _engine(
-    program: Path, settings: Settings, folder: Path, loop: Loop, fetcher: Fetcher, archive: Archive
+    program: Path, settings: Settings, folder: Path, loop: Loop, fetcher: Fetcher, archive: Archive, keep: "KeepState"
 ) -> "tuple[Door, RenderPool]":
     from sanderling.browser.door import Door
     from sanderling.browser.page_rules import PageRules
     from sanderling.browser.pool import RenderPool
 
     door = Door(settings, fetcher, archive)
-    return door, RenderPool(program, settings, PageRules(settings, folder), loop, door)
+    return door, RenderPool(program, settings, PageRules(settings, folder), loop, door, keep)
 
 
 def is_page(request: Request, response: Response) -> bool:

@@ -2,13 +2,15 @@
 
 import time
 from collections.abc import Callable
+from typing import Self
 
 from sanderling.browser.sources import Source
 from sanderling.client.fetcher import Request, Response
-from sanderling.urls import origin
+from sanderling.urls import document_of, fragment_of, is_route, origin
 
 # What one page may ask for. The largest application we know asks for 400 files.
 MOST_REQUESTS = 1_000
+MOST_REQUESTS_OF_EVENTS = 10_000
 MOST_BYTES = 128 << 20
 MOST_FRAMES = 30
 MOST_LEADS = 20
@@ -20,7 +22,10 @@ class PageLoad:
     """The state of one load. Whoever answers requests counts them here; whoever waits is called when something changes."""
 
     def __init__(self, request: Request, response: Response) -> None:
-        self.url = request.url.partition("#")[0]
+        self._request = request
+        self.address = request.url if is_route(fragment_of(request.url)) else document_of(request.url)
+        self.url = document_of(request.url)
+        self.named = request.url  # with the fragment, which may name a state
         self.origin = origin(request.url)
         self.trusted, self.private = request.trusted, request.private
         self.document = response
@@ -37,6 +42,7 @@ class PageLoad:
         self.sources: dict[str, Source] = {}
         self.repeatable = True  # all that it is made from can be asked for again
         self.leads: list[str] = []  # where its scripts want to go
+        self.exploring = False
         self.refused: dict[str, str] = {}  # what it did not get, and why
         self.on_change: Callable[[], None] | None = None
 
@@ -44,7 +50,24 @@ class PageLoad:
         """Counts a request. Whether the page has asked for too much."""
         self.requests += 1
         self.frames += is_frame
-        return self.requests > MOST_REQUESTS or self.bytes > MOST_BYTES or self.frames > MOST_FRAMES
+        most = MOST_REQUESTS_OF_EVENTS if self.exploring else MOST_REQUESTS
+        return self.requests > most or self.bytes > MOST_BYTES or self.frames > MOST_FRAMES
+
+    def again(self, address: str = "") -> Self:
+        """The same document for one more load, perhaps with another fragment."""
+        load = type(self)(self._request, self.document)
+        load.address = address or self.address
+        load.leads = self.leads
+        return load
+
+    def explore(self) -> None:
+        """From now on events are triggered, which may ask for more, but must not change anything on the server."""
+        self.exploring = True
+
+    def event(self) -> None:
+        """Something is triggered: what the page asks for now is waited for as after a load."""
+        self.loaded_at = time.monotonic()
+        self.changed()
 
     def made_of(self, source: Source | None) -> None:
         if source is not None:

@@ -12,12 +12,14 @@ from pathlib import Path
 
 from sanderling.browser.devtools import BrowserGone, Refused
 from sanderling.browser.door import Door
+from sanderling.browser.loaded_page import LoadedPage
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
 from sanderling.browser.process import Browser, BrowserLimits, descendants, is_page, memory_of
 from sanderling.browser.promises import Timers, run
 from sanderling.browser.rendering import render
 from sanderling.browser.starting import CannotStart, start
+from sanderling.browser.states import Routes, look_behind
 from sanderling.browser.tab import Tab, TabCrashed, TimedOut
 from sanderling.client.fetcher import Rendered, Request, Response
 from sanderling.client.loop import Loop
@@ -45,6 +47,10 @@ _NOT_ALONE = "the browser is not in a network namespace of its own, which this s
 Done = Callable[[Rendered | None, str], None]
 
 
+# Called with the URL of a state, what it shows, and the document that it was made from.
+KeepState = Callable[[str, Rendered, Response], None]
+
+
 class _Job:
     """One page to render."""
 
@@ -60,7 +66,12 @@ class _Job:
 class RenderPool:
     """Renders pages, some at a time."""
 
-    def __init__(self, program: Path, settings: Settings, rules: PageRules, loop: Loop, door: Door) -> None:
+    def __init__(
+        self, program: Path, settings: Settings, rules: PageRules, loop: Loop, door: Door, keep_state: KeepState
+    ) -> None:
+        """`keep_state` is told about states that were found behind a page."""
+        self._keep_state = keep_state
+        self._routes = Routes()
         self._rules = rules
         self._program = program
         self._settings = settings
@@ -127,7 +138,7 @@ class RenderPool:
         try:
             tab = await self._tab(load.origin)
             self._running[tab] = job
-            found = await render(tab, load, self._settings, self._rules)
+            found = await self._render(tab, load, job)
         except _FAILURES as error:
             if tab is not None:
                 self._running.pop(tab, None)
@@ -139,6 +150,15 @@ class RenderPool:
             self.rendered += 1
             job.done(found, "")
         self._next()
+
+    async def _render(self, tab: Tab, load: PageLoad, job: _Job) -> Rendered:
+        page = await render(tab, load, self._settings, self._rules)
+        if not (self._settings.states or "#" in job.request.url or b"#/" in page.html or b"#!" in page.html):
+            return page
+        found = await look_behind(LoadedPage(tab, load, self._settings, self._rules), page, self._routes)
+        for url, state in found.states:
+            self._keep_state(url, state, job.response)
+        return found.page
 
     async def _tab(self, home: str) -> Tab:
         """A tab for pages of an origin: one that had such pages before, or a new one."""

@@ -33,11 +33,7 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     started = time.monotonic()
     deadline = started + settings.render_timeout
     try:
-        await tab.navigate(load, deadline, settings.cookies)
-        how = await settle(tab, load, deadline)
-        if await prepare(tab, load, deadline, settings.close_banners, rules):
-            load.changed()
-            how = await settle(tab, load, deadline)
+        how = await bring(tab, load, settings, rules, deadline)
     except TimedOut:
         how = "deadline"
     if how in ("deadline", "interrupted"):
@@ -55,6 +51,16 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     return rendered._replace(notes=tuple(notes.items()), made_from=made_from)
 
 
+async def bring(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules, deadline: float) -> str:
+    """Loads a page and waits until it has settled and is as the user wants it. Returns how it ended."""
+    await tab.navigate(load, deadline, settings.cookies)
+    how = await settle(tab, load, deadline)
+    if await prepare(tab, load, deadline, settings.close_banners, rules):
+        load.changed()
+        how = await settle(tab, load, deadline)
+    return how
+
+
 async def prepare(tab: Tab, load: PageLoad, deadline: float, banners: bool, rules: PageRules) -> bool:
     """Does what the user wants on a page that has settled. Whether that may have changed it."""
     changed = banners and bool(await tab.evaluate(script("consent"), deadline))
@@ -69,7 +75,7 @@ async def prepare(tab: Tab, load: PageLoad, deadline: float, banners: bool, rule
     return changed
 
 
-async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:
+async def settle(tab: Tab, load: PageLoad, deadline: float, quiet_for: float = QUIET) -> str:
     """Waits until a page has loaded, gets no more answers and does not change. Returns how it ended."""
     interruptions, quiet_since = 0, 0.0
     while (now := time.monotonic()) < deadline:
@@ -81,7 +87,7 @@ async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:
             await tab.sleep(min(deadline, now + LONGEST_TASK))
             if time.monotonic() - load.active_at < LONGEST_TASK or not await tab.is_busy(LONGEST_TASK):
                 continue
-        elif not polls and (until := load.active_at + QUIET) > now:
+        elif not polls and (until := load.active_at + quiet_for) > now:
             await tab.sleep(min(deadline, until))
             continue
         else:
@@ -90,9 +96,9 @@ async def settle(tab: Tab, load: PageLoad, deadline: float) -> str:
                 return "restless"
             quiet = await _quiet(tab, min(deadline, now + LONGEST_TASK))
             if quiet is not None:
-                if quiet >= QUIET:
+                if quiet >= quiet_for:
                     return "polling" if polls else "quiet"
-                await tab.sleep(min(deadline, time.monotonic() + QUIET - quiet))
+                await tab.sleep(min(deadline, time.monotonic() + quiet_for - quiet))
                 continue
         interruptions += 1
         tab.interrupt()

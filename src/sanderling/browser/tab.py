@@ -119,7 +119,9 @@ class Tab:
         self.call("Storage.clearDataForOrigin", {"origin": load.origin, "storageTypes": kept})
         session_storage = {"securityOrigin": load.origin, "isLocalStorage": False}
         self.call("DOMStorage.clear", {"storageId": session_storage})
-        await self.within(self.call("Page.navigate", {"url": load.url}), deadline)
+        if "#" in load.address:  # else another fragment of the same document would not load it
+            await self.within(self.call("Page.navigate", {"url": "about:blank"}), deadline)
+        await self.within(self.call("Page.navigate", {"url": load.address}), deadline)
 
     def leave(self) -> None:
         """The page was read: it gets nothing more."""
@@ -143,13 +145,18 @@ class Tab:
         self._timers.at(deadline, lambda: promise.break_(TimedOut()))
         return await promise
 
+    async def world(self, deadline: float) -> int:
+        """The number of our own world of the page."""
+        made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
+        world: msgspec.Raw = await self.within(made, deadline)
+        number: int = msgspec.json.decode(world)["executionContextId"]
+        return number
+
     async def evaluate(self, expression: str, deadline: float, ours: bool = True) -> Any:
         """The value of an expression in our own world of the page, or in the page's. None if it raises an error."""
-        asked = {"expression": expression, "returnByValue": True, "awaitPromise": True}
+        asked: dict[str, Any] = {"expression": expression, "returnByValue": True, "awaitPromise": True}
         if ours:
-            made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
-            world: msgspec.Raw = await self.within(made, deadline)
-            asked["contextId"] = msgspec.json.decode(world)["executionContextId"]
+            asked["contextId"] = await self.world(deadline)
         result: msgspec.Raw = await self.within(self.call("Runtime.evaluate", asked), deadline)
         answer = msgspec.json.decode(result)
         return None if "exceptionDetails" in answer else answer["result"].get("value")

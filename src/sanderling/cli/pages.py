@@ -15,6 +15,7 @@ from sanderling.model import State
 from sanderling.presenting.arguments import count
 from sanderling.presenting.screen import harmless, size
 from sanderling.repository.opening import reading
+from sanderling.urls import document_of, is_state
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,6 +33,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     which.add_argument("--held", action="store_true", help="list the URLs that are held back, with the reason")
     parser.add_argument(
+        "--states", action="store_true", help="also list the states behind the events of rendered pages"
+    )
+    parser.add_argument(
         "--near", action="store_true", help="with --json: for each page, name another page with nearly the same text"
     )
     parser.set_defaults(run=run)
@@ -47,8 +51,12 @@ def run(options: argparse.Namespace) -> int:
         state = State.KNOWN if options.held else State[(options.state or "failed").upper()]
         listed = chain(answered, store.unanswered(state))
         chosen = (page for page in listed if not options.state or page.state == options.state)
+        if not options.states:
+            chosen = (page for page in chosen if not is_state(page.url))
         for page in islice(chosen, options.limit):
             if options.json:
+                if is_state(page.url):
+                    page = msgspec.structs.replace(page, state_of=document_of(page.url))
                 if page.url in near:
                     page = msgspec.structs.replace(page, near=near[page.url])
                 write_json(encode(page))

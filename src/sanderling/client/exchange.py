@@ -33,7 +33,8 @@ def rendered_exchange(
     """The exchange of a page that was rendered: its document, and the DOM unless that is the one of the last visit."""
     response = fetch.response
     mime = response.value_of(b"content-type").partition(";")[0].strip().lower()
-    exchange = exchange_of(fetch, headers, response.body, mime)
+    # A state that was found behind its page was not asked for: its document is the one of the page.
+    exchange = exchange_of(fetch, headers, response.body, mime, "same" if not response.sent else "")
     if unchanged:
         return exchange._replace(notes=exchange.notes + b"rendering: same\r\n")
     notes = b"".join(b"%b: %b\r\n" % (name.encode(), value.encode()) for name, value in rendered.notes)

@@ -44,6 +44,9 @@ class Rendered(NamedTuple):
     truncated: bool = False
     made_from: str = ""  # by which a later visit sees that it need not be rendered again
     as_before: bool = False  # nothing that it is made from has changed; there is no DOM
+    found: tuple[tuple[str, str], ...] = ()  # URLs that only a browser can show, with the texts that lead there
+    canonical: str = ""  # the address under which the page says that it is this
+    gone: bool = False  # the events that led to this state lead nowhere now
 
 
 class Response:

@@ -12,7 +12,7 @@ from xxhash import xxh3_128_digest
 from sanderling.client.archive import Archive
 from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
-from sanderling.client.fetcher import Response
+from sanderling.client.fetcher import Rendered, Response
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode
@@ -162,6 +162,8 @@ class Reader:
             self.keep(fetch, _PURPOSES.get(task.kind, ""))
             return ParsedVisit(visit, task.url)
         rendered, body = response.rendered, response.body
+        if "#" in task.url and 200 <= status < 300 and (rendered is None or rendered.gone):
+            return _missing(task, response)
         mime, charset = media_type(known.get(b"content-type", ""))
         if rendered is not None:
             # What was rendered has no validators: another DOM may come from the same document.
@@ -184,6 +186,7 @@ class Reader:
             visit = Visit(
                 id=task.id, outcome=Outcome.UNCHANGED, status=status, at=response.since,
                 size=response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
+                found=_behind(rendered),
             )  # fmt: skip
             if rendered is not None:
                 return ParsedVisit(visit, task.url, None, rendered_exchange(fetch, headers, rendered, True))
@@ -226,13 +229,13 @@ class Reader:
             etag=known.get(b"etag", ""),
             modified=known.get(b"last-modified", ""),
             digest=digest,
-            canonical=read.canonical,
+            canonical=identity(rendered.canonical) if rendered and rendered.canonical else read.canonical,
             truncated=response.truncated or (rendered is not None and rendered.truncated),
             noindex=read.noindex,
             permanent=status in PERMANENT,
             fingerprint=read.fingerprint,
             links=read.links,
-            found=list(read.found),
+            found=[*read.found, *_behind(rendered)],
             relevance=read.relevance,
             extracted=extracted,
             failed_extractors=failed,
@@ -450,6 +453,23 @@ def _complete(opened: ParsedVisit, roughly: Sketch | None, fingerprint: bytes, s
         fingerprint=fingerprint,
         stored=stored,
     )
+
+
+def _behind(rendered: Rendered | None) -> list[Found]:
+    """The URLs that only a browser can show."""
+    return [Found(identity(url), url, text) for url, text in rendered.found] if rendered is not None else []
+
+
+def _missing(task: Task, response: Response) -> ParsedVisit:
+    """A URL that only a browser shows, and it could not."""
+    at = time.monotonic()
+    if response.rendered is not None:
+        visit = Visit(id=task.id, outcome=Outcome.GONE, status=404, at=at, reason=reason("state-gone"))
+    elif response.not_rendered:
+        visit = Visit(id=task.id, outcome=Outcome.RETRY, at=at, reason=response.not_rendered)
+    else:
+        visit = Visit(id=task.id, outcome=Outcome.FAILED, at=at, reason=reason("state-needs-browser"))
+    return ParsedVisit(visit, task.url)
 
 
 def is_temporary(status: int) -> bool:

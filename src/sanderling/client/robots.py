@@ -5,6 +5,7 @@ from sanderling.documents.robots import group_for
 from sanderling.model import Robots
 from sanderling.model.reasons import reason
 from sanderling.network import products
+from sanderling.urls import document_of
 
 # RFC 9309 wants at least this much of a robots.txt to be read; the rest is ignored.
 LARGEST = 500 * 1024
@@ -47,4 +48,4 @@ class RobotsRules:
     def allows(self, url: str) -> bool:
         if self._rules is None:
             return bool(self._robots.allowed)
-        return self._rules.allows(url)
+        return self._rules.allows(document_of(url))

@@ -29,9 +29,9 @@ def archived_fetch(
     response.truncated = "warc-truncated" in exchange.fields
     head, body = _parts(exchange)
     response.status = int(head[0].split(b" ")[1]) if head else 200
-    if is_temporary(response.status) or (exchange.is_revisit and task.stored is None):
+    if is_temporary(response.status) or (exchange.is_revisit and task.stored is None and not exchange.conversion):
         return None
-    if exchange.is_revisit and task.stored is not None and response.status != 304:
+    if exchange.is_revisit and task.stored is not None and response.status != 304 and not exchange.conversion:
         try:
             body = original(task.stored).body
         except (Damaged, OSError):

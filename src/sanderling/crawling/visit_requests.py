@@ -23,7 +23,7 @@ from sanderling.server.hosts import Hosts
 from sanderling.server.reranker import FRONT
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
-from sanderling.urls import SEEDABLE, canonical, hostname, identity, origin
+from sanderling.urls import SEEDABLE, hostname, identity, origin, with_fragment
 
 if TYPE_CHECKING:
     from sanderling.repository.views import Shown
@@ -142,7 +142,7 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def _notice(text: str) -> Notice:
-    url = canonical(text.strip(), SEEDABLE)
+    url = with_fragment(text.strip(), SEEDABLE)
     if url is None:
         raise Refused("not a URL that begins with http:// or https:// and a host")
     return Notice(identity(url), url, "changed", clock.now(), "person", SURE)

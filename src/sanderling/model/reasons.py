@@ -60,6 +60,8 @@ SENTENCES = {
     "redirect-self": "redirects to itself",
     "unread": "kept unread: {}",
     "not-rendered": "kept as it was sent, not rendered: {}",
+    "state-gone": "the events that led to this state of its page lead nowhere now",
+    "state-needs-browser": "only a browser shows it: crawl with --render",
     "blocked-type": "pages get no {}",
     "page-asks-too-much": "the page asks for too much",
     "not-a-sitemap": "not a sitemap: {}",

@@ -168,6 +168,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     permanent: bool = False  # a redirect that will not change
     same_as: str | None = None  # the URL of the page, if this is only another name of it
     simhash: str = ""  # 64 bits in hexadecimal; near-duplicates differ in 3 of them or fewer
+    state_of: str | UnsetType = UNSET  # the page that this is a state of; only printed for states
     near: str | None = None  # a near-duplicate, if the caller asked for one
     reason: str
     reason_code: str = ""  # the same for programs, `code` or `code:argument`

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from sanderling.errors import UsageError
-from sanderling.urls import SEEDABLE, canonical, hostname, origin
+from sanderling.urls import SEEDABLE, hostname, origin, with_fragment
 
 _MOST = 2**31 - 1
 
@@ -56,7 +56,7 @@ def share(text: str) -> float:
 
 def host(text: str) -> str:
     """A host name with or without a port. A whole URL is accepted too; its host counts."""
-    url = canonical(text if "://" in text else f"http://{text}", SEEDABLE)
+    url = with_fragment(text if "://" in text else f"http://{text}", SEEDABLE)
     if url is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a host name such as example.org")
     place = origin(url).partition("://")[2]

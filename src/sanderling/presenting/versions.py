@@ -13,7 +13,7 @@ from sanderling.repository import warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import HistoryStore
-from sanderling.urls import SEEDABLE, canonical, identity
+from sanderling.urls import SEEDABLE, identity, with_fragment
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY, "w": 7 * DAY}
 
@@ -31,7 +31,7 @@ def page_named(store: HistoryStore, text: str) -> str:
     """The known URL that a user typed. Without a scheme, it may be the https or the http one."""
     text = text.strip()
     written = [text] if "://" in text else [text, f"https://{text}", f"http://{text}"]
-    urls = [url for each in written if (url := canonical(each, SEEDABLE))]
+    urls = [url for each in written if (url := with_fragment(each, SEEDABLE))]
     if not urls:
         raise UsageError(f"{text!r} is not a URL")
     known = store.known([identity(url) for url in urls])

@@ -20,6 +20,7 @@ from sanderling import __version__
 from sanderling.errors import Damaged
 from sanderling.model import Conversion, Exchange, Stored
 from sanderling.repository import fencing
+from sanderling.urls import document_of
 
 ROTATE_AT = 1 << 30
 
@@ -183,7 +184,7 @@ def _revisit(exchange: Exchange, originals: "WarcReader") -> _Parts:
     gets a 304 shows nothing.
     """
     about = b"WARC-Profile: %b\r\n" % _PROFILES[exchange.revisit]
-    about += b"WARC-Refers-To-Target-URI: %b\r\n" % exchange.url.encode("utf-8", "replace")
+    about += b"WARC-Refers-To-Target-URI: %b\r\n" % document_of(exchange.url).encode("utf-8", "replace")
     fields: dict[str, str] = {}
     if exchange.original is not None:
         with suppress(Damaged, OSError):

@@ -15,7 +15,7 @@ from sanderling.server.reranker import FRONT
 from sanderling.server.seeds import Seeds
 from sanderling.server.sources import Sources
 from sanderling.settings import Settings
-from sanderling.urls import identity, origin
+from sanderling.urls import identity, is_state, origin
 
 
 class Admission:
@@ -77,10 +77,11 @@ class Admission:
             in_scope = not self._seeds.objection(found.url, origin(found.url))
             return [self._sources.row(found, visit.id, task, in_scope)]
         redirected = visit.outcome is Outcome.REDIRECT
-        depth, hops = task.depth + (not redirected), task.hops + 1 if redirected else 0
+        stays = redirected or is_state(found.url)  # a state is as far from the seeds as its page
+        depth, hops = task.depth + (not stays), task.hops + 1 if redirected else 0
         rank = partial(self._ordering.rank_link, found, visit.relevance)
         rows = admit([found], visit.id, depth, hops, self._seeds.scope, self._max_depth, rank)
-        if self.reported and not redirected:
+        if self.reported and not stays:
             rows = [self._unless_reported(row) for row in rows]
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
 

@@ -15,6 +15,7 @@ from sanderling.urls.canonical import (
     request_identity,
     unified,
 )
+from sanderling.urls.fragments import document_of, fragment_of, is_route, is_state, with_fragment
 
 __all__ = [
     "LONGEST",
@@ -22,12 +23,17 @@ __all__ = [
     "WEB",
     "as_written",
     "canonical",
+    "document_of",
+    "fragment_of",
     "hostname",
     "identity",
+    "is_route",
+    "is_state",
     "join",
     "one_way",
     "origin",
     "redirected",
     "request_identity",
     "unified",
+    "with_fragment",
 ]

@@ -14,7 +14,7 @@ from sanderling.model import ChangeKind, VersionRow
 from sanderling.repository import views, warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.store import ViewStore
-from sanderling.urls import SEEDABLE, canonical, identity
+from sanderling.urls import SEEDABLE, identity, with_fragment
 from sanderling.web import problems
 from sanderling.web.archived_page import HTML, with_archived_links
 from sanderling.web.pages.rendering import when
@@ -93,7 +93,7 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
 
 def _copy_of(store: ViewStore, url: str, at: float) -> VersionRow | None:
     """The version of a page at a time. If the URL is another name of a page, or redirects, that page counts."""
-    page = canonical(url, SEEDABLE)
+    page = with_fragment(url, SEEDABLE)
     if page is None:
         return None
     found = views.version_at(store, identity(page), at)

@@ -75,6 +75,8 @@ class Gatekeeper:
         changed: set[int] = set()
         domains: dict[str, DomainBudget] = {}
         for visit, task in visits:
+            if "#~" in task.url:  # what a browser finds behind a page has limits of its own
+                continue
             home = origin(task.url)
             host = identity(home)
             if task.kind != Kind.PAGE:
@@ -248,7 +250,7 @@ class Gatekeeper:
         return rows if self._tunnel is None else [*map(self._tunnel.place, rows)]
 
     def _placed(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
-        if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth:
+        if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth or "#~" in row.url:
             return [row]
         merge = self._meant(row.url, row.host)
         if merge is not None:
@@ -294,7 +296,7 @@ class Gatekeeper:
         self, task: Task, host: int, unknown: Callable[[dict[int, str]], list[int]]
     ) -> tuple[Reworked, list[NewUrl]] | None:
         """What becomes of a URL whose turn it is; None when it may be visited."""
-        if task.kind != Kind.PAGE or not task.depth:
+        if task.kind != Kind.PAGE or not task.depth or "#~" in task.url:
             return None
         watched = self._memory.get(host)
         if watched is not None and (first := watched.parameters.first.get(task.id, task.id)) != task.id:

@@ -7,7 +7,7 @@ from fastapi import Depends, Path, Query, Request
 from sanderling.errors import UsageError
 from sanderling.repository import views
 from sanderling.repository.store import HostLookup, ViewStore
-from sanderling.urls import SEEDABLE, canonical, identity, origin
+from sanderling.urls import SEEDABLE, identity, origin, with_fragment
 from sanderling.web.problems import NotFound
 from sanderling.web.running import Runner
 from sanderling.web.shelf import Shelf
@@ -54,7 +54,9 @@ def host_named(store: HostLookup, text: str) -> int | None:
     text = text.strip()
     if not text:
         return None
-    urls = [canonical(each, SEEDABLE) for each in ([text] if "://" in text else [f"https://{text}", f"http://{text}"])]
+    urls = [
+        with_fragment(each, SEEDABLE) for each in ([text] if "://" in text else [f"https://{text}", f"http://{text}"])
+    ]
     found = [identity(origin(url)) for url in urls if url is not None]
     if not found:
         raise UsageError(f"{text!r} is not the address of a host, such as https://example.org")

@@ -12,7 +12,7 @@ from sanderling.model import ChangeKind, Kind, State
 from sanderling.presenting.versions import paragraphs_of
 from sanderling.repository import views
 from sanderling.repository.store import UrlLookup
-from sanderling.urls import SEEDABLE, canonical, identity
+from sanderling.urls import SEEDABLE, identity, with_fragment
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import After, Limit, PageId, ShelfDep, host_named, named, page_named
 from sanderling.web.api.versions import Version, version_of
@@ -134,7 +134,7 @@ def list_pages(
     """URLs in the order in which they were found."""
     with shelf.reading(crawl) as (_, store):
         if url:
-            wanted = canonical(url, SEEDABLE)
+            wanted = with_fragment(url, SEEDABLE)
             number = store.number(identity(wanted)) if wanted else None
             part = views.urls(store, 1, number - 1) if number is not None else views.ListPart([], None)
             found = [row for row in part.rows if row.number == number]

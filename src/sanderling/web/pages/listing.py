@@ -9,7 +9,7 @@ from sanderling.errors import UsageError
 from sanderling.model import State
 from sanderling.repository import views
 from sanderling.repository.store import ViewStore
-from sanderling.urls import SEEDABLE, canonical, identity
+from sanderling.urls import SEEDABLE, identity, with_fragment
 from sanderling.web.api.inputs import ShelfDep, host_named
 from sanderling.web.pages.addresses import MOST, first_part, next_part, offered_hosts
 from sanderling.web.pages.rendering import show
@@ -54,5 +54,5 @@ def pages(
 
 def _exactly(store: ViewStore, typed: str) -> views.Shown | None:
     """The page with exactly this address, found without a search."""
-    url = canonical(typed if "://" in typed else f"https://{typed}", SEEDABLE) if typed else None
+    url = with_fragment(typed if "://" in typed else f"https://{typed}", SEEDABLE) if typed else None
     return views.url(store, identity(url)) if url else None

@@ -1,0 +1,83 @@
+"""A page in a tab on which events are triggered."""
+
+import json
+import time
+
+from sanderling.browser import events
+from sanderling.browser.devtools import Refused
+from sanderling.browser.event_path import Step
+from sanderling.browser.events import Candidate
+from sanderling.browser.exploring import Seen
+from sanderling.browser.page_load import PageLoad
+from sanderling.browser.page_rules import PageRules
+from sanderling.browser.rendering import bring, read, settle
+from sanderling.browser.scripts import script
+from sanderling.browser.tab import Tab, TimedOut
+from sanderling.settings import Settings
+from sanderling.urls.patterns import pattern
+
+# After an event the page has settled when nothing has changed for so long. Shorter than for a load: what an event does, it
+# does at once or after an answer, which is waited for.
+QUIET_AFTER_EVENT = 0.12
+_TO_LOOK = 10.0
+
+
+class LoadedPage:
+    """A `StatefulPage` in a tab."""
+
+    def __init__(self, tab: Tab, load: PageLoad, settings: Settings, rules: PageRules) -> None:
+        self._tab = tab
+        self.current = load
+        self.settings = settings
+        self._rules = rules
+        ignored = [
+            selector
+            for rule in settings.rules
+            if not rule.urls or pattern(rule.urls).search(load.url)
+            for selector in rule.ignore
+        ]
+        self._look = f"({script('state')})({json.dumps(', '.join(ignored))})"
+        load.explore()
+
+    async def look(self) -> Seen:
+        try:
+            found = await self._tab.evaluate(self._look, time.monotonic() + _TO_LOOK)
+        except Refused:
+            found = None
+        if found is None:
+            raise TimedOut
+        return Seen(found["hash"], found["gained"], found["lost"], frozenset(found["fresh"]), found["url"])
+
+    async def candidates(self) -> list[Candidate]:
+        return await events.candidates(self._tab)
+
+    async def trigger(self, step: Step) -> bool:
+        self.current.event()
+        if not await events.trigger(self._tab, step):
+            return False
+        await self._settle(QUIET_AFTER_EVENT)
+        return True
+
+    async def read(self) -> bytes:
+        return (await read(self._tab, self.current, self.settings.max_body)).html
+
+    async def load(self, address: str = "") -> None:
+        """Loads the page again, or another fragment of its document."""
+        self.current = self.current.again(address)
+        self.current.explore()
+        deadline = time.monotonic() + self.settings.render_timeout
+        await bring(self._tab, self.current, self.settings, self._rules, deadline)
+
+    async def go(self, fragment: str) -> None:
+        """Changes the fragment of the page without loading it."""
+        self.current.event()
+        await self._tab.evaluate(f"location.hash = {json.dumps(fragment)}", time.monotonic() + _TO_LOOK)
+        await self._settle(QUIET_AFTER_EVENT)
+
+    async def routes(self) -> list[tuple[str, str]]:
+        """Fragments that links lead to and that look like routes, with the texts of the links."""
+        found = await self._tab.evaluate(f"({script('routes')})()", time.monotonic() + _TO_LOOK)
+        return [(fragment, text) for fragment, text in found or []]
+
+    async def _settle(self, quiet: float) -> None:
+        await settle(self._tab, self.current, time.monotonic() + self.settings.render_timeout, quiet)

@@ -1,0 +1,124 @@
+"""The states behind events, in a real browser."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from sanderling.browser.event_path import Step, path_of, shown, then, url_of
+from sanderling.client.fetcher import Rendered
+from tests.conftest import FAST, Run
+from tests.rendering.rendering import Renderer, browser, renderer
+from tests.rendering.stateful import ROUTED, stateful
+from tests.servers import PageServer
+
+STATES = {"states": 50, "state_depth": 3}
+
+
+@pytest.fixture(scope="module")
+def birds() -> Iterator[PageServer]:
+    browser()
+    with PageServer(stateful()) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def explored(birds: PageServer) -> Iterator[tuple[Renderer, Rendered]]:
+    with renderer(**STATES) as renders:
+        response = renders.render(birds.origin + "/")
+        assert response.rendered is not None, response.not_rendered
+        yield renders, response.rendered
+
+
+def html_of(renders: Renderer, url: str) -> str:
+    response = renders.render(url)
+    assert response.rendered is not None
+    return response.rendered.html.decode()
+
+
+def test_a_path_of_events_is_part_of_the_url() -> None:
+    path = then(then((), Step("click", "#a~b>li:nth-of-type(2)")), Step("scroll", "", 3))
+    path = then(then(path, Step("click", "#next")), Step("click", "#next"))
+    url = url_of("http://a/b?c=d", path)
+    assert url == "http://a/b?c=d#~click:%23a%7Eb%3Eli:nth-of-type(2)~scroll*3:~click*2:%23next"
+    assert path_of(url) == path
+    assert shown(url) == "click #a~b>li:nth-of-type(2), scroll 3 times, click #next 2 times"
+    assert path_of("http://a/b#~drag:x") is None
+    assert path_of("http://a/b#/route") == path_of("http://a/b") == ()
+
+
+def test_what_only_grows_is_part_of_the_page(explored: tuple[Renderer, Rendered]) -> None:
+    html = explored[1].html.decode()
+    for number in range(35):
+        assert html.count(f"comment {number} by") == 1
+
+
+def test_tabs_and_pages_of_a_pager_are_states_once_each(explored: tuple[Renderer, Rendered]) -> None:
+    renders, page = explored
+    states = [url for url, _ in page.found]
+    texts = [html_of(renders, url) for url in states]  # they are at hand: nothing is rendered
+    assert sum("probe the sand" in text for text in texts) >= 1
+    assert sum("plumage turns grey" in text for text in texts) >= 1
+    for number in range(1, 6):
+        assert any(f"Entry {number} of the log" in text for text in texts), number
+    assert {label for _, label in page.found} >= {"Feeding", "Moult", "Next"}
+    assert len(states) == len(set(states)) <= 12
+
+
+def test_nothing_that_does_harm_is_triggered(birds: PageServer, explored: tuple[Renderer, Rendered]) -> None:
+    assert birds.requests["/harm"] == birds.requests["/like"] == 0
+
+
+def test_a_state_is_reached_again_by_its_path(birds: PageServer, explored: tuple[Renderer, Rendered]) -> None:
+    renders, page = explored
+    feeding = next(url for url, label in page.found if label == "Feeding")
+    again = html_of(renders, feeding)
+    assert "probe the sand" in again and "Pick a tab" not in again
+    lost = renders.render(birds.origin + "/#~click:%23nowhere")
+    assert lost.rendered is not None and lost.rendered.gone
+
+
+def test_routes_in_fragments_are_pages(birds: PageServer) -> None:
+    birds.table["/app"] = ROUTED
+    with renderer() as renders:
+        response = renders.render(birds.origin + "/app")
+        assert response.rendered is not None
+        assert {url.partition("#")[2] for url, _ in response.rendered.found} >= {"/start", "/guide", "/api"}
+        assert "top" not in {url.partition("#")[2] for url, _ in response.rendered.found}
+        guide = renders.render(birds.origin + "/app#/guide")
+        assert guide.rendered is not None
+        assert b"<p>How to watch birds" in guide.rendered.html and b"<p>Where to begin" not in guide.rendered.html
+
+
+def test_a_crawl_keeps_searches_and_diffs_states(sanderling: Run, tmp_path: Path) -> None:
+    browser()
+    folder = tmp_path / "crawl"
+    table = stateful(entries=2, total=15)
+    table["/app"] = ROUTED
+    table["/robots.txt"] = b"User-agent: *\nDisallow: /*click\n"  # a fragment is no part of the path
+    with PageServer(table) as site:
+        seeds = (site.origin + "/", site.origin + "/app")
+        ran = sanderling("crawl", *seeds, "-d", folder, *FAST, "--render", "always", "--states", 20, "--clients", 1)
+        assert ran.code == 0, ran.err
+        rows = {
+            row["url"].removeprefix(site.origin): row for row in sanderling("pages", folder, "--states", "--json").lines
+        }
+        plain = {row["url"].removeprefix(site.origin) for row in sanderling("pages", folder, "--json").lines}
+        assert {"/", "/behind/feeding", "/behind/moult", "/app", "/app#/guide", "/app#/deep/guide"} <= plain
+        assert not any("#~" in url for url in plain)
+        (hit,) = sanderling("search", folder, "isopods", "--json").lines
+        feeding = hit["url"].removeprefix(site.origin)
+        assert feeding.startswith("/#~click")
+        assert rows[feeding]["state_of"] == site.origin + "/"
+        site.table["/tab/feeding.json"] = stateful()["/tab/moult.json"]
+        again = sanderling("crawl", "-d", folder, "--again")
+        assert again.code == 0, again.err
+        changed = {row["url"].removeprefix(site.origin) for row in sanderling("changes", folder, "--json").lines}
+        assert feeding in changed
+        assert "grey" in sanderling("diff", folder, site.origin + feeding).out
+        assert sanderling("check", folder, "--deep").code == 0
+    for name in ("sanderling.db", "sanderling.db-wal", "sanderling.db-shm"):
+        (folder / name).unlink(missing_ok=True)
+    assert sanderling("recover", folder).code == 0
+    after = {row["url"].removeprefix(site.origin) for row in sanderling("pages", folder, "--states", "--json").lines}
+    assert set(rows) <= after
