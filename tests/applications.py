@@ -24,17 +24,17 @@ OMEGA_TEMPLATES = Path("/var/lib/xapian-omega/templates")
 
 # Roundup's own server refuses to run as root, as which tests may run. Its WSGI application does not.
 _ROUNDUP = """
-import sys
+import json, sys
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 from roundup import instance, password
 from roundup.cgi.wsgi_handler import RequestDispatcher
 
-home, port, records = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+home, port = sys.argv[1], int(sys.argv[2])
 tracker = instance.open(home)
 tracker.init(password.Password("not-a-secret", config=tracker.config))
 db = tracker.open("admin")
-for number in range(records):
-    db.issue.create(title=f"Wader {number} at the shore", priority=str(number % 5 + 1), status=str(number % 8 + 1))
+for number, text in enumerate(json.loads(sys.argv[3])):
+    db.issue.create(title=text, priority=str(number % 5 + 1), status=str(number % 8 + 1))
 db.commit()
 db.close()
 
@@ -104,7 +104,7 @@ def datasette(folder: Path, records: Sequence[str]) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def roundup(folder: Path, records: int) -> Iterator[str]:
+def roundup(folder: Path, records: Sequence[str]) -> Iterator[str]:
     """An issue tracker: many selects, a pager, and a login form on every page."""
     port = free_port()
     folder.mkdir(parents=True)
@@ -112,7 +112,7 @@ def roundup(folder: Path, records: int) -> Iterator[str]:
     said = f"admin_email=a@example.org,mail_domain=example.org,mail_host=localhost,tracker_web={url},rdbms_name=x"
     install = [sys.executable, "-m", "roundup.scripts.roundup_admin", "-i", home, "install", "classic", "sqlite", said]
     subprocess.run([str(each) for each in install], check=True, stdout=subprocess.DEVNULL)
-    with _serving((sys.executable, "-W", "ignore", "-c", _ROUNDUP, home, port, records), url):
+    with _serving((sys.executable, "-W", "ignore", "-c", _ROUNDUP, home, port, json.dumps(records)), url):
         yield url
 
 

@@ -33,14 +33,9 @@ def test_datasette(tmp_path: Path, sanderling: Run) -> None:
 
 def test_roundup(tmp_path: Path, sanderling: Run) -> None:
     """Many selects, a pager, and a login form on every page that must never be sent."""
-    with roundup(tmp_path / "app", 55) as url:
-        forms, pages = crawl(
-            sanderling, url, tmp_path / "c", "--forms", "search", "--form-queries", "10", "--max-pages", "150",
-            "--exclude", r"@group|@sort|@startwith",
-        )  # fmt: skip
-    assert {page for page in pages if page.rpartition("/")[2].startswith("issue")} >= {
-        f"{url}issue{number}" for number in range(1, 56)
-    }
+    with roundup(tmp_path / "app", texts(55)) as url:
+        forms, pages = crawl(sanderling, url, tmp_path / "c", "--forms", "search", "--form-queries", "10")
+    assert {f"{url}issue{number}" for number in range(1, 56)} <= pages
     logins = [form for form in forms if form["kind"] == "login"]
     assert logins and all(form["state"] == "not sent" for form in logins)
     assert not any(form.get("submissions") for form in forms if form["method"] == "POST")
