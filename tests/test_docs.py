@@ -29,12 +29,20 @@ def site() -> Iterator[ServedWeb]:
         yield served
 
 
+@pytest.fixture(scope="module")
+def application(site: ServedWeb) -> Iterator[ServedWeb]:
+    """A single-page application with the clock of the other site."""
+    with SyntheticWeb(pages=8, change_rate=0.2).serve(application=True) as served:
+        served.clock = site.clock
+        yield served
+
+
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
+def test_commands(path: Path, site: ServedWeb, application: ServedWeb, tmp_path: Path) -> None:
     for block in blocks(path, "python"):  # examples that are files of their own begin with their name
         if named := re.match(r"# (\w+\.py)$", block, re.MULTILINE):
             (tmp_path / named[1]).write_text(block)
@@ -43,7 +51,8 @@ def test_commands(path: Path, site: ServedWeb, tmp_path: Path) -> None:
             if pass_by := re.match(r"\((\d+) days pass\)", line):
                 site.clock.advance(int(pass_by[1]) * DAY)
                 continue
-            words = shlex.split(line.replace("http://localhost:8080/", site.url))
+            line = line.replace("http://localhost:8080/", site.url).replace("http://localhost:8090/", application.url)
+            words = shlex.split(line)
             assert words[0] == "sanderling", line
             ran = subprocess.run(
                 [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,

@@ -100,6 +100,10 @@ class Decisions:
         """Whether pages like this one are rendered, whatever their document looks like."""
         return bool(self._hosts.get(origin(url))) and self._evidence(url).verdict == RenderVerdict.RENDER
 
+    def is_plain(self, url: str) -> bool:
+        """Whether it was found that a browser brings nothing to pages like this one."""
+        return self._evidence(url).verdict == RenderVerdict.PLAIN
+
     def decide(self, url: str) -> Next:
         """What to do with a page that may need a browser, or whose pattern is rendered."""
         known = self._evidence(url)

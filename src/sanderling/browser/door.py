@@ -271,11 +271,11 @@ class Door:
             self._keep(request, response, SUBRESOURCE)
             answer = self._as_answer(response, paused.request.method)
             if paused.request.method == "GET":
-                answer = answer._replace(source=source_of(request.url, paused.resource_type, response))
+                answer = answer._replace(source=source_of(request, paused.resource_type, response))
                 load.made_of(answer.source)
                 self._cache.add(request.url, paused.resource_type, response, answer)
-            else:
-                load.repeatable = False
+            if request.method != "GET" or any(name.lower() == "authorization" for name, _ in request.headers):
+                load.repeatable = False  # what a user is known by is not stored
             _fulfil(paused, answer, tell)
         load.changed()
 

@@ -122,6 +122,8 @@ class RenderingFetcher:
             return Next.PLAIN
         if self._always or "#" in request.url:
             return Next.RENDER if is_page(request, response) else Next.PLAIN
+        if request.made_from and not self._decisions.is_plain(request.url):
+            return Next.RENDER if is_page(request, response) else Next.PLAIN  # as at its last visit
         if not self._decisions.is_rendered(request.url) and not may_need_a_browser(response.body):
             return Next.PLAIN  # most pages, in a few microseconds
         return self._decisions.decide(request.url) if is_page(request, response) else Next.PLAIN

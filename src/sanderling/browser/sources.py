@@ -13,7 +13,7 @@ import msgspec
 from xxhash import xxh3_64_digest
 
 from sanderling.client.fetch import MADE_FROM
-from sanderling.client.fetcher import Response
+from sanderling.client.fetcher import Request, Response
 
 # More than this is not worth storing for a page.
 MOST_SOURCES, LONGEST = 100, 16_000
@@ -29,6 +29,7 @@ class Source(NamedTuple):
     etag: str = ""
     modified: str = ""
     shared: bool = False
+    headers: tuple[tuple[str, str], ...] = ()  # with which it was asked for
 
 
 class MadeFrom(NamedTuple):
@@ -42,18 +43,19 @@ def digest_of(response: Response) -> bytes:
     return xxh3_64_digest(b"%d %b" % (response.status, response.body))
 
 
-def source_of(url: str, kind: str, response: Response) -> Source | None:
+def source_of(request: Request, kind: str, response: Response) -> Source | None:
     """The answer as a source of the page; None for what does not change what the page says."""
     if kind not in DATA and kind not in SHARED:
         return None
     etag, modified = response.value_of(b"etag"), response.value_of(b"last-modified")
-    return Source(url, digest_of(response), etag, modified, kind in SHARED)
+    headers = tuple(each for each in request.headers if each[0].lower() != "referer")
+    return Source(request.url, digest_of(response), etag, modified, kind in SHARED, headers)
 
 
 def conditions(source: Source) -> tuple[tuple[str, str], ...]:
-    """The headers that ask only for another answer."""
+    """The headers that ask for the same again, and only if it is another answer."""
     said = (("If-None-Match", source.etag), ("If-Modified-Since", source.modified))
-    return tuple((name, value) for name, value in said if value and value.isprintable() and value.isascii())
+    return (*source.headers, *((k, v) for k, v in said if v and v.isprintable() and v.isascii()))
 
 
 def is_same(source: Source, response: Response) -> bool:

@@ -33,7 +33,13 @@ def main(arguments: list[str] | None = None) -> int:
         )
         if not 0 <= options.speed < math.inf:
             raise ValueError("speed cannot be negative or infinite")
-        site = web.serve(port=options.port, address=options.address, robots=options.robots, speed=options.speed)
+        site = web.serve(
+            port=options.port,
+            address=options.address,
+            robots=options.robots,
+            speed=options.speed,
+            application=options.application,
+        )
         with site:
             sys.stdout.write(
                 f"{web.pages} pages on {web.hosts} host(s) at {site.url}\n"
@@ -93,6 +99,7 @@ def _parser() -> argparse.ArgumentParser:
         help="0: links lead to all pages alike, near 1: to a few pages (default 0.6)",
     )
     add("--speed", type=float, default=0.0, metavar="X", help="simulated seconds in each second (default 0)")
+    add("--application", action="store_true", help="serve it as a single-page application, made by a script")
     add("--robots", default="", metavar="TEXT", help="text of robots.txt (default: empty, all is allowed)")
     add("--port", type=int, default=0, metavar="N", help="port to listen on (default: any free one)")
     add("--address", default="127.0.0.1", metavar="IP", help="address to listen on (default 127.0.0.1)")

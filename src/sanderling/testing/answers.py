@@ -8,9 +8,12 @@ from math import ceil
 from typing import Literal, NamedTuple
 
 from sanderling.testing import png
+from sanderling.testing.application import CONTENT, DOCUMENT, SCRIPT, SCRIPT_PATH
 from sanderling.testing.sitemap import EPOCH, sitemap
 from sanderling.testing.synthetic import SyntheticWeb
 from sanderling.testing.topology import PlannedPage
+
+Kind = Literal["page", "robots", "image", "sitemap", "script", "content"]
 
 
 class WebRequest(NamedTuple):
@@ -19,7 +22,7 @@ class WebRequest(NamedTuple):
     method: str
     url: str
     host: str
-    kind: Literal["page", "robots", "image", "sitemap"]
+    kind: Kind
     web: SyntheticWeb
     number: int | None
     path: str
@@ -35,12 +38,21 @@ class Reply(NamedTuple):
 
 
 class Answers:
-    def __init__(self, web: SyntheticWeb, origin: str, robots: str, robots_status: int, validators: bool) -> None:
+    def __init__(
+        self,
+        web: SyntheticWeb,
+        origin: str,
+        robots: str,
+        robots_status: int,
+        validators: bool,
+        application: bool = False,
+    ) -> None:
         self.web = web
         self.direct = replace(web, origin=origin)
         self._origin = origin
         self._robots = Reply(robots_status, robots.encode())
         self._validators = validators
+        self._application = application
 
     def read(self, head: bytes) -> WebRequest:
         first, *lines = head.split(b"\r\n")
@@ -50,10 +62,13 @@ class Answers:
         wish = headers.get(b"connection", b"").lower()
         # A request body is never read, so the connection must be closed after a method that may have one.
         close = b"close" in wish or method not in ("GET", "HEAD") or (protocol == "HTTP/1.0" and b"keep" not in wish)
+        kind: Kind | None = None
+        if self._application and target.startswith(CONTENT + "/"):
+            kind, target = "content", target.removeprefix(CONTENT)
         web, url, host = self._aim(target, headers)
         found = web.split(url)
         number, path = found if found else (None, "/" + url.partition("://")[2].partition("/")[2])
-        return WebRequest(method, url, host, _kind(path), web, number, path, headers, close)
+        return WebRequest(method, url, host, kind or _kind(path), web, number, path, headers, close)
 
     def _aim(self, target: str, headers: dict[bytes, bytes]) -> tuple[SyntheticWeb, str, str]:
         """The web, URL and host of a request: through the proxy (absolute target), by its Host header, or direct."""
@@ -81,6 +96,8 @@ class Answers:
             return Reply(405, b"GET and HEAD only\n", extra="Allow: GET, HEAD\r\n")
         if request.kind == "robots" and (request.number is not None or request.web.origin):
             return self._robots
+        if self._application and request.path == SCRIPT_PATH:
+            return Reply(200, SCRIPT, "text/javascript", "Cache-Control: max-age=3600\r\n")
         if request.number is None:
             return self._stray(request, t)
         if request.kind == "image":
@@ -92,6 +109,8 @@ class Answers:
         if page is None or not request.web.lifetime(page).covers(t):
             status = request.web.status(request.url, t)
             return Reply(status, _PHRASES[status].encode() + b"\n")
+        if self._application and request.kind == "page":
+            return Reply(200, DOCUMENT, "text/html; charset=utf-8")
         return self._page(request, page, t)
 
     def _page(self, request: WebRequest, page: PlannedPage, t: float) -> Reply:
@@ -114,9 +133,11 @@ class Answers:
         return Reply(404, b"Not Found\n")
 
 
-def _kind(path: str) -> Literal["page", "robots", "image", "sitemap"]:
+def _kind(path: str) -> Kind:
     if path == "/robots.txt":
         return "robots"
+    if path == SCRIPT_PATH:
+        return "script"
     if path.startswith("/img/"):
         return "image"
     if path.startswith("/sitemap"):

@@ -57,6 +57,7 @@ class ServedWeb:
         validators: bool = True,
         speed: float = 0.0,
         record: bool = False,
+        application: bool = False,
     ) -> None:
         self.web = web
         self.latency = web.latency
@@ -72,7 +73,7 @@ class ServedWeb:
         self._record = record
         self._listen_on = (address, port)
         self._name = name
-        self._options = (robots, robots_status, validators)
+        self._options = (robots, robots_status, validators, application)
         self.connections: set[SiteConnection] = set()
         self._passes = math.inf
         self._held: dict[SiteConnection, WebRequest] = {}

@@ -166,8 +166,12 @@ class SyntheticWeb:
         validators: bool = True,
         speed: float = 0.0,
         record: bool = False,
+        application: bool = False,
     ) -> "ServedWeb":
-        """A server for a `with` statement. It runs in a thread of its own. `name` is a host name of the address."""
+        """A server for a `with` statement. It runs in a thread of its own. `name` is a host name of the address.
+
+        As an `application`, every page is the same document, and a script asks for the content.
+        """
         from sanderling.testing.serving import ServedWeb
 
         return ServedWeb(
@@ -180,6 +184,7 @@ class SyntheticWeb:
             validators=validators,
             speed=speed,
             record=record,
+            application=application,
         )
 
     # The same for a page instead of a URL, as the server needs it.
