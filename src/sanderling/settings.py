@@ -120,6 +120,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_bytes: int | None = None
     collection: int | None = None
     clients: int = 0
+    min_clients: int = 0
     connections: int = 1000
     body_memory: int = 256 << 20
     per_host: int = 1
@@ -164,6 +165,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     min_free: int = 100 * 1024**2
     store: str | None = None
     cluster: str | None = None
+    cluster_compress: bool = False
     cluster_patience: float = 30.0
 
 
@@ -202,7 +204,8 @@ DECLARED = [
     Declared("max_time", "duration", "Limits", "stop a run after this time"),
     Declared("max_bytes", "size", "Limits", "stop when all runs together have downloaded this much"),
     Declared("collection", "count", "Limits", "keep at most this many pages; a more important page found later replaces the least important one"),
-    Declared("clients", "count", "Speed", "number of client processes (0: one per core)"),
+    Declared("clients", "count", "Speed", "number of client processes (0: one per core), or MIN..MAX: as many as the work needs"),
+    Declared("min_clients", "count", "Speed", "the MIN of clients = MIN..MAX (0: always as many as clients says)"),
     Declared("connections", "count", "Speed", "maximum requests in flight per client"),
     Declared("body_memory", "size", "Speed", "memory per client for bodies in flight, at least twice max_body; when it is used up, requests wait"),
     Declared("per_host", "count", "Manners", "maximum connections to one host; raise it only for your own site"),
@@ -245,6 +248,7 @@ DECLARED = [
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
     Declared("webhook", "webhooks", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
     Declared("cluster", "text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head"),
+    Declared("cluster_compress", "flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow"),
     Declared("cluster_patience", "duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that"),
     Declared("min_free", "size", "Store", "stop cleanly when less disk space than this is free"),
     Declared("store", "text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept"),
@@ -306,6 +310,7 @@ def without_password(address: str) -> str:
 # More of these would only exhaust the machine. Other whole numbers must fit into a message.
 _MOST = {
     "clients": 1000,
+    "min_clients": 1000,
     "connections": 16_000,
     "per_host": 16_000,
     "render_tabs": 100,
@@ -434,7 +439,19 @@ def _at_least_zero(value: Any, kind: type[Any]) -> Any:
 
 def overlay(base: Settings, values: dict[str, object]) -> Settings:
     """`base` with some other values."""
+    values = _with_range(values)
     return msgspec.structs.replace(base, **{name: read_value(name, value) for name, value in values.items()})
+
+
+def _with_range(values: dict[str, object]) -> dict[str, object]:
+    """`clients = "2..8"` as two numbers."""
+    clients = values.get("clients")
+    if not isinstance(clients, str) or ".." not in clients:
+        return values
+    least, _, most = clients.partition("..")
+    if not (least.isdigit() and most.isdigit() and 0 < int(least) <= int(most)):
+        raise BadSetting(f"clients = {clients!r} is not a range such as 2..8")
+    return {**values, "clients": most, "min_clients": least}
 
 
 def with_changes(base: Settings, changes: dict[str, Any]) -> Settings:

@@ -10,7 +10,7 @@ from sanderling.cluster.landing import BadPiece, Landing
 from sanderling.cluster.messages import Piece
 from sanderling.cluster.pieces import Packed, Packer, Unpacker
 from sanderling.cluster.spool import Spool, clear_up
-from sanderling.model import Exchange, Outcome, Report, Stored, Visit
+from sanderling.model import Exchange, Found, Outcome, Report, Stored, Visit
 from sanderling.repository import warc
 from sanderling.repository.warc import WarcWriter
 
@@ -40,12 +40,13 @@ def test_archives_arrive_as_they_were_written(tmp_path: Path, compress: bool) ->
     spool, packer, landing = Spool({}), Packer(compress), Landing(tmp_path, CLIENT)
     try:
         writer = WarcWriter(spool.warcs, CLIENT, place=spool._new)
-        places = []
+        places, archived, sent = [], 0, 0
         for start in (0, 20):  # two reports
             places += [writer.add(exchange(number)) for number in range(start, start + 20)]
             ends = writer.flush()
             for piece in spool.pieces(CLIENT, ends, packer):
                 landing.take(piece)
+                archived, sent = archived + piece.size, sent + len(piece.packed)
             visits = [Visit(id=n, outcome=Outcome.PAGE, stored=place) for n, place in enumerate(places[-20:])]
             landing.check(Report(CLIENT, 1, 0.0, 0, visits, [], ends))
         writer.close()
@@ -53,7 +54,7 @@ def test_archives_arrive_as_they_were_written(tmp_path: Path, compress: bool) ->
         (name,) = ends
         assert (tmp_path / name).read_bytes() == (spool._new / name).read_bytes()
         assert [warc.read(tmp_path, place).body for place in places] == [exchange(n).body for n in range(40)]
-        assert (landing.sent < 0.9 * landing.raw) == compress
+        assert (sent < 0.9 * archived) == compress
     finally:
         spool.close()
 
@@ -99,6 +100,12 @@ def test_reports_about_bytes_that_were_not_sent_are_refused(tmp_path: Path, plac
         landing.check(Report(CLIENT, 1, 0.0, 0, [Visit(id=1, outcome=Outcome.PAGE, stored=place)], [], {}))
     with pytest.raises(BadPiece):
         landing.check(Report(CLIENT, 1, 0.0, 0, [], [], {place.warc: 9}))
+    for visit in (
+        Visit(id=1, outcome=Outcome.PAGE, links=b"odd"),
+        Visit(id=1, outcome=Outcome.PAGE, found=[Found(7, "http://elsewhere.org/", "")]),
+    ):
+        with pytest.raises(BadPiece, match="links"):
+            landing.check(Report(CLIENT, 1, 0.0, 0, [visit], [], {}))
     with pytest.raises(BadPiece):
         landing.check(Report("f" * 12, 1, 0.0, 0, [], [], {}))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.cluster.credentials import FOLDER, Revoked
 from sanderling.cluster.messages import Ended, Start, Terms, encode
 from sanderling.cluster.numbering import InOrder, Unacknowledged
 from sanderling.cluster.placement import placed
@@ -65,6 +66,30 @@ def test_a_client_that_cannot_begin_is_said_to_be_dead(tmp_path: Path) -> None:
         switchboard.send(line, Welcome(b"no settings"))
         until(lambda: switchboard.poll(0.1)[1])
         assert switchboard.ended[client].code == 1
+
+
+def test_nothing_is_taken_from_a_revoked_machine(tmp_path: Path) -> None:
+    """Its leases return only when it must have ended its clients by itself."""
+    with connected(tmp_path, fence=1.0, patience=3.0) as (_, switchboard):
+        (link,) = switchboard.links
+        link.start(new_name(), "here/0")
+        ((line, _),) = until(lambda: switchboard.poll(0.1)[0])
+        link.mute("it was revoked")
+        switchboard.send(line, Welcome(b"{}"))
+        told: list[object] = []
+        while not (lost := (polled := switchboard.poll(0.1))[1]):
+            told += polled[0]
+        assert (lost, told) == ([line], [])
+
+
+def test_revoked_machines_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    revoked = Revoked()
+    assert revoked.names == frozenset()
+    revoked.add("one")
+    assert Revoked().names == {"one"} and (tmp_path / "revoked").stat().st_mode & 0o077 == 0
+    revoked.remove("one")
+    assert Revoked().names == frozenset()
 
 
 # ---- numbers

@@ -5,7 +5,7 @@ import shlex
 import socket
 import sys
 
-from sanderling.cluster.credentials import Credentials, is_loopback
+from sanderling.cluster.credentials import Credentials, Revoked, is_loopback
 from sanderling.cluster.node import DEFAULT_PORT
 from sanderling.cluster.node import run as run_node
 from sanderling.errors import UsageError
@@ -35,6 +35,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     join.add_argument("address", nargs="?", default="", help="HOST:PORT of the head; without it, the command is shown")
     _add_machine(join)
     join.set_defaults(run=_join)
+    for action, help in (("revoke", "take nothing more from a machine"), ("admit", "take back what revoke did")):
+        revoke = actions.add_parser(action, help=f"{help}, also in running crawls")
+        revoke.add_argument("machine", help="its name, as `sanderling cluster status` shows it")
+        revoke.set_defaults(run=_revoke)
     actions.add_parser("status", help="show the machines of the cluster").set_defaults(run=_status)
 
 
@@ -120,6 +124,20 @@ def _own_towards(address: str) -> str:
             return own
     except (OSError, ValueError) as error:
         raise UsageError(f"{address} is not the address of a cluster: {error}") from None
+
+
+def _revoke(options: argparse.Namespace) -> int:
+    revoked = Revoked()
+    if options.action == "admit":
+        if options.machine not in revoked.names:
+            raise UsageError(f"{options.machine!r} is not revoked")
+        revoked.remove(options.machine)
+        print(f"{options.machine} gets clients again.")
+        return 0
+    revoked.add(options.machine)
+    print(f"Crawls take nothing more from {options.machine}. What it held goes to others soon.")
+    print("To close the cluster itself to it, make a new token: remove the folder of the cluster and begin anew.")
+    return 0
 
 
 def _status(options: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from sanderling.cli.output import write_json
 from sanderling.crawling import remote
 from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
-from sanderling.model import Action, ClientState, Command, Live
+from sanderling.model import Action, ClientState, Command, Live, MachineState
 from sanderling.presenting.screen import duration, harmless, harmless_json, many, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
@@ -99,7 +99,17 @@ def _visit(folder: Folder, urls: list[str], as_json: bool) -> int:
 
 def _client(state: ClientState) -> str:
     failing = f", {state.failing:.0%} unanswered" if state.failing >= 0.01 else ""
-    return f"{state.name}: {state.visits_per_second:,.1f}/s, {size(state.bytes_per_second)}/s, {state.leased:,} leased{failing}"
+    where = f" on {state.machine}" if state.machine else ""
+    return f"{state.name}{where}: {state.visits_per_second:,.1f}/s, {size(state.bytes_per_second)}/s, {state.leased:,} leased{failing}"
+
+
+def _machine(state: MachineState) -> str:
+    away = ", away" if state.away else ""
+    note = f" ({state.note})" if state.note else ""
+    return (
+        f"{state.name}: {state.clients} of {many(state.wanted, 'client')}{away}{note}, "
+        f"{size(state.bodies)} received, {size(state.archived)} archived, {size(state.sent)} sent"
+    )
 
 
 def _said(live: Live) -> str:
@@ -111,6 +121,8 @@ def _said(live: Live) -> str:
         ("queued", f"{live.waiting:,}" + (f" in lists of {live.lists}" if live.lists else "")),
         ("leased", f"{live.leased:,} to {many(len(live.clients), 'client')}"),
         ("hosts", f"{live.hosts:,} with work"),
+        *([("wanted", live.wanted)] if live.wanted else []),
+        *(("machine", _machine(each)) for each in live.machines),
         *(("client", _client(each)) for each in live.clients),
     ]
     return "".join(f"{name:10}{value}\n" for name, value in lines)

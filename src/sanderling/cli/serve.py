@@ -60,6 +60,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="where the world reaches this server; with it, feeds that name a WebSub hub are subscribed to",
     )  # fmt: skip
     parser.add_argument("--allow-private", action="store_true", help="allow new crawls to start at private addresses")
+    parser.add_argument(
+        "--cluster", default="", metavar="ADDRESS", help="run crawls on a cluster: auto, or HOST:PORT of its head"
+    )
     parser.add_argument("--keep", action="store_true", help="keep crawls running when the server ends")
     parser.set_defaults(run=run)
 
@@ -105,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
 
     serving.serve(
         [
-            (create_app(shelf, security, options.keep, _public(options.public_url)), socket),
+            (create_app(shelf, security, options.keep, _public(options.public_url), options.cluster), socket),
             (create_sandbox(shelf, security), beside),
         ],
         say,

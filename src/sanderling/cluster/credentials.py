@@ -94,6 +94,31 @@ class Credentials:
         return found
 
 
+class Revoked:
+    """The machines that the user revoked, read again when the list changes."""
+
+    def __init__(self) -> None:
+        self._place = Credentials().path / "revoked"
+        self._stamp = 0.0
+        self._names: frozenset[str] = frozenset()
+
+    @property
+    def names(self) -> frozenset[str]:
+        try:
+            stamp = self._place.stat().st_mtime
+        except OSError:
+            return frozenset()
+        if stamp != self._stamp:
+            self._stamp, self._names = stamp, frozenset(self._place.read_text().split("\n")) - {""}
+        return self._names
+
+    def add(self, name: str) -> None:
+        write_private(self._place, "\n".join(sorted({*self.names, name})).encode())
+
+    def remove(self, name: str) -> None:
+        write_private(self._place, "\n".join(sorted(self.names - {name})).encode())
+
+
 def is_loopback(address: str) -> bool:
     """Whether an address, with or without a port, cannot be reached from another machine."""
     host = address.rpartition(":")[0] or address

@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Callable, Set
 
 from sanderling import __version__
+from sanderling.cluster.credentials import Revoked
 from sanderling.cluster.engine import Engine, Node
 from sanderling.cluster.link import MachineLink
 from sanderling.cluster.messages import CLUSTER_PROTOCOL, Greeting, Terms, encode
 from sanderling.cluster.placement import placed
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.errors import RunFailed
-from sanderling.model import Stop
+from sanderling.model import MachineState, Stop
 from sanderling.processes.crew import AT_ONCE, HOPELESS, NO_ROOM, new_name
 
 # A machine on which nothing goes well is tried again after so many seconds.
@@ -43,6 +44,9 @@ class ClusterCrew:
         self._not_before: dict[str, float] = {}  # when a machine may be tried again
         self._refused: dict[str, str] = {}  # machines that cannot take part, and why
         self._said_waiting = False
+        self._notes: dict[str, str] = {}  # what is wrong with machines
+        self._plan: dict[str, int] = {}
+        self._revoked = Revoked()
         self.replaced = 0
         self.on_notice: Callable[[str], None] = lambda text: None
         switchboard.on_greeting = self._greet
@@ -51,16 +55,35 @@ class ClusterCrew:
 
     def fill(self) -> None:
         """Starts what is missing, where there is room for it, and ends what is too much."""
+        self._revoke()
         self._link_machines()
         begun = time.monotonic() - BEGINS_WITHIN
         links = [
             link for link in self._switchboard.links if link.gone is None and (link.greeted or link.opened > begun)
         ]
         self._say_whether_waiting(bool(links))
-        plan = placed(self._weights([link.node for link in links]), self._size)
+        plan = self._plan = placed(self._weights([link.node for link in links]), self._size)
         for link in links:
             if link.greeted:
                 self._set(link, plan.get(link.name, 0))
+
+    def resize(self, size: int) -> None:
+        self._size = size
+
+    @property
+    def machines(self) -> list[MachineState]:
+        """Every machine, with the bytes that came from it."""
+        clients = Counter(member.link.name for member in self._members.values() if not member.leaving)
+        states = [
+            MachineState(
+                link.name, clients[link.name], self._plan.get(link.name, 0), link.node.weight, link.away,
+                self._notes.get(link.name, ""), link.bodies, link.archived, link.sent,
+            )
+            for link in self._switchboard.links
+        ]  # fmt: skip
+        linked = {link.name for link in self._switchboard.links}
+        others = {**self._notes, **self._refused}
+        return states + [MachineState(name, 0, 0, 0.0, True, why) for name, why in others.items() if name not in linked]
 
     def pid(self, name: str) -> int:
         """Processes of other machines have no number here."""
@@ -116,7 +139,8 @@ class ClusterCrew:
     def _link_machines(self) -> None:
         linked, now = {link.node.id for link in self._switchboard.links}, time.monotonic()
         for node in self._engine.nodes:
-            if node.id not in linked and node.name not in self._refused and self._not_before.get(node.id, 0.0) <= now:
+            unwanted = node.name in self._refused or node.name in self._revoked.names
+            if node.id not in linked and not unwanted and self._not_before.get(node.id, 0.0) <= now:
                 self._not_before.pop(node.id, None)
                 self._switchboard.open(self._named_once(node), self._engine.start(node, self._terms))
 
@@ -129,6 +153,14 @@ class ClusterCrew:
             found = node._replace(name=f"{node.name}-{number}")
         return found
 
+    def _revoke(self) -> None:
+        """Takes no more from machines that the user revoked. Their leases return when they must have ended."""
+        for link in self._switchboard.links:
+            if link.name in self._revoked.names and not link.muted:
+                link.mute("it was revoked")
+                self._notes[link.name] = "it was revoked"
+                self.on_notice(f"{link.name} was revoked: nothing is taken from it any more")
+
     def _greet(self, link: MachineLink, greeting: Greeting) -> None:
         if greeting.protocol != CLUSTER_PROTOCOL or greeting.sanderling != __version__:
             self._refused[link.name] = why = (
@@ -137,18 +169,21 @@ class ClusterCrew:
             self.on_notice(f"{why}: it gets no clients")
             return
         link.greeted = True
+        self._notes.pop(link.name, None)
 
     def _lose(self, link: MachineLink, why: str) -> None:
         for name, member in list(self._members.items()):
             if member.link is link and name not in link.lines:  # the others are lost with their lines
                 del self._members[name]
         self._not_before[link.node.id] = time.monotonic() + (1.0 if link.greeted else AGAIN_AFTER)
+        self._notes.setdefault(link.name, why)
         self.on_notice(f"{link.name} is lost: {why}; what it held goes to others")
 
     def _rest(self, machine: str, why: str) -> None:
         """Leaves a machine alone for a while."""
         self._not_before[machine] = time.monotonic() + AGAIN_AFTER
         self._deaths_in_a_row.pop(machine, None)
+        self._notes[machine] = why
         self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
 
     def _weights(self, nodes: list[Node]) -> dict[str, float]:

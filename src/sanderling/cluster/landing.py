@@ -12,6 +12,7 @@ from typing import IO
 from sanderling.cluster.messages import Piece
 from sanderling.cluster.pieces import Packed, Unpacker
 from sanderling.model import Report, Stored
+from sanderling.urls import identity
 
 _NAME = re.compile(r"([0-9a-f]{12})-\d{14}-\d{5}\.warc\.gz")
 
@@ -32,7 +33,6 @@ class Landing:
         self._ends: dict[str, int] = {}
         self._open = True
         self._turn = threading.Lock()
-        self.raw = self.sent = 0  # bytes as archived, and as they travelled
 
     def take(self, piece: Piece) -> None:
         """Writes a part of an archive."""
@@ -48,8 +48,6 @@ class Landing:
         with self._turn:
             if self._open:
                 self._write(piece.warc, part)
-        self.raw += len(part)
-        self.sent += len(piece.packed)
 
     def check(self, report: Report) -> None:
         """Refuses a report about bytes that are not here, and makes those that are safe."""
@@ -58,6 +56,8 @@ class Landing:
         if any(self._ends.get(name, -1) != end for name, end in report.warcs.items()):
             raise BadPiece(f"{self._client} reports an archive that it did not send")
         for visit in report.visits:
+            if len(visit.links) % 8 or any(identity(found.url) != found.id for found in visit.found):
+                raise BadPiece(f"{self._client} reports links that are none")
             place = visit.stored
             if place is not None and not _within(place, self._ends.get(place.warc, 0)):
                 raise BadPiece(f"{self._client} reports a page in an archive that it did not send")

@@ -34,6 +34,9 @@ class MachineLink:
         self.opened = self.heard = time.monotonic()
         self.gone: Gone | None = None
         self.open = True
+        self.away = False
+        self.muted = False  # nothing that it says counts any more
+        self.bodies = self.archived = self.sent = 0  # bytes: received by clients, of archives, and as they travelled
         self.greeted = False
         self.lines: dict[str, ClientLine] = {}
         self.landings: dict[str, Landing] = {}
@@ -75,6 +78,12 @@ class MachineLink:
 
     def hear(self, on_reply: Callable[[bytes | Gone], None]) -> None:
         self._machine.hear(self.seen, on_reply)
+
+    def mute(self, why: str) -> None:
+        """Listens no more. Its leases return after the time in which it must have ended its clients."""
+        self.muted = True
+        self.gone = Gone(certain=False, why=why)
+        self._machine.kill()
 
     def close(self) -> None:
         """Gives the machine up."""

@@ -97,7 +97,7 @@ class ClusterSwitchboard:
                     raise DiskFull(
                         f"no room left for the archive ({what.strerror}); nothing committed is lost"
                     ) from None
-                if not link.open:
+                if not link.open or link.muted:
                     continue
                 if isinstance(what, Gone):
                     link.gone = what
@@ -162,9 +162,9 @@ class ClusterSwitchboard:
         lost: list[ClientLine] = []
         for link in list(self.links):
             silent = now - link.heard
-            away = link.gone is not None or silent > AWAY_AFTER
+            link.away = link.gone is not None or silent > AWAY_AFTER
             for line in link.lines.values():
-                line.away = away
+                line.away = link.away
             patience = self._patience if link.seen else max(self._patience, BEGINNING)
             if silent > patience or (link.gone is not None and link.gone.certain):
                 lost += link.lines.values()
@@ -215,12 +215,15 @@ class ClusterSwitchboard:
         try:
             if isinstance(word, Piece):
                 landing.take(word)
+                link.archived += word.size
+                link.sent += len(word.packed)
                 return None
             message = self._decode(word.frame)
             if message.client != word.client:
                 raise BadPiece(f"{word.client} says that it is {message.client}")
             if isinstance(message, Report):
                 landing.check(message)
+                link.bodies += sum(visit.size for visit in message.visits)
             return word.client, message
         except (BadPiece, msgspec.MsgspecError) as error:
             return Broken(word.client, str(error))

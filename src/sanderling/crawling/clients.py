@@ -11,7 +11,20 @@ from sanderling.crawling.control import Control
 from sanderling.crawling.crew import Crew
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.ledger import Ledger
-from sanderling.model import PROTOCOL, ClientState, Hello, Kind, Recall, Report, State, Stop, Task, Welcome
+from sanderling.crawling.sizing import Sizing
+from sanderling.model import (
+    PROTOCOL,
+    ClientState,
+    Hello,
+    Kind,
+    MachineState,
+    Recall,
+    Report,
+    State,
+    Stop,
+    Task,
+    Welcome,
+)
 from sanderling.model.reasons import reason
 from sanderling.repository import archives
 from sanderling.repository.store import Store
@@ -34,10 +47,12 @@ class Clients:
 
     def __init__(
         self, crew: Crew, switchboard: Switchboard, store: Store, ledger: Ledger, allocator: Allocator,
-        frontier: Frontier, control: Control, warcs: Path, topic: bytes = b"",
+        frontier: Frontier, control: Control, warcs: Path, topic: bytes = b"", sizing: Sizing | None = None,
     ) -> None:  # fmt: skip
         """`crew` are those that this server starts; others may join. `topic` is what they are told about the topic."""
         self._topic = topic
+        self._sizing = sizing  # if how many are wanted follows from the work
+        self._best = 0.0  # pages a second that one was seen to do
         self._switchboard = switchboard
         self._store = store
         self._ledger = ledger
@@ -60,6 +75,16 @@ class Clients:
     def replaced(self) -> int:
         """How many died."""
         return self._crew.replaced
+
+    @property
+    def machines(self) -> list[MachineState]:
+        """Where those of a cluster run."""
+        return list(self._crew.machines)
+
+    @property
+    def wanted_because(self) -> str:
+        """How many are wanted, and why; empty when the user said how many."""
+        return self._sizing.why if self._sizing is not None else ""
 
     def states(self) -> list[ClientState]:
         """How each is doing."""
@@ -117,11 +142,20 @@ class Clients:
         for name in self._crew.died_silently():
             if name not in known:
                 self._crew.bury(name)
+        self._resize()
         self._crew.fill()
         if back_since < latest:
             overdue = self._allocator.expired(time.monotonic())
             late = [line for line in self._switchboard.lines if line.client in overdue and not line.away]
             self.lose(line for line in late if self._crew.end(line.client))
+
+    def _resize(self) -> None:
+        """Follows the work, if the user gave a range."""
+        if self._sizing is not None and self._sizing.due():
+            paces = self._allocator.paces.values()
+            self._best = max(self._best, *(pace.visits_per_second for pace in paces), 0.0)
+            waiting, hosts = self._frontier.waiting, self._allocator.hosts
+            self._crew.resize(self._sizing.step(waiting, hosts, self._allocator.allowed_rate(), self._best))
 
     def _standing_still(self) -> list[ClientLine]:
         """Clients that somebody stopped. Their hosts would wait for them."""

@@ -1,7 +1,9 @@
 """The clients that a server starts, wherever they run: on this machine (`processes/crew.py`) or on others (`cluster/crew.py`)."""
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from typing import Protocol
+
+from sanderling.model import MachineState
 
 
 class Crew(Protocol):
@@ -12,6 +14,13 @@ class Crew(Protocol):
     @property
     def replaced(self) -> int:
         """How many died."""
+
+    @property
+    def machines(self) -> Sequence[MachineState]:
+        """The machines of the cluster, if there is one."""
+
+    def resize(self, size: int) -> None:
+        """From now on, so many clients are wanted."""
 
     def fill(self) -> None:
         """Starts what is missing."""

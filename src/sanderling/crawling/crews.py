@@ -37,7 +37,9 @@ def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -
         place = new_archives(folder.warcs, opened.run_folder)
         remote = switchboard.ClusterSwitchboard(place, settings.cluster_patience)
         undo.callback(remote.close)
-        terms = messages.Terms(settings.cluster_patience * FENCE_SHARE, files=named_files(settings, folder.path))
+        terms = messages.Terms(
+            settings.cluster_patience * FENCE_SHARE, settings.cluster_compress, named_files(settings, folder.path)
+        )
         return joined.JoinedSwitchboard(opened.switchboard, remote), ClusterCrew(size, connected, remote, terms)
 
     return begin

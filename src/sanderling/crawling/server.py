@@ -16,6 +16,7 @@ from sanderling.crawling.crews import on_cluster, on_this_machine
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.opening import new_archives, open_crawl
 from sanderling.crawling.report_watch import ReportWatch
+from sanderling.crawling.sizing import Sizing
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
@@ -83,7 +84,8 @@ class CrawlServer:
             settings = opened.settings
             topics.keep(topic, folder)
             self._store = opened.store
-            self._switchboard, self._crew = begin(crew_size, opened, folder)
+            sizing = Sizing(settings.min_clients, crew_size, opened.store) if settings.min_clients else None
+            self._switchboard, self._crew = begin(sizing.size if sizing else crew_size, opened, folder)
             self._new_archives, self._published = new_archives(folder.warcs, opened.run_folder), set[str]()
             refresher = refreshing(folder.path, opened.run_folder, terms) if terms is not None else None
             parts = assemble(
@@ -101,7 +103,7 @@ class CrawlServer:
             self._throughput = Throughput()
             self._clients = Clients(
                 self._crew, self._switchboard, opened.store, parts.ledger, parts.allocator, parts.frontier,
-                self._control, folder.warcs, topics.for_clients(topic),
+                self._control, folder.warcs, topics.for_clients(topic), sizing,
             )  # fmt: skip
             self._status = CrawlStatus(
                 parts.ledger, parts.limits, parts.allocator, parts.frontier, refresher, parts.observer, self._control,

@@ -4,7 +4,7 @@ A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Re
 one `Commit`, and the store writes it in one transaction.
 """
 
-from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, Mishap, VisitReply
+from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, MachineState, Mishap, VisitReply
 from sanderling.model.messages import (
     PROTOCOL,
     Action,
@@ -80,6 +80,7 @@ __all__ = [
     "Lease",
     "Live",
     "LiveAnswer",
+    "MachineState",
     "Mishap",
     "NamedPage",
     "NewUrl",

@@ -65,6 +65,20 @@ class HostState(Struct, frozen=True):
     not_before: float
 
 
+class MachineState(Struct, frozen=True):
+    """A machine of the cluster that a crawl runs on."""
+
+    name: str
+    clients: int
+    wanted: int
+    weight: float  # how many clients it takes, compared with the others
+    away: bool  # it has said nothing for a while
+    note: str = ""  # why it has no clients
+    bodies: int = 0  # bytes that its clients received
+    archived: int = 0  # bytes of archives, as they are in the folder
+    sent: int = 0  # the same, as they travelled
+
+
 class Mishap(Struct, frozen=True):
     """A visit that failed."""
 
@@ -96,6 +110,8 @@ class Live(Struct, frozen=True, kw_only=True):
     active: list[HostState]  # some of the hosts that are being visited
     mishaps: list[Mishap]  # the last ones, newest first
     away: bool = False  # the network is away
+    machines: list[MachineState] = []  # of the cluster, if there is one
+    wanted: str = ""  # how many clients are wanted, and why, if that follows from the work
     rejudging: bool = False  # a changed scope is being applied to known URLs
 
 

@@ -37,6 +37,7 @@ class Crew:
         self._deaths_in_a_row = 0
         self.replaced = 0
         self.on_notice: Callable[[str], None] = lambda text: None
+        self.machines: tuple[()] = ()  # there is only this one
 
     def fill(self) -> None:
         """Starts what is missing."""
@@ -44,6 +45,10 @@ class Crew:
             name = new_name()
             self._members[name] = Child([*_DEAF, *self._command(name)], complains=False)
             self._started[name] = time.monotonic()
+
+    def resize(self, size: int) -> None:
+        """More are started; members that are too many stay, as they cost little."""
+        self._size = size
 
     def pid(self, name: str) -> int:
         """The process of a client; 0 when it is none of ours."""

@@ -142,6 +142,11 @@ class Allocator:
         """Hosts with work, queued or leased."""
         return sum(1 for site in self._sites.values() if site.queued or site.leased)
 
+    def allowed_rate(self) -> float:
+        """How many pages a second the hosts with work allow. A host that is not known yet may allow one."""
+        busy = (site for site in self._sites.values() if site.queued > 0 or site.leased)
+        return sum(1 / max(site.host.interval, 0.001) if site.host.interval else 1.0 for site in busy)
+
     @property
     def waiting(self) -> int:
         """URLs that are queued, about: some of them may turn out to be excluded."""

@@ -54,6 +54,10 @@ def _samples(crawl: str, counts: Counts, running: bool, live: Live | None) -> It
     if live is not None:
         yield "sanderling_paused", "gauge", "whether the crawl is paused", of, float(live.paused)
         yield "sanderling_clients", "gauge", "client processes", of, len(live.clients)
+        for machine in live.machines:
+            here = {**of, "machine": machine.name}
+            yield "sanderling_machine_clients", "gauge", "clients on a machine of the cluster", here, machine.clients
+            yield "sanderling_machine_sent_bytes_total", "counter", "archives sent by a machine", here, machine.sent
         yield "sanderling_clients_replaced_total", "counter", "client processes that died", of, live.replaced
         yield "sanderling_hosts", "gauge", "hosts with waiting URLs", of, live.hosts
         yield "sanderling_pages_per_second", "gauge", "over the last ten seconds", of, live.pages_per_second

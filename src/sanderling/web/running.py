@@ -68,8 +68,9 @@ _FURTHER = {"allow_private", "proxy"}
 class Runner:
     """Makes crawls, and keeps the processes of those that this server started."""
 
-    def __init__(self, shelf: Shelf, allow_private: bool = False, keep: bool = False) -> None:
-        """With `keep`, crawls continue after the server ends."""
+    def __init__(self, shelf: Shelf, allow_private: bool = False, keep: bool = False, cluster: str = "") -> None:
+        """With `keep`, crawls continue after the server ends. They run on a `cluster`, if there is one."""
+        self._cluster = cluster
         self._shelf = shelf
         self._allow_private = allow_private
         self._keep = keep
@@ -117,7 +118,7 @@ class Runner:
 
     def start(self, folder: Folder, mode: Mode = "crawl", budget: str = "", forever: bool = False) -> None:
         """Starts or resumes a crawl, and waits until it runs or has failed. A refresh has a budget."""
-        command = _command(folder, mode, budget, forever)
+        command = _command(folder, mode, budget, forever) + ([f"--cluster={self._cluster}"] if self._cluster else [])
         with self._guard:
             if in_use(folder):
                 raise FolderInUse(f"{folder.path.name} is already being crawled")
