@@ -137,6 +137,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     proxy: str | None = None
     cookies: bool = False
     skip_types: tuple[str, ...] = ()
+    body_types: tuple[str, ...] = ()
+    body_urls: tuple[str, ...] = ()
     max_body: int = 16 * 1024**2
     connect_timeout: float = 10.0
     first_byte_timeout: float = 30.0
@@ -222,6 +224,8 @@ DECLARED = [
     Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address, or env:NAME or file:PATH, where the address is kept"),
     Declared("cookies", "flag", "Network", "keep cookies during a run; links that log out are then not followed"),
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
+    Declared("body_types", "list", "Network", "keep only bodies of this media type, e.g. text/html; other pages are read, and their size and digest are kept (repeatable)"),
+    Declared("body_urls", "list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
     Declared("connect_timeout", "duration", "Network", "time limit for connecting"),
     Declared("first_byte_timeout", "duration", "Network", "time limit for the first byte of an answer"),
@@ -290,7 +294,7 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting("user_agent is empty: give the name by which robots.txt can address the crawler")
     if name == "block" and not set(found) <= set(BLOCKS):
         raise BadSetting(f"{name} = {value!r} is not a list of some of {', '.join(BLOCKS)}")
-    if name == "skip_types" and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
+    if name in ("skip_types", "body_types") and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
         raise BadSetting(f"{name} = {value!r} is not a list of media types such as video/ or image/png")
     return found
 

@@ -100,6 +100,7 @@ def metavar(setting: Declared) -> str:
     """What stands for the value of a setting in the help of every command that takes it."""
     named = {
         "skip_types": "TYPE",
+        "body_types": "TYPE",
         "extractors": "FUNCTION",
         "proxy": "URL",
         "store": "URL",

@@ -13,6 +13,7 @@ from sanderling.client.archive import Archive
 from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.fetcher import Rendered, Response
+from sanderling.client.keeping import body_filter, without_body
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode
@@ -112,6 +113,7 @@ class Reader:
         self._detector = detector
         self._extract = extract
         self._judge = judge
+        self._filter = body_filter(settings)
         self._links = LinkTable()
         self._names = names(settings)
         self._skip = skipped_types(settings) or ("\0",)
@@ -247,6 +249,9 @@ class Reader:
             if rendered is None
             else rendered_exchange(fetch, headers, rendered, False)
         )
+        if self._filter is not None and outcome is Outcome.PAGE and (why := self._filter.objection(task.url, mime)):
+            exchange = without_body(exchange, why)
+            visit = replace(visit, reason=visit.reason or reason("body-left-out", why))
         return ParsedVisit(visit, task.url, read.words, exchange, read.condense)
 
     def _content(
