@@ -3,15 +3,19 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from subprocess import DEVNULL
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from sanderling.crawling import remote
+from sanderling.crawling.run_folder import LINK
 from sanderling.testing import DAY, SyntheticWeb
 from tests.browser.chromium import CannotStart, chromium, installed, look
 from tests.browser.examining import examine, findings
+from tests.conftest import FAST, PATIENT, started
 from tests.search_library import Library
-from tests.waiting import PATIENCE
+from tests.waiting import PATIENCE, until
 from tests.web.served import running
 
 pytestmark = pytest.mark.skipif(installed() is None, reason="there is no Chromium here")
@@ -116,6 +120,25 @@ def test_a_button_that_starts_a_crawl_says_so_at_once(page: Page, crawled: Path)
             expect(page.get_by_role("button", name="Starting…")).to_be_disabled()
             page.unroute("**/*")
             assert says in sent[-1], "the button is part of what is sent"
+
+
+def test_a_page_can_be_visited_now(page: Page, tmp_path: Path) -> None:
+    """While a crawl runs; the page says what becomes of it."""
+    with SyntheticWeb(hosts=1, pages=40, seed=7).serve() as site, running(tmp_path, "--allow-private") as server:
+        site.hold(after=3)
+        folder = tmp_path / "tide"
+        arguments = ("crawl", site.url, "-d", folder, *FAST, *PATIENT, "--clients", "1")
+        with started(*arguments, stdout=DEVNULL, stderr=DEVNULL) as crawl:
+            until(lambda: (folder / LINK).is_symlink() and remote.look(folder, PATIENCE).counts.pages == 3)
+            page.goto(f"{server.url}/crawls/tide/pages?state=fetched")
+            page.locator("main table a").first.click()
+            page.get_by_role("button", name="Visit now").click()
+            expect(page.get_by_role("status")).to_contain_text("Visit now: visited again next")
+            examine(page, "a page to be visited now")
+            site.release()
+            assert crawl.wait(PATIENCE) == 0
+        page.goto(page.url.removesuffix("/visit"))
+        expect(page.get_by_role("button", name="Visit now")).to_have_count(0)
 
 
 def test_words_without_end_fit_into_tables(page: Page, library: Library) -> None:

@@ -5,15 +5,18 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.crawling import remote
 from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
+from sanderling.repository.folder import in_use
 from sanderling.repository.store import UrlLookup, ViewStore
 from sanderling.urls import identity
 from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import topic, words
 from sanderling.web.pages.addresses import MOST, archived_at, first_part, next_part, page_of
 from sanderling.web.pages.rendering import show
+from sanderling.web.shelf import Shelf
 
 router = APIRouter()
 
@@ -30,6 +33,24 @@ def newest_of(store: ViewStore, page: int, count: int) -> VersionRow | None:
 
 @router.get("/crawls/{crawl}/pages/{id}")
 def versions(request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0) -> HTMLResponse:
+    return _versions(request, crawl, id, shelf, to)
+
+
+@router.post("/crawls/{crawl}/pages/{id}/visit")
+def visit(request: Request, crawl: str, id: str, shelf: ShelfDep) -> HTMLResponse:
+    """Has a running crawl visit the page now, and says what becomes of it."""
+    with shelf.reading(crawl) as (folder, store):
+        url = page_of(store, id).url
+    try:
+        (reply,) = remote.visit(folder.path, [url]).replies
+        said = reply.said
+    except remote.NotRunning:
+        said = "the crawl has ended meanwhile"
+    return _versions(request, crawl, id, shelf, said=said)
+
+
+def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, said: str = "") -> HTMLResponse:
+    """`said` is what becomes of a page that somebody wanted visited."""
     with shelf.reading(crawl) as (folder, store):
         page = page_of(store, id)
         why_chosen = topic.chosen(folder, store, page)
@@ -48,6 +69,7 @@ def versions(request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
+        said=said, running=in_use(folder),
         next=next_part(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip
 
