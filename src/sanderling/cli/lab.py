@@ -10,6 +10,7 @@ EXPERIMENTS = {
     "change-codes": "what each method of change detection misses, and what it costs",
     "focus": "how soon a focused crawl finds the pages of a topic",
     "updated": "how many pages of a site are updated on a day",
+    "watcher": "what a report of the changed pages is worth to a crawler",
     "freshness": "how fresh each revisit policy keeps a collection",
 }
 

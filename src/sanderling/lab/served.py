@@ -31,8 +31,8 @@ class KeptSite:
         self._site: ServedWeb = self.web.serve()
         self._site.__enter__()
         self.truth: WebTruth = truth(self._site.direct, self._days)
-        _sanderling("crawl", self._site.url, "-d", self._first, *_SETTINGS)
-        rows = {row["url"]: row for row in map(json.loads, _sanderling("pages", self._first, "--json").splitlines())}
+        run_sanderling("crawl", self._site.url, "-d", self._first, *_SETTINGS)
+        rows = {row["url"]: row for row in map(json.loads, run_sanderling("pages", self._first, "--json").splitlines())}
         self._weights = importance([rows[url]["importance"] for url in self.truth.urls], 0)
         return self
 
@@ -59,14 +59,14 @@ class KeptSite:
             site.clock.now = day * DAY
             site.requests.clear()
             amount = [] if policy == "all" else ["--budget", str(max(1, int(saved)))]
-            summary = json.loads(_sanderling("refresh", folder, "--policy", policy, *amount, "--json", later=day))
+            summary = json.loads(run_sanderling("refresh", folder, "--policy", policy, *amount, "--json", later=day))
             saved -= sum(site.requests.values())
             visited = [number_of[url] for url in site.requests]
             log.round(visited, day, summary.get("freshness_before"), summary.get("freshness"))
         return log.result(policy, budget)
 
 
-def _sanderling(*arguments: object, later: float = 0.0) -> str:
+def run_sanderling(*arguments: object, later: float = 0.0) -> str:
     ran = subprocess.run(
         entry_points.command("command", *arguments), capture_output=True, text=True, check=False,
         env={**os.environ, "SANDERLING_AHEAD": str(later * DAY)},

@@ -14,7 +14,6 @@ pages that were new or changed on day D, and M the number of all pages. The inte
 
 import argparse
 import json
-import math
 import subprocess
 import sys
 from collections import Counter
@@ -28,6 +27,7 @@ from sanderling import clock
 from sanderling.announcements import MANIFEST, WELL_KNOWN, Manifest
 from sanderling.clock import DAY
 from sanderling.errors import RunFailed, UsageError
+from sanderling.lab.confidence import half_width
 from sanderling.presenting.arguments import pathname, positive
 from sanderling.presenting.plot import table
 from sanderling.repository.folder import Folder
@@ -44,9 +44,6 @@ PUBLISHED = {
     "Sarayanews.com": (3377, (80, 110, 89, 120, 81, 94, 85)),
     "Kooora.com": (9320, (200, 150, 170, 220, 190, 175, 195)),
 }
-# Of Student's distribution, at 95 % on both sides, by degrees of freedom.
-_STUDENT = (math.inf, 12.71, 4.30, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26, 2.23)
-_NORMAL = 1.96
 _PAGES = (".html", ".htm", ".xhtml", ".pdf")
 
 
@@ -65,13 +62,7 @@ class Updated(NamedTuple):
     @property
     def interval(self) -> float:
         """Half the width of the interval of the average, at 95 %."""
-        count = len(self.days)
-        if count < 2:
-            return math.nan
-        mean = sum(self.days) / count
-        deviation = math.sqrt(sum((day - mean) ** 2 for day in self.days) / (count - 1))
-        student = _STUDENT[count - 1] if count <= len(_STUDENT) else _NORMAL
-        return student * deviation / math.sqrt(count) / max(self.pages, 1) * 100
+        return half_width(self.days) / max(self.pages, 1) * 100
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
