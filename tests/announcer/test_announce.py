@@ -133,3 +133,11 @@ def test_several_sites_of_one_server(tmp_path: Path, sanderling: Run) -> None:
     for name in ("a", "b"):
         manifest = (tmp_path / name / ".well-known/sanderling/manifest.jsonl").read_text()
         assert f'"site":"https://{name}.example/"' in manifest
+
+
+def test_a_report_that_cannot_be_written_ends_it_with_a_sentence(root: Path, tmp_path: Path, sanderling: Run) -> None:
+    (tmp_path / "report").write_text("a file where a folder should be")
+    done = sanderling(
+        "announce", root, "--site", SITE, "--state", tmp_path / "s", "--report", tmp_path / "report", "--once"
+    )
+    assert done.code == 1 and len(done.err.splitlines()) == 1 and "report" in done.err

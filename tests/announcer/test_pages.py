@@ -32,12 +32,10 @@ def test_paths_become_urls(path: bytes, url: str | None) -> None:
 
 
 def test_maps_leave_extensions_out_move_and_exclude() -> None:
-    rules = [
-        rule_of(text, SITE)
-        for text in ("drafts/**=-", "**/index.html=**/", "api/*.json=v1/*?format=json", "**.html=/**")
-    ]
+    rules = [rule_of(text, SITE) for text in ("drafts/**=-", "api/*.json=v1/*?format=json", "**.html=/**")]
     pages = PageMap(SITE, rules=rules)
     assert pages.url(b"drafts/a.html") is None
+    assert pages.url(b"index.html") == SITE
     assert pages.url(b"blog/index.html") == f"{SITE}blog/"
     assert pages.url(b"blog/a.html") == f"{SITE}blog/a"
     assert pages.url(b"api/x.json") == f"{SITE}v1/x?format=json"

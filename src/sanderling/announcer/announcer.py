@@ -189,10 +189,14 @@ class Announcer:
     def finish(self) -> None:
         """Publishes what is left, and says that nobody watches any more."""
         now = clock.now()
-        self.source.close()
         if self.source.complete:
             self._published_at = self._said_at = 0.0
             self._publish(now)
             self._say_what_happened(now)
             self.publisher.write_manifest(now, complete=True, alive=False)
+        self.close()
+
+    def close(self) -> None:
+        """Just ends: what is not published is published the next time."""
+        self.source.close()
         self.memory.close()

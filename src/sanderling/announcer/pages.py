@@ -41,10 +41,12 @@ class PageMap(NamedTuple):
         if is_hidden(path):
             return None
         text = os.fsdecode(path)
+        folder, slash, name = path.rpartition(b"/")
         for rule in self.rules:
             if found := rule.pattern.fullmatch(text):
-                return _filled(rule.url, found.groups()) if rule.url is not None else None
-        folder, slash, name = path.rpartition(b"/")
+                url = _filled(rule.url, found.groups()) if rule.url is not None else None
+                # Who leaves extensions out does not mean /index.
+                return url.removesuffix("index") if url and name in INDEXES and url.endswith("/index") else url
         url = self.site + quote(folder + slash if name in INDEXES else path, safe="/~!$&'()*+,;=:@")
         if self.types is not None and name.rpartition(b".")[2].lower() not in self.types and url not in self.extra:
             return None

@@ -2,6 +2,7 @@
 
 import argparse
 import signal
+import sqlite3
 import threading
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ from sanderling.announcer.pages import TYPES, site_of
 from sanderling.announcer.pushing import INDEXNOW, PushAddress
 from sanderling.announcer.quiet import quiet_of
 from sanderling.cli.serve import SHORTEST_TOKEN, TOKEN_VARIABLE, first_line, taken
-from sanderling.errors import UsageError, quoted
+from sanderling.errors import RunFailed, UsageError, quoted
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.screen import harmless, many, say
 from sanderling.settings import seconds
@@ -38,7 +39,7 @@ Run it as a service. It ends at once, and goes on where it was. With --once it i
 Examples:
   sanderling announce /srv/www --site https://example.org/
   sanderling announce public --site https://example.org/ --once --push indexnow
-  sanderling announce /srv/www --site https://example.org/ --map '**.html=**' --map 'drafts/**=-'
+  sanderling announce /srv/www --site https://example.org/ --map 'drafts/**=-' --map '**.html=**'
   sanderling announce /srv/a /srv/b --site https://a.example/ --site https://b.example/
   sanderling announce /srv/www --site https://example.org/ --sql 'SELECT url, updated FROM pages' --database shop.db
 """
@@ -176,11 +177,15 @@ def run(options: argparse.Namespace) -> int:
             _greet(announcers[-1], site)
         server = _serve(options, announcers)
         _loop(announcers, wake, signals, options.once)
+        for announcer in announcers:
+            announcer.finish()
+    except sqlite3.OperationalError as error:
+        raise RunFailed(f"what the announcer knows cannot be written: {error}") from None
     finally:
         if server:
             server.close()
         for announcer in announcers:
-            announcer.finish()
+            announcer.close()
     return 0 if not signals or signals[0] == signal.SIGTERM else 128 + signals[0]
 
 
