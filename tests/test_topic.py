@@ -154,3 +154,17 @@ def test_mistakes_get_one_sentence(
     assert said in ran.err
     assert not (tmp_path / "c").exists()
     assert not (tmp_path / "new.topic").exists()
+
+
+def test_a_collection_on_a_topic_keeps_its_pages(sanderling: Run, tmp_path: Path) -> None:
+    """Pages off the topic link to each other, so they are more important; but a page counts by its relevance, too."""
+    off = [f"/off/{n}" for n in range(6)]
+    on = [f"/{WORD}/{n}" for n in range(6)]
+    site = {"/": on_topic(*off, *on, number=20)}
+    site |= {path: off_topic(*off, number=n) for n, path in enumerate(off)}
+    site |= {path: on_topic("/", number=30 + n) for n, path in enumerate(on)}
+    with PageServer(site) as server:
+        kept = ("--topic", WORD, "--order", "breadth-first", "--collection", 7, "--no-sitemaps", "--clients", 1)
+        assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *kept).code == 0
+    state = {path: page["state"] for path, page in listed(sanderling, tmp_path / "c").items()}
+    assert {path for path, each in state.items() if each == "fetched"} == {"/", *on}

@@ -48,8 +48,9 @@ class Harvest:
         self._met = sum(1 for _, state in store.known([*self._examples]).values() if state == State.FETCHED)
 
     def see(self, visits: Iterable[tuple[Visit, Task]]) -> None:
+        """Takes note of pages that were visited for the first time."""
         for visit, task in visits:
-            if visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE and not task.digest:
+            if visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE:
                 fits = visit.relevance >= self._settings.relatedness
                 self._last.append(fits)
                 self.relevant += fits

@@ -75,7 +75,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         if self.focus is not None:
             self.focus.learn((visit, tasks[visit.id]) for visit in visits)
         if self.harvest is not None:
-            self.harvest.see((visit, tasks[visit.id]) for visit in visits)
+            self.harvest.see((visit, tasks[visit.id]) for visit in visits if visit.id not in known)
 
         # What it leads to.
         seen = settling.first_seen(visits)

@@ -27,11 +27,14 @@ COLUMNS = np.dtype(
         ("announced", "<f8"), ("at", "<f8"), ("since", "<f8"), ("kinds", "<i4"), ("size", "<f8"), ("importance", "<f8"),
         ("interval", "<f8"), ("tried", "<f8"), ("failures", "<i4"), ("not_modified", "<i4"), ("same", "<i4"), ("evidence", f"S{SIZE}"),
         ("told", "<f8", (len(SOURCES),)),  # when sources named it
+        ("relevance", "<f8"),  # for the topic of the crawl; 0 without one
     ]
 )  # fmt: skip
 
 # The weight of a page that is gone or redirects. It is still visited now and then.
 ABSENT = 0.1
+# The weight of a page that has nothing to do with the topic of the crawl. It is still visited now and then.
+OFF_TOPIC = 0.02
 # How often priors and beliefs are computed from each other.
 _SWEEPS = 2
 _CHUNK = 65_536
@@ -79,8 +82,13 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
         kept = np.exp(-x)
         fresh[part] = (believed * kept).sum(axis=1)
         age[part] = exposure[part] - (believed * (1 - kept) / belief.RATES).sum(axis=1)
-    weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT))
+    weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT) * _by_topic(pages))
     return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight, silence)
+
+
+def _by_topic(pages: NDArray[np.void]) -> Floats | float:
+    """In a focused crawl a page counts by its relevance."""
+    return np.maximum(pages["relevance"], OFF_TOPIC) if pages["relevance"].any() else 1.0
 
 
 def numbers_of(pages: NDArray[np.void]) -> NDArray[np.float32]:

@@ -8,19 +8,36 @@ from pathlib import Path
 
 import numpy as np
 
+from sanderling.arrays import Floats
 from sanderling.crawling.collection import FEWEST, LEFT, SHARE, WORTH, Swap, write
 from sanderling.freshness.importance import replacement
 from sanderling.graph import pagerank
 from sanderling.jobs.running import run
 from sanderling.model import Kind, State
+from sanderling.repository.opening import settings_for
 from sanderling.repository.store import CollectionStore
 from sanderling.server import snapshot
+from sanderling.server.orders import topic
+from sanderling.server.ranking import Snapshot
+
+# Of a page off the topic: among such pages importance still decides.
+LEAST_RELEVANT = 0.01
 
 
-def swaps(store: CollectionStore, most: int) -> list[Swap]:
-    """Who leaves and who comes, a few at a time: the least important inside for the most important outside."""
-    known, _ = snapshot.read(store)
+def by_topic(known: Snapshot) -> Floats:
+    """What a page counts in a collection on a topic: its relevance, or what it probably has."""
+    return np.maximum(np.where(known.queued, topic.score(known), known.relevance), LEAST_RELEVANT)
+
+
+def swaps(store: CollectionStore, most: int, focused: bool = False) -> list[Swap]:
+    """Who leaves and who comes, a few at a time: the least important inside for the most important outside.
+
+    In a `focused` crawl a page counts by its importance times its relevance. One that is relevant no longer leaves first.
+    """
+    known, _ = snapshot.read(store, ("relevance", "link_relevance") if focused else ())
     score = pagerank(known.graph)
+    if focused:
+        score = score * by_topic(known)
     place = {id: n for n, id in enumerate(known.graph.ids.tolist())}
     inside = [
         place[s.id]
@@ -43,7 +60,10 @@ def swaps(store: CollectionStore, most: int) -> list[Swap]:
 
 def main(arguments: list[str]) -> int:
     directory, most, result = arguments
-    return run(directory, lambda _, store: write(Path(result), swaps(store, int(most))))
+    return run(
+        directory,
+        lambda folder, store: write(Path(result), swaps(store, int(most), bool(settings_for(folder, {})[0].topic))),
+    )
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Subject(NamedTuple):
     indexnow: float = 0.0
     websub: float = 0.0
     report: float = 0.0
+    relevance: float = 0.0  # for the topic of the crawl; 0 without one
 
 
 class PlannedVisit(NamedTuple):

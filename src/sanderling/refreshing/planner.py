@@ -39,7 +39,7 @@ _AT_ONCE = 10_000
 _FOLDERS = 65_536
 _TAKEN = (
     "id", "host", "depth", "announced", "at", "since", "kinds", "size", "importance", "interval", "tried", "failures",
-    "not_modified", "same",
+    "not_modified", "same", "relevance",
 )  # fmt: skip
 # As `TURN` unpacks it.
 _TURN = np.dtype([*zip(PlannedVisit._fields, ("<i8", "<i8", "<f8", "<f4", "<f4", "<f4"), strict=True)])

@@ -52,7 +52,8 @@ FORGET_DUE = f"UPDATE urls SET due = 0, attempts = 0 WHERE state IN (3, 5) AND d
 SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, coalesce(p.status, 200),
     coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.importance, 0.0), coalesce(p.not_modified, 0),
     coalesce(p.same, 0), coalesce(b.since, 0.0), coalesce(b.kinds, 0), b.evidence, coalesce(b.interval, 0.0), coalesce(b.tried, 0.0),
-    coalesce(b.failures, 0), coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0)
+    coalesce(b.failures, 0), coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0),
+    coalesce(p.relevance, 0.0)
     FROM {urls} LEFT JOIN beliefs b ON b.page = u.number LEFT JOIN notices n ON n.page = u.number
     WHERE u.state IN (3, 5) AND u.alias = 0 AND (p.status IS NOT NULL OR u.kind > 0)"""
 
