@@ -304,7 +304,7 @@ def test_a_feed_of_what_changed(server: Served) -> None:
 
 
 def test_freshness_is_drawn(server: Served, history: Path) -> None:
-    until(lambda: "Look again" not in tree(server, "/crawls/history/freshness").text)
+    until(lambda: "Load again" not in tree(server, "/crawls/history/freshness").text)
     shown = tree(server, "/crawls/history/freshness")
     check(shown, "freshness")
     drawings = [each for each in shown.find_all("svg") if "plot" in classes(each)]
