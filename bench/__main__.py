@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from bench import announce, beside, change, dashboard, race, revisit, search, slow_hosts, store, truth, web
+from bench import announce, beside, change, dashboard, notices, race, revisit, search, slow_hosts, store, truth, web
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -25,6 +25,7 @@ examples:
   python -m bench search                   the search index with 100,000 pages, without any network
   python -m bench beside                   does keeping the index up slow a crawl down?
   python -m bench announce                 what an announcer costs the machine of a site
+  python -m bench notices                  what 10,000 notices cost the server, and how fast a change is seen
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -56,6 +57,9 @@ def parser() -> argparse.ArgumentParser:
     checking.add_argument("directory", nargs="?", metavar="DIR", help="folder of a finished crawl of the bench's web")
     checking.add_argument("--port", type=int, default=8099, help="port the web had when it was crawled (8099)")
     checking.set_defaults(run=lambda chosen: truth.report(chosen.directory, chosen.port))
+    hearing = commands.add_parser("notices", help="what notices cost, and how fast a change of a site is seen")
+    hearing.add_argument("--changes", type=int, default=20, help="files that change, one after the other (20)")
+    hearing.set_defaults(run=lambda chosen: notices.report(chosen.changes))
     slow = commands.add_parser("slow-hosts", help="many slow hosts at once, one client")
     slow.add_argument("--hosts", type=int, default=1000, help="how many (1000)")
     slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")
