@@ -145,7 +145,7 @@ def test_links_that_a_proven_report_does_not_name_are_known_and_not_fetched(tmp_
     assert [row.state for row in admission.found([(found, visit)], {1: task})] == [
         State.QUEUED
     ]  # nothing is proven yet
-    proven = SourceRecord(since=1.0, heard=now / 86_400, true=40.0, complete=True)
+    proven = SourceRecord(since=1.0, heard=now / 86_400, true=40.0, unnamed=100.0, expected=100.0, complete=True)
     observer._trusted()[HOST] = trust.Trust(sources={"report": proven})
     parts.told_pages.take_in(message)
     (row,) = admission.found([(found, visit)], {1: task})

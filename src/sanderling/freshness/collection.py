@@ -70,7 +70,7 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
     log_rate[observed], spread[observed] = belief.mean_and_spread(own)
     rate[observed] = belief.expected_rate(own)
     exposure = _signal_exposure(pages, hosts, log_rate, _season_exposure(pages, levels, rate, now))
-    exposure, silence = _source_exposure(pages, hosts, rate, log_rate, exposure, now)
+    exposure, silence = _source_exposure(pages, hosts, log_rate, exposure, now)
     fresh, age = np.empty(len(pages)), np.empty(len(pages))
     row = np.full(len(pages), -1)
     row[observed] = np.arange(len(observed))
@@ -155,7 +155,7 @@ def _quiet_days(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float)
             until = min(now, record.silence_until(source))
             unnamed = pages["told"][mine, SOURCES.index(source)] <= last
             covered = np.maximum(until - np.maximum(last, record.since), 0.0) * unnamed
-            quiet[mine] = np.maximum(quiet[mine], record.share_announced * covered)
+            quiet[mine] = np.maximum(quiet[mine], record.recall * covered)
     return quiet
 
 
@@ -183,7 +183,7 @@ def _signal_exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_ra
 
 
 def _source_exposure(
-    pages: NDArray[np.void], hosts: Mapping[int, Trust], rate: Floats, log_rate: Floats, elapsed: Floats, now: float
+    pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats, now: float
 ) -> tuple[Floats, Floats]:
     """The same for sources that name single pages: their silence takes time away, their word adds changes.
 
@@ -191,10 +191,10 @@ def _source_exposure(
     """
     exposure, silence = elapsed, np.ones(len(pages))
     for host, mine in _speaking(pages, hosts):
-        last, mean = pages["at"][mine], float(rate[mine].mean())
+        last = pages["at"][mine]
         quiet, word = np.zeros(len(mine)), np.zeros(len(mine))
         for source, record in hosts[host].sources.items():
-            recall, until = record.recall(mean), record.silence_until(source)
+            recall, until = record.recall, record.silence_until(source)
             covered = np.maximum(min(now, until) - np.maximum(last, record.since), 0.0)
             quiet = np.maximum(quiet, recall * covered)
             word = np.maximum(word, expected_by_word(record) * (pages["told"][mine, SOURCES.index(source)] > last))

@@ -20,8 +20,16 @@ MEMORY = 500.0
 KINDS = ("any", "text", "structure", "image")
 _NUMBERS = 4  # quiet, changes, sum of the logarithms of the changed intervals, dated changes
 _LAYOUT = struct.Struct(f"<{len(KINDS) * _NUMBERS}f")
+_USUAL_DAYS = 5.0
 NONE = _LAYOUT.pack(*[0.0] * len(KINDS) * _NUMBERS)
 SIZE = _LAYOUT.size
+
+
+def rough_rate(packed: bytes, usual: float) -> float:
+    """Changes a day by the visits of one page; `usual` is the rate of others, which counts as a few days of it."""
+    quiet, changes, logs, dated = _LAYOUT.unpack(packed)[:_NUMBERS] if len(packed) == SIZE else (0.0,) * _NUMBERS
+    days = quiet + (changes * math.exp(logs / changes) if changes > 0 else 0.0)
+    return (changes + dated + usual * _USUAL_DAYS) / (days + _USUAL_DAYS)
 
 
 def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float | None = None) -> bytes:

@@ -181,7 +181,7 @@ def source_beliefs(
         rate = known.rate[mine]
         last = pages["at"][mine]
         for name, record in trust.sources.items():
-            recall = record.recall(float(rate.mean()) if len(mine) else 0.0)
+            recall = record.recall
             alive = record.silence_until(name) >= now - 1.0
             covered = np.minimum(now, record.silence_until(name)) > np.maximum(last, record.since)
             unnamed = pages["told"][mine, SOURCES.index(name)] <= last

@@ -11,12 +11,16 @@ from typing import NamedTuple
 # In the order of the columns in the store.
 SOURCES = ("indexnow", "websub", "report")
 
-# Counts fade to one half in about 700 visits, as those of other signals.
-_MEMORY = 0.999
+# Counts fade to one half in 35 visits to named pages, and in 140 to others. A source that begins to lie is found out
+# within so many visits.
+_MEMORY_OF_WORDS, _MEMORY_OF_SILENCE = 0.98, 0.995
 # The silence of a source that pushes counts for so many of its usual pauses, but at least and at most these days.
 _PAUSES, _SHORTEST, _LONGEST = 5.0, 1 / 24, 30.0
 # A word is never worth more, so that no page is due before everything else for ever.
 _MOST_SURE = 0.99
+# What it names is visited at once while this share of its words is true. Of pages that waited long, up to one half have
+# changed anyway.
+_HEEDED = 0.6
 # Until a source was checked so often, only so many of the pages it names are visited at once.
 TRIALS = 10
 # A report that lists all pages of a host stands for it after so many true words, and while it was read in these days.
@@ -33,8 +37,10 @@ class SourceRecord(NamedTuple):
     true: float = 0.0  # visits to named pages that found a change
     false: float = 0.0  # visits to named pages that found none
     missed: float = 0.0  # changes of pages it had not named
+    unnamed: float = 0.0  # visits to pages it had not named
+    expected: float = 0.0  # changes that were expected there if it announced none at all
+    watched: float = 0.0  # days between visits, of all visits
     complete: bool = False  # it names all pages of its host
-    silent: float = 0.0  # days that pages were watched without being named
 
     @property
     def precision(self) -> float:
@@ -49,7 +55,7 @@ class SourceRecord(NamedTuple):
     @property
     def is_heeded(self) -> bool:
         """Whether a page that it names is visited at once."""
-        return self.precision >= 0.5
+        return self.precision >= (0.5 if self.on_trial else _HEEDED)
 
     @property
     def on_trial(self) -> bool:
@@ -60,12 +66,20 @@ class SourceRecord(NamedTuple):
         alive = self.complete and now - self.heard < _ALIVE
         return alive and self.true >= _PROVEN and self.share_announced >= 0.9 and self.precision >= 0.5
 
-    def recall(self, rate: float) -> float:
-        """The share of changes it announces, when its host's pages change at this rate (a day).
+    @property
+    def recall(self) -> float:
+        """The share of changes it announces: what was missed, against what would be missed if it announced nothing.
 
-        Pages it did not name would have changed `silent * rate` times if it announced nothing at all.
+        Who names the wrong pages is believed less in its silence, too. Otherwise it could draw all visits to pages that
+        did not change, and nobody would see the others.
         """
-        return 1 - min(1.0, (self.missed + 1.0) / (self.silent * rate + 1.0))
+        announced = 1 - min(1.0, (self.missed + 1.0) / (self.expected + 1.0))
+        return announced * min(1.0, 2 * self.precision) ** 2
+
+    @property
+    def rate(self) -> float:
+        """Changes a day of a page, as visits found them."""
+        return (self.true + self.missed + 0.1) / (self.watched + 2.0)
 
     def silence_until(self, source: str) -> float:
         """Until when its silence says something."""
@@ -87,29 +101,37 @@ def hear(record: SourceRecord, at: float, named: int, until: float = 0.0, comple
 
 
 def learn(
-    record: SourceRecord, source: str, named_at: float, last_visit: float, visit: float, changed: bool
+    record: SourceRecord, source: str, named_at: float, last_visit: float, visit: float, changed: bool, rate: float
 ) -> SourceRecord:
-    """The record after a visit. `named_at` is when the source named the page last, 0 for never."""
+    """The record after a visit. `named_at` is when the source named the page last, 0 for never. `rate` is how often the
+    page changes by its own visits, without this source."""
+    elapsed = visit - last_visit
+    if elapsed <= 0:
+        return record
     if named_at > last_visit:
-        return _faded(record, true=float(changed), false=float(not changed))
+        fade = _MEMORY_OF_WORDS
+        return record._replace(
+            true=record.true * fade + changed,
+            false=record.false * fade + (not changed),
+            watched=record.watched * fade + elapsed,
+        )
     # Only the time for which it answers counts: a change may also have come before or after it.
     covered = min(visit, record.silence_until(source)) - max(last_visit, record.since)
-    if covered <= 0 or visit <= last_visit:
+    if covered <= 0:
         return record
-    return _faded(record, silent=covered, missed=covered / (visit - last_visit) if changed else 0.0)
-
-
-def _faded(
-    record: SourceRecord, true: float = 0.0, false: float = 0.0, missed: float = 0.0, silent: float = 0.0
-) -> SourceRecord:
+    fade = _MEMORY_OF_SILENCE
     return record._replace(
-        true=record.true * _MEMORY + true,
-        false=record.false * _MEMORY + false,
-        missed=record.missed * _MEMORY + missed,
-        silent=record.silent * _MEMORY + silent,
+        missed=record.missed * fade + (covered / elapsed if changed else 0.0),
+        unnamed=record.unnamed * fade + 1.0,
+        expected=record.expected * fade + 1 - math.exp(-rate * covered),
+        watched=record.watched * fade + elapsed,
     )
 
 
 def expected_by_word(record: SourceRecord) -> float:
-    """The changes that are expected because a source named a page: P(changed) = 1 - exp(-x) is its precision."""
-    return -math.log(1 - min(record.precision, _MOST_SURE))
+    """The changes that are expected because a source named a page, beyond those of pages it did not name.
+
+    P(changed) = 1 - exp(-x). If named pages have not changed more often than others, its word means nothing.
+    """
+    others = (record.missed + 1.0) / (record.unnamed + 2.0)
+    return max(0.0, math.log((1 - others) / (1 - min(record.precision, _MOST_SURE))))

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from sanderling.freshness import sources
+from sanderling.freshness.evidence import NONE, rough_rate
 from sanderling.freshness.signals import SKEW, SignalRecord, Validators, check_date, check_validator, learn
 from sanderling.freshness.sources import SourceRecord
 
@@ -61,12 +62,17 @@ def after_message(
     return msgspec.structs.replace(trust, sources=trust.sources | {source: record})
 
 
-def after_visit(trust: Trust, told: Mapping[str, float], last_visit: float, visit: float, changed: bool) -> Trust:
-    """The trust after a visit to a page that sources named at these times. Times are in days."""
+def after_visit(
+    trust: Trust, told: Mapping[str, float], last_visit: float, visit: float, changed: bool, seen: bytes = NONE
+) -> Trust:
+    """The trust after a visit to a page that sources named at these times. Times are in days; `seen` is the evidence of
+    the page's earlier visits."""
     if not trust.sources:
         return trust
     learned = {
-        source: sources.learn(record, source, told.get(source, 0.0), last_visit, visit, changed)
+        source: sources.learn(
+            record, source, told.get(source, 0.0), last_visit, visit, changed, rough_rate(seen, record.rate)
+        )
         for source, record in trust.sources.items()
     }
     return msgspec.structs.replace(trust, sources=learned)

@@ -99,7 +99,7 @@ class Observer:
             called = alarm and changed and host.announces_changes
         if host.sources:
             told = {source: getattr(page, source) / DAY for source in SOURCES}
-            host = trust.after_visit(host, told, page.at / DAY, visit.at / DAY, changed)
+            host = trust.after_visit(host, told, page.at / DAY, visit.at / DAY, changed, page.evidence)
             called = called or (
                 changed and any(told[name] > page.at / DAY for name, each in host.sources.items() if each.is_heeded)
             )
