@@ -102,7 +102,9 @@ def latency(place: Path, changes: int) -> list[tuple[str, list[float]]]:
             # Nothing but the seed is visited by plan.
             limits = ["--policy", "top-levels", "--levels", 0, "--budget", "20/s", "--no-index"]
             running.enter_context(_started("refresh", home / "crawl", "--forever", *limits, *reading))
-            time.sleep(10)
+            while not (home / "site" / ".well-known" / "sanderling" / "manifest.jsonl").exists():
+                time.sleep(0.1)
+            time.sleep(10)  # until the refresh has made its first plan
             found.append((name, [_change(home, site, number) for number in range(changes)]))
     return found
 
