@@ -89,6 +89,8 @@ class RenderPool:
         self._said: set[str] = set()
         self._unsaid: list[str] = []
         self.rendered = 0
+        self.events = 0  # that were triggered
+        self.combine = True  # events that do the same are triggered only twice
 
     @property
     def browser(self) -> Browser | None:
@@ -155,7 +157,8 @@ class RenderPool:
         page = await render(tab, load, self._settings, self._rules)
         if not (self._settings.states or "#" in job.request.url or b"#/" in page.html or b"#!" in page.html):
             return page
-        found = await look_behind(LoadedPage(tab, load, self._settings, self._rules), page, self._routes)
+        found = await look_behind(LoadedPage(tab, load, self._settings, self._rules), page, self._routes, self.combine)
+        self.events += found.events
         for url, state in found.states:
             self._keep_state(url, state, job.response)
         return found.page

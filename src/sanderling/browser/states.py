@@ -24,6 +24,7 @@ class Behind(NamedTuple):
 
     page: Rendered
     states: list[tuple[str, Rendered]]  # by URL
+    events: int = 0  # that were triggered
 
 
 class Routes:
@@ -57,8 +58,11 @@ async def _is_routed(page: LoadedPage, found: list[tuple[str, str]]) -> bool:
     return False
 
 
-async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes) -> Behind:
-    """Goes on from a page that was rendered: to the state that its URL names, or to what can be found from here."""
+async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, combine: bool = True) -> Behind:
+    """Goes on from a page that was rendered: to the state that its URL names, or to what can be found from here.
+
+    With `combine` off, events that do the same are all triggered.
+    """
     load, settings = page.current, page.settings
     path = path_of(load.named)
     if path is None:
@@ -70,13 +74,15 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes) -> B
         return Behind(rendered._replace(html=await page.read(), notes=_notes(rendered, load.named), made_from=""), [])
     states: list[tuple[str, Rendered]] = []
     found: list[tuple[str, str]] = []
+    events = 0
     if settings.states:
         until = time.monotonic() + settings.state_time
-        explorer = Explorer(page, rendered.html, Budget(settings.states, settings.state_depth, until))
+        explorer = Explorer(page, rendered.html, Budget(settings.states, settings.state_depth, until), combine)
         with suppress(TimedOut, Refused):  # what was found before is good
             await explorer.explore()
         # What events asked for is not among its sources, so the next visit has to try them again.
         rendered = rendered._replace(html=explorer.html, made_from="")
+        events = explorer.triggered
         for state in explorer.states:
             url = url_of(document_of(load.address), state.path)
             states.append((url, _as_rendered(state, url, rendered)))
@@ -85,7 +91,7 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes) -> B
                 found.append((own, state.label))
     with suppress(TimedOut, Refused):
         found += await routes.of(page)
-    return Behind(rendered._replace(found=tuple(found)), states)
+    return Behind(rendered._replace(found=tuple(found)), states, events)
 
 
 def _as_rendered(state: StateFound, url: str, page: Rendered) -> Rendered:
