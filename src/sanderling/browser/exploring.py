@@ -42,6 +42,9 @@ class StatefulPage(Protocol):
     async def look(self) -> Seen:
         """What it says now, compared with the last look."""
 
+    async def look_again(self) -> Seen:
+        """The same after more patience: nothing came yet where more was expected."""
+
     async def candidates(self) -> list[Candidate]: ...
 
     async def trigger(self, step: Step) -> bool:
@@ -173,6 +176,8 @@ class Explorer:
             if times > MOST_REPEATS or time.monotonic() >= self._budget.until:
                 break
             more = await self._trigger(candidate.step)
+            if more is not None and more.hash == self._hash:
+                more = await self._page.look_again()  # it may only be slow
             if more is None or more.hash == self._hash:
                 break
             if more.grew and self._is_new(more):
@@ -206,6 +211,8 @@ class Explorer:
             if following is None:
                 return
             after = await self._trigger(following.step)
+            if after is not None and after.hash == self._hash:
+                after = await self._page.look_again()
             if after is None or after.hash == self._hash:
                 return
             self._at = None

@@ -19,6 +19,8 @@ from sanderling.urls.patterns import pattern
 # After an event the page has settled when nothing has changed for so long. Shorter than for a load: what an event does, it
 # does at once or after an answer, which is waited for.
 QUIET_AFTER_EVENT = 0.12
+# Where an event brought more before and now brings nothing, it is waited for so long.
+PATIENT = 1.0
 _TO_LOOK = 10.0
 
 
@@ -47,6 +49,11 @@ class LoadedPage:
         if found is None:
             raise TimedOut
         return Seen(found["hash"], found["gained"], found["lost"], frozenset(found["fresh"]), found["url"])
+
+    async def look_again(self) -> Seen:
+        self.current.event()
+        await self._settle(PATIENT)
+        return await self.look()
 
     async def candidates(self) -> list[Candidate]:
         return await events.candidates(self._tab)

@@ -1,12 +1,14 @@
 // Makes one event happen on an element, as a person would. Remembers the text of the element, which may change with it.
+// The answer comes when the page has had time to do something about it, however busy the machine is.
 (event, selector) => {
+  const soon = () => new Promise((done) => setTimeout(() => setTimeout(() => done(true), 20), 0));
   if (event === "scroll") {
     const boxes = [...document.querySelectorAll("div,ul,ol,main,section,tbody")].slice(0, 3000);
     for (const box of [document.scrollingElement, ...boxes])
       if (box && box.scrollHeight > box.clientHeight + 10) box.scrollTop = box.scrollHeight;
     window.dispatchEvent(new Event("scroll"));
     globalThis.sanderlingOwn = undefined;
-    return true;
+    return soon();
   }
   let element = null;
   try {
@@ -26,7 +28,7 @@
   tell("pointerover", PointerEvent);
   tell("mouseover", MouseEvent);
   element.dispatchEvent(new MouseEvent("mouseenter", { ...where, bubbles: false }));
-  if (event === "mouseover") return true;
+  if (event === "mouseover") return soon();
   for (let times = event === "dblclick" ? 2 : 1; times; times--) {
     tell("pointerdown", PointerEvent);
     tell("mousedown", MouseEvent);
@@ -36,5 +38,5 @@
     else tell("click", MouseEvent);
   }
   if (event === "dblclick") tell("dblclick", MouseEvent);
-  return true;
+  return soon();
 }
