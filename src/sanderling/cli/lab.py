@@ -13,6 +13,7 @@ EXPERIMENTS = {
     "watcher": "what a report of the changed pages is worth to a crawler",
     "ajax": "how much of pages that scripts make is found behind events",
     "freshness": "how fresh each revisit policy keeps a collection",
+    "forms": "how many records behind a form each choice of words reaches",
 }
 
 

@@ -56,7 +56,7 @@ class Learned(msgspec.Struct):
     per_page: int = 0
     behind: tuple[float, float] = (1.0, 1.0)  # new ones, and all results, on pages behind the first of late
     recent: list[bool] = []  # whether the last queries brought something
-    captures: list[tuple[int, int, int]] = []
+    captures: dict[int, tuple[int, int, int, bool]] = {}  # by query
 
 
 class Prober:
@@ -186,8 +186,12 @@ class Prober:
             self.records[id] = submission.number
         self._found_by[submission.number] += len(new)
         if results:
-            learned.captures.append((len(results), len(results) - len(new), known))
             learned.per_page = max(learned.per_page, len(results))
+            shown, again, _, _ = learned.captures.get(submission.number, (0, 0, 0, False))
+            complete = len(results) < learned.per_page  # the last page is not full
+            learned.captures[submission.number] = (
+                shown + len(results), again + len(results) - len(new), known, complete,
+            )  # fmt: skip
         self._judge(submission, signature, len(results), len(new))
         return msgspec.structs.replace(submission, new=len(new), signature=signature)
 
@@ -298,7 +302,7 @@ class Prober:
         """About how many records there are."""
         if self.learned.listed:
             return Size(len(self.records), len(self.records), len(self.records))
-        return size_of((Capture(*each) for each in self.learned.captures), len(self.records))
+        return size_of((Capture(*each) for each in self.learned.captures.values()), len(self.records))
 
 
 def _key(values: Values) -> tuple[tuple[str, str], ...]:

@@ -17,20 +17,23 @@ class Size(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """One answer: how many records it had, how many of them were known, and how many were known at all."""
+    """The answer to one query: how many records it had, how many of them were known, and how many were known at all."""
 
     shown: int
     again: int
     known: int
+    complete: bool = True  # it showed all that the query has
 
 
 def size_of(captures: Iterable[Capture], found: int) -> Size | None:
-    """Schnabel's estimate with the variance between answers; None as long as nothing came again.
+    """Schnabel's estimate with the variance between answers; None as long as too little came again.
 
+    An answer that is cut off shows what is best known first, so that it seems as if nearly all were known. Only complete
+    answers count.
     Answers to different words differ in how much is known of them, far more than chance would make them. So the
     interval comes from the spread of the answers, not from their number alone.
     """
-    made = [capture for capture in captures if capture.known and capture.shown]
+    made = [capture for capture in captures if capture.known and capture.shown and capture.complete]
     again = sum(capture.again for capture in made)
     if again < 3 or len(made) < 3:
         return None

@@ -3,8 +3,7 @@
 How many records a word has is not known before it is asked for. It is estimated from the records that were read, and
 those are no fair sample: they are what earlier words found, and words keep company. So for each word the query that
 it is most common with is left out; a word that is common with that one query only was harvested with it. In
-simulations this brings 82 to 84 of 100 records with 100 queries, where the most frequent word first brings 41 to 43
-(`sanderling lab forms`).
+simulations 90 % of the records take half as many queries as with the most frequent word first (`sanderling lab forms`).
 """
 
 import math
