@@ -7,7 +7,21 @@ import signal
 import sys
 import time
 
-from bench import announce, beside, change, dashboard, notices, race, revisit, search, slow_hosts, store, truth, web
+from bench import (
+    announce,
+    beside,
+    change,
+    dashboard,
+    notices,
+    race,
+    render,
+    revisit,
+    search,
+    slow_hosts,
+    store,
+    truth,
+    web,
+)
 from bench.places import BenchError, working_folder
 
 EPILOG = """\
@@ -26,6 +40,7 @@ examples:
   python -m bench beside                   does keeping the index up slow a crawl down?
   python -m bench announce                 what an announcer costs the machine of a site
   python -m bench notices                  what 10,000 notices cost the server, and how fast a change is seen
+  python -m bench render                   pages that JavaScript makes, with a browser
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -72,6 +87,7 @@ def parser() -> argparse.ArgumentParser:
     )
     for name, module, about in (
         ("announce", announce, "what an announcer costs the machine of a site"),
+        ("render", render, "what rendering a page costs, beside other ways to do it"),
         ("store", store, "what the stores cost with a million URLs"),
         ("dashboard", dashboard, "how long pages of the dashboard take on a million URLs"),
         ("search", search, "what indexing a page and a search cost"),
