@@ -72,6 +72,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget", type=share, default=0.2, help="visits a day of optimal, as a share of the pages (default: 0.2)"
     )
+    parser.add_argument(
+        "--thresholds",
+        type=share,
+        nargs="+",
+        default=THRESHOLDS,
+        metavar="R",
+        help="ranks to try (default: 0.45 0.5 0.55)",
+    )
+    parser.add_argument(
+        "--levels", type=positive, nargs="+", default=LEVELS, metavar="N", help="levels to try (default: 1 2 3)"
+    )
     parser.add_argument("--latency", type=positive, default=20, help="milliseconds for each answer (default: 20)")
     parser.add_argument("--seed", type=int, default=1, help="another site (default: 1)")
     parser.add_argument("--plot", type=pathname, metavar="FILE", help="save the shares found as .svg")
@@ -182,11 +193,11 @@ def _crawlers(home: Path, server: NewsServer, options: argparse.Namespace) -> li
         Refreshed("uniform", home / "uniform", "--policy", "all", alone),
         *(
             Refreshed(f"by rank, above {limit}", home / f"rank-{limit}", "--policy", "by-rank", "--threshold", limit, "--budget", 10**6, alone)
-            for limit in THRESHOLDS
+            for limit in options.thresholds
         ),
         *(
             Refreshed(f"top {levels} levels", home / f"top-{levels}", "--policy", "top-levels", "--levels", levels, "--budget", 10**6, alone)
-            for levels in LEVELS
+            for levels in options.levels
         ),
         PublishedWatcher(server),
         Refreshed("optimal", home / "optimal", *budget, alone),
