@@ -134,7 +134,7 @@ def _changes(facts: dict[str, Any]) -> str:
 def _sources(believed: list[SourceBelief], origins: dict[int, str]) -> str:
     rows = [
         [
-            harmless(origins.get(each.host, "")), each.source, each.named, f"{each.precision:.0%}", f"{each.recall:.0%}",
+            harmless(origins.get(each.host, "")), each.source, each.named, f"{each.precision:.0%}", "?" if each.recall is None else f"{each.recall:.0%}",
             "at once" if each.heeded else "as planned", each.young,
             f"{each.a_day:.1f}",
         ]

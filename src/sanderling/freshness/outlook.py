@@ -30,6 +30,8 @@ SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 DAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 18.0, 22.0, 28.0)
 # Pages that were watched for fewer days say little about a day.
 SHORTEST_WATCH = 1.0
+# Pages that a source did not name have shown what its silence is worth when so many changes were expected there.
+KNOWN_AFTER = 1.0
 _FOUR_OF_FIVE = 1.28  # standard deviations of a normal distribution
 _WIDEST = 9.0  # a greater variance of the logarithm of a rate says no more
 _SAMPLE = 50_000
@@ -62,7 +64,7 @@ class SourceBelief(NamedTuple):
     heard: float  # last sign of life, in days since 1970
     named: int  # pages
     precision: float  # the share of its words that visits confirmed
-    recall: float  # the share of changes it announces
+    recall: float | None  # the share of changes it announces; None before visits to other pages have shown it
     heeded: bool  # what it names is visited at once
     young: int  # pages that need no visit now because it is silent about them
     a_day: float  # changes that it is expected to announce
@@ -187,7 +189,7 @@ def source_beliefs(
             unnamed = pages["told"][mine, SOURCES.index(name)] <= last
             found.append(
                 SourceBelief(
-                    host, name, record.heard, record.named, record.precision, recall, record.is_heeded,
+                    host, name, record.heard, record.named, record.precision, recall if record.expected >= KNOWN_AFTER else None, record.is_heeded,
                     int((covered & unnamed).sum()) if recall > 0.5 else 0, float(rate.sum()) * recall * alive,
                 )
             )  # fmt: skip

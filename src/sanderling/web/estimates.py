@@ -31,7 +31,7 @@ class SourceAnswer(Struct, frozen=True):
     heard: float  # last sign of life, in seconds since 1970
     named: int  # pages
     precision: float  # the share of its words that visits confirmed
-    recall: float  # the share of changes it announces
+    recall: float | None  # the share of changes it announces; null if it is not known yet
     heeded: bool  # what it names is visited at once
     young: int  # pages that need no visit now because it is silent about them
     a_day: float  # changes that it is expected to announce
