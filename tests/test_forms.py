@@ -200,3 +200,37 @@ def test_values_of_the_user_come_first(tmp_path: Path, sanderling: Run) -> None:
         )
         sanderling("crawl", "-d", folder, *FAST, "--no-index")
         assert [sent["q"] for sent in web.sent("/find")][2:4] == ["turnstone", "dunlin"]
+
+
+def test_a_query_that_brought_records_is_repeated_and_finds_new_ones(tmp_path: Path, sanderling: Run) -> None:
+    records = texts(30)
+    with HiddenWeb(records) as web:
+        command = ("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search")
+        sanderling(*command)
+        asked = len(web.sent("/find"))
+        brought = Counter(sent.get("q") for sent in web.sent("/find"))
+        web.records = [*records, records[0]]  # a record with words that were asked for
+        sanderling(*command, "--again")
+        repeated = {sent.get("q") for sent in web.sent("/find")[asked:]}
+    assert repeated & brought.keys()
+    assert 30 in found_in(page["url"] for page in sanderling("pages", tmp_path / "c", "--json").lines)
+
+
+def test_answers_that_echo_or_repeat_themselves_end_a_form(tmp_path: Path, sanderling: Run) -> None:
+    home = "".join(
+        f"<form action=/{name}><input name=q><p style='display:none'><input name=website></p></form>"
+        for name in ("echo", "one")
+    )
+
+    def page(path: str, sent: dict[str, str]) -> str | None:
+        word = sent.get("q", "")
+        if path == "/echo":
+            return f"<p>You searched for <script>{word}</script> {word} <b>{word}</b> " * 3
+        return "<p>1 result</p><a href=/r/0>the one</a>" if path == "/one" else None
+
+    with HiddenWeb(texts(1), home=home, page=page) as web:
+        sanderling("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search")
+        assert len(web.sent("/echo")) <= 14 and len(web.sent("/one")) <= 14
+        assert not any(sent["website"] for sent in web.sent("/echo"))
+    forms = sanderling("forms", tmp_path / "c", "--json").lines
+    assert [form["state"] for form in forms] == ["closed", "closed"] and all(form["reason"] for form in forms)
