@@ -168,3 +168,26 @@ def test_a_collection_on_a_topic_keeps_its_pages(sanderling: Run, tmp_path: Path
         assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *kept).code == 0
     state = {path: page["state"] for path, page in listed(sanderling, tmp_path / "c").items()}
     assert {path for path, each in state.items() if each == "fetched"} == {"/", *on}
+
+
+def test_from_a_bookmark_file_to_a_searched_collection(sanderling: Run, tmp_path: Path) -> None:
+    """One command: the bookmarks are the seeds and the examples of the topic."""
+    web = SyntheticWeb(hosts=1, pages=200, seed=4, topics=5, locality=0.8, vanish=0.0, appear=0.0)
+    with web.serve() as site:
+        mine = [url for url in sorted(web.pages_at(0.0)) if web.topic(url) == 3]
+        listed_here = [site.url.rstrip("/") + url.partition(".test")[2] for url in mine[:8]]
+        marks = tmp_path / "birds.html"
+        entries = "".join(f'<DT><A HREF="{url}">a bird</A>' for url in listed_here)
+        marks.write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><H3>Birds</H3><DL><p>{entries}</DL></DL>")
+        folder = tmp_path / "birds"
+        start = ("crawl", "--seeds", marks, "--topic", marks, "-d", folder, *FAST, "--max-pages", 60, "--json")
+        made = sanderling(*start)
+        assert made.code == 0, made.err
+        assert "the topic is learned from 8 pages" in made.err
+        assert made.json["relevant"] > 20
+        taught = sanderling("topic", folder, "--json")  # with pages of the crawl as background
+        assert taught.json["background"] > 5
+        assert taught.json["precision"] > 0.5
+    hits = sanderling("search", folder, "relevance:>0.5 *", "--json", "--limit", 100).lines
+    right = [hit for hit in hits if web.topic("http://host0.test/" + hit["url"].removeprefix(site.url)) == 3]
+    assert len(right) >= 0.7 * len(hits) > 10

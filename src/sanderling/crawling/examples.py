@@ -21,6 +21,7 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import ViewStore
 from sanderling.server.dispatcher import canonical_seed
+from sanderling.settings import Settings
 from sanderling.topics.model import Example
 from sanderling.topics.words import LENGTH
 from sanderling.urls import identity
@@ -125,9 +126,18 @@ def stored(folder: Folder, store: ViewStore, urls: Sequence[str]) -> dict[str, s
 
 
 def background(folder: Folder, store: ViewStore, count: int = BACKGROUND) -> list[Example]:
-    """Pages of a crawl at random. Few of them are on the topic, so they show what is not."""
+    """Pages of a crawl at random, which show what is not on the topic.
+
+    A focused crawl has brought many pages that are on it, so those that it found relevant are left out.
+    """
     last = store.select("SELECT coalesce(max(number), 0) FROM versions")[0][0]
     chance = random.Random(last)  # the same folder gives the same pages
     starts = sorted(chance.sample(range(last), min(last, count)))
     rows = {row.number: row for start in starts for row in views.newest_versions(store, start, 1)}
-    return [Example(url, False, text, background=True) for url, text in texts_of(folder, rows.values())]
+    off = [row for row in rows.values() if not _found_relevant(store, row.url)]
+    return [Example(url, False, text, background=True) for url, text in texts_of(folder, off)]
+
+
+def _found_relevant(store: ViewStore, url: str) -> bool:
+    shown = views.url(store, identity(url))
+    return shown is not None and shown.relevance >= Settings().relatedness

@@ -24,7 +24,7 @@ class Focus:
         self.relatedness = relatedness
         self._weights: Sequence[float] = FIRST_WEIGHTS
         self._hosts: dict[int, tuple[int, float]] = {}  # pages and the sum of their relevances
-        self._pages, self._sum = 0, 0.0
+        self._pages, self._sum, self._squares = 0, 0.0, 0.0
 
     def weigh(self, weights: Sequence[float]) -> None:
         """Takes the weights that the last job has fitted."""
@@ -40,6 +40,7 @@ class Focus:
         """A page of a host has turned out to be so relevant."""
         pages, total = self._hosts.get(host, (0, 0.0))
         self._hosts[host] = (pages + 1, total + relevance)
+        self._squares += (total + relevance) ** 2 / (pages + 1) - (total**2 / pages if pages else 0.0)
         self._pages += 1
         self._sum += relevance
 
@@ -51,4 +52,6 @@ class Focus:
         by_words, by_mean, by_sum, by_host = self._weights
         odds = min(1.0, words / (1.0 - min(words, 0.999)))
         worth = by_words * odds + by_mean * parent + by_sum * (1.0 - math.exp(-parent)) + by_host * brings
-        return worth * min(1.0, max(LEAST_TRUST, brings / max(overall / 2, 1e-9)))
+        # What a host brings on which relevant pages are found: one that brings less than half of it is trusted less.
+        usual = self._squares / self._sum if self._sum else overall
+        return worth * min(1.0, max(LEAST_TRUST, brings / max(usual / 2, 1e-9)))

@@ -78,7 +78,9 @@ def _hosts(known: Snapshot, told: Floats) -> tuple[Floats, Floats]:
     brought = np.bincount(member, told)
     overall = float(told.sum() / max(1.0, float(known.fetched.sum())))
     mean = (brought + PRIOR * overall) / (visits + PRIOR)
-    return mean[member], trusted(mean, overall)[member]
+    # What a host brings on which relevant pages are found. A farm with many pages cannot pull this down.
+    usual = float((brought * brought / np.maximum(visits, 1)).sum() / max(float(told.sum()), 1e-9))
+    return mean[member], trusted(mean, usual)[member]
 
 
 def odds(words: Floats) -> Floats:
@@ -86,6 +88,6 @@ def odds(words: Floats) -> Floats:
     return np.asarray(np.minimum(1.0, words / (1.0 - np.minimum(words, 0.999))))
 
 
-def trusted(host: Floats, overall: float) -> Floats:
-    """How far a host can be trusted: fully, unless it brings less than half as much as the others."""
-    return np.asarray(np.clip(host / max(overall / 2, 1e-9), LEAST_TRUST, 1.0))
+def trusted(host: Floats, usual: float) -> Floats:
+    """How far a host can be trusted: fully, unless it brings less than half as much as is usual."""
+    return np.asarray(np.clip(host / max(usual / 2, 1e-9), LEAST_TRUST, 1.0))

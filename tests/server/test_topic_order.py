@@ -1,0 +1,69 @@
+"""The order of a focused crawl: parts, learning, credit, and hosts that only promise."""
+
+import numpy as np
+
+from sanderling.graph import pack
+from sanderling.model import State
+from sanderling.server.focus import Focus
+from sanderling.server.orders import topic
+from sanderling.server.ranking import Snapshot
+
+F, Q = State.FETCHED, State.QUEUED
+
+
+def known(states: list[State], links: dict[int, list[int]], relevance: list[float], words: list[float], host: list[int]) -> Snapshot:  # fmt: skip
+    count = len(states)
+    packed = [(page, np.array(links[page], np.int64).tobytes()) for page in sorted(links)]
+    depth = np.array([0, *[1] * (count - 1)], np.int32)
+    return Snapshot(
+        pack(np.arange(count), packed), depth, np.array(states, np.int8), np.array(host), np.ones(count, np.int64),
+        np.zeros(count), np.array(relevance), np.array(words),
+    )  # fmt: skip
+
+
+def test_more_and_better_pages_that_link_to_a_url_raise_it() -> None:
+    # 0 and 1 are relevant, 2 is not. 3 is linked from both, 4 from one of them, 5 from the other page.
+    one = known([F, F, F, Q, Q, Q], {0: [3, 4], 1: [3], 2: [5]}, [0.9, 0.9, 0.1, 0, 0, 0], [0.2] * 6, [1] * 6)
+    score = topic.score(one)
+    assert score[3] > score[4] > score[5]
+
+
+def test_the_words_of_a_link_count() -> None:
+    one = known([F, Q, Q], {0: [1, 2]}, [0.9, 0, 0], [0.0, 0.6, 0.1], [1, 1, 1])
+    assert topic.score(one)[1] > topic.score(one)[2]
+
+
+def test_a_page_gets_credit_for_what_lies_behind_it() -> None:
+    chain = known([F, F, F], {0: [1], 1: [2]}, [0.05, 0.1, 1.0], [0.0] * 3, [1] * 3)
+    assert topic.credit(chain).tolist() == [0.05, 0.2, 1.0]  # two steps back a share of a share is less than its own
+
+
+def test_weights_follow_what_was_fetched() -> None:
+    """Words say everything here and pages that link nothing: their weight grows."""
+    count = 200
+    truth = np.arange(count + 1) % 2 == 0
+    one = known(
+        [F] * (count + 1), {0: list(range(1, count + 1))}, [0.5, *np.where(truth[1:], 0.9, 0.1)],
+        [0.0, *np.where(truth[1:], 0.6, 0.1)], [1] * (count + 1),
+    )  # fmt: skip
+    _, weights = topic.learned(one)
+    assert weights[0] > topic.FIRST_WEIGHTS[0]
+
+
+def test_a_farm_whose_links_promise_the_topic_does_not_hold_the_crawl() -> None:
+    """Host 2 has brought 40 pages that are not relevant. Its links have perfect words, those of host 1 have none."""
+    farm, honest = 40, 10
+    states = [F, *[F] * farm, *[F] * honest, Q, Q]
+    relevance = [0.9, *[0.02] * farm, *[0.8] * honest, 0, 0]
+    words = [0.0, *[0.9] * farm, *[0.3] * honest, 0.9, 0.3]
+    host = [1, *[2] * farm, *[1] * honest, 2, 1]
+    bait, link = farm + honest + 1, farm + honest + 2
+    links = {0: [bait, link], **{n: [bait] for n in range(1, farm + 1)}}
+    score = topic.score(known(states, links, relevance, words, host))
+    assert score[link] > 2 * score[bait]
+    focus = Focus(0.5)
+    for _ in range(farm):
+        focus.see(2, 0.02)
+    for _ in range(honest):
+        focus.see(1, 0.8)
+    assert focus.rank(0.3, 0.5, 1) > 2 * focus.rank(0.9, 0.5, 2)
