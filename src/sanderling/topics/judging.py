@@ -8,6 +8,9 @@ from sanderling.topics.model import Weights
 
 # 1 + log(n) for the number of times a word stands in a text.
 _OFTEN = [0.0, *(1.0 + math.log(n) for n in range(1, words.LENGTH))]
+_SQUARES = [often * often for often in _OFTEN]
+# A word that says nothing adds so little to the square of a text's length.
+_COMMON = (0.01, 0.0)
 # A text of so few words says too little for a judgement of its own, so it counts as if it had as many.
 SHORTEST = 6
 # Texts repeat about half of their words. A page that repeats nearly all of them was made for search engines.
@@ -21,11 +24,9 @@ class Judge:
 
     def __init__(self, weights: Weights) -> None:
         # What each word adds to the square of a text's length, and to its score.
-        self._words = {
-            word: (rare * rare, rare * weight, rare) for word, (rare, weight) in weights.words.items()
-        }  # fmt: skip
+        self._words = dict.fromkeys(words.COMMON, _COMMON)
+        self._words |= {word: (rare * rare, rare * weight) for word, (rare, weight) in weights.words.items()}
         self._unknown = weights.rarest * weights.rarest
-        self._common = 0.01  # of a word that says nothing, in squares
         self._least = SHORTEST * self._unknown
         self._bias, self._slope, self._offset = weights.bias, weights.slope, weights.offset
 
@@ -48,14 +49,13 @@ class Judge:
         return self._relevance(found)
 
     def _relevance(self, found: Counter[str]) -> float:
-        length, score, known = 0.0, 0.0, self._words
+        length, score, find, unknown = 0.0, 0.0, self._words.get, self._unknown
         for word, times in found.items():
-            often = _OFTEN[times]
-            entry = known.get(word)
+            entry = find(word)
             if entry is None:
-                length += (self._common if word in words.COMMON else self._unknown) * often * often
+                length += unknown * _SQUARES[times]
             else:
-                length += entry[0] * often * often
-                score += entry[1] * often
+                length += entry[0] * _SQUARES[times]
+                score += entry[1] * _OFTEN[times]
         value = score / math.sqrt(max(length, self._least)) + self._bias
         return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, self._slope * value + self._offset))))
