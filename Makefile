@@ -6,10 +6,10 @@ DIR    ?= crawls/$(shell printf '%s' '$(URL)' | sed -e 's,^[a-z]*://,,' -e 's,[^
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test check bench screenshots lock clean
+.PHONY: help crawl test check bench cluster-demo screenshots lock clean
 
 help: ## show this help
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
 
 crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]
 	@test -n "$(URL)" || { echo 'usage: make crawl URL=https://example.org/ [DIR=folder] [ARGS="--max-pages 100"]' >&2; exit 2; }
@@ -28,6 +28,9 @@ check: $(VENV)/.dev ## format, lint, types and import rules
 
 bench: $(VENV)/.dev ## race against other crawlers (installs nginx, wget2 and documentation packages; needs root)
 	$(BIN)/python -m bench $(ARGS)
+
+cluster-demo: $(VENV)/.dev ## a crawl on three machines (network namespaces if you are root), one of which is cut off
+	$(BIN)/python -m bench.cluster_demo
 
 screenshots: $(VENV)/.browser ## take the pictures in the docs again (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots $(ARGS)

@@ -11,6 +11,7 @@ from bench import (
     announce,
     beside,
     change,
+    cluster,
     dashboard,
     notices,
     race,
@@ -41,6 +42,7 @@ examples:
   python -m bench announce                 what an announcer costs the machine of a site
   python -m bench notices                  what 10,000 notices cost the server, and how fast a change is seen
   python -m bench render                   pages that JavaScript makes, with a browser
+  python -m bench cluster                  the same crawl over the Unix socket and through Ray
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -75,6 +77,10 @@ def parser() -> argparse.ArgumentParser:
     hearing = commands.add_parser("notices", help="what notices cost, and how fast a change of a site is seen")
     hearing.add_argument("--changes", type=int, default=20, help="files that change, one after the other (20)")
     hearing.set_defaults(run=lambda chosen: notices.report(chosen.changes))
+    machines = commands.add_parser("cluster", help="the same crawl over the Unix socket and through Ray")
+    machines.add_argument("--pages", type=int, default=5000, help="how many (5000)")
+    machines.add_argument("--rounds", type=int, default=3, help="laps of each, taken in turns (3)")
+    machines.set_defaults(run=lambda chosen: cluster.measure(chosen.pages, chosen.rounds))
     slow = commands.add_parser("slow-hosts", help="many slow hosts at once, one client")
     slow.add_argument("--hosts", type=int, default=1000, help="how many (1000)")
     slow.add_argument("--pages", type=int, default=5, help="pages on each (5)")

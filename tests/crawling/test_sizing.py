@@ -44,7 +44,7 @@ def test_more_are_wanted_at_once_and_fewer_after_a_while(monkeypatch: pytest.Mon
     monkeypatch.setattr(sizing, "PATIENCE", -1.0)
     assert size.step(0, 0, 0.0, 100.0) == 1
     assert size.step(3000, 40, 300.0, 100.0) == 3
-    assert size.why == "3 of 1..8: 3,000 URLs wait on 40 hosts, which allow 300 pages/s; a client does 100/s"
+    assert size.why == "3 of 1..8: 3,000 wait on 40 hosts, which allow 300 pages/s; a client does 100/s"
     assert Sizing(1, 8, notes).size == 3  # type: ignore[arg-type]  # the next run begins with that
     assert Sizing(1, 2, notes).size == 2  # type: ignore[arg-type]
 

@@ -106,6 +106,8 @@ def _client(state: ClientState) -> str:
 def _machine(state: MachineState) -> str:
     away = ", away" if state.away else ""
     note = f" ({state.note})" if state.note else ""
+    if not (state.wanted or state.clients or state.bodies):
+        return f"{state.name}: no clients{away}{note}"
     return (
         f"{state.name}: {state.clients} of {many(state.wanted, 'client')}{away}{note}, "
         f"{size(state.bodies)} received, {size(state.archived)} archived, {size(state.sent)} sent"

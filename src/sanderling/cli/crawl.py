@@ -272,6 +272,8 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
             "bytes": counts.bytes,
             "visits": counts.visits, "changed": counts.changed, "not_modified": counts.not_modified, "same": counts.same,
         }  # fmt: skip
+        if server.machines:
+            summary["machines"] = msgspec.to_builtins(server.machines)
         if server.harvest is not None:
             summary |= {"relevant": server.harvest.relevant, "harvest": server.harvest.rate}
             summary |= {"found_share": server.harvest.share._asdict()} if server.harvest.share else {}
@@ -282,6 +284,9 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
     lines = [
         f"{many(counts.pages, 'page')} ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"
     ]
+    if archived := sum(machine.archived for machine in server.machines):
+        sent, from_each = sum(machine.sent for machine in server.machines), [m for m in server.machines if m.archived]
+        lines.append(f"{size(archived)} of archives came from {many(len(from_each), 'machine')}, sent as {size(sent)}")
     if not counts.pages:
         lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
     elif counts.failed or counts.gone:

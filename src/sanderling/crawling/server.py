@@ -20,7 +20,7 @@ from sanderling.crawling.sizing import Sizing
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
 from sanderling.errors import DiskFull, StoreAway
-from sanderling.model import Ask, Command, Hello, LiveAnswer, Report, Told, VisitReply
+from sanderling.model import Ask, Command, Hello, LiveAnswer, MachineState, Report, Told, VisitReply
 from sanderling.network import unknown_through_proxy
 from sanderling.processes import entry_points
 from sanderling.processes.companion import Companion
@@ -141,6 +141,11 @@ class CrawlServer:
     def set_aside(self) -> list[int]:
         """Pages that ended client processes and are not visited again."""
         return self._clients.set_aside
+
+    @property
+    def machines(self) -> list[MachineState]:
+        """The machines of the cluster, with what came from each."""
+        return self._clients.machines
 
     @property
     def unreachable(self) -> list[str]:

@@ -49,7 +49,7 @@ class Sizing:
             self.size = found
             self._store.note(NOTED, str(found))
         self.why = (
-            f"{self.size} of {self._least}..{self._most}: {waiting:,} URLs wait on {hosts:,} hosts, which allow "
+            f"{self.size} of {self._least}..{self._most}: {waiting:,} wait on {hosts:,} hosts, which allow "
             f"{allowed:,.0f} pages/s; a client does {max(of_one, USUAL):,.0f}/s"
         )
         return self.size
