@@ -6,6 +6,7 @@ import socket
 import sys
 
 from sanderling.cluster.credentials import Credentials, Revoked, is_loopback
+from sanderling.cluster.engine import require_answer
 from sanderling.cluster.node import DEFAULT_PORT
 from sanderling.cluster.node import run as run_node
 from sanderling.errors import UsageError
@@ -87,6 +88,7 @@ def _join(options: argparse.Namespace) -> int:
         options.address = f"{options.address}:{DEFAULT_PORT}"
     if not credentials.token.exists():
         raise UsageError(f"this machine has no token in {credentials.path}: copy that folder from the head")
+    require_answer(options.address)
     own = options.own or _own_towards(options.address)
     return run_node(
         credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,

@@ -7,6 +7,7 @@ closed to others: `sanderling cluster` sets it up that way.
 import contextlib
 import logging
 import os
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -17,6 +18,7 @@ from sanderling.errors import RunFailed, UsageError
 
 # Seconds between two looks at which machines there are.
 LOOK_EVERY = 1.0
+CONNECT = 5.0
 NAMESPACE = "sanderling"
 # A label or else the address names a machine; `sanderling cluster join --name` sets the label.
 LABEL = "sanderling-machine"
@@ -119,6 +121,8 @@ def _connect(address: str) -> bool:
     credentials = Credentials()
     if address == "auto" and credentials.address:
         address = credentials.address
+    if address != "auto":
+        require_answer(address)
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if "RAY_AUTH_MODE" not in os.environ:  # somebody who runs a cluster of Ray in another way may have set it
         os.environ.update(credentials.environment(address) if address != "auto" else {})
@@ -146,6 +150,19 @@ def _connect(address: str) -> bool:
     if problem:
         raise RunFailed(problem)
     return True
+
+
+def require_answer(address: str) -> None:
+    """Refuses an address at which nobody listens at once; Ray tries for minutes."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
+        raise UsageError(f"cluster = {address!r} is neither auto nor the HOST:PORT of a head")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
+    except OSError as error:
+        raise RunFailed(
+            f"no cluster answers at {address} ({error.strerror or error}): start it with `sanderling cluster start`"
+        ) from None
 
 
 def _sentence(address: str, error: Exception, seconds: float) -> str:

@@ -1,0 +1,101 @@
+"""Every mistake gets one sentence at once, and nothing is made of the crawl."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sanderling.cluster.credentials import FOLDER, Credentials, is_loopback
+from sanderling.errors import UsageError
+from tests.conftest import Run
+
+NO_RAY = """
+import sys
+
+sys.modules["ray"] = None
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (["crawl", "http://127.0.0.1:9/", "-d", "DIR", "--cluster", "127.0.0.1:1"], 1, "no cluster answers at 127.0.0.1:1"),
+        (["crawl", "http://127.0.0.1:9/", "-d", "DIR", "--cluster", "ray://h:1"], 2, "is a Ray client address"),
+        (["crawl", "http://127.0.0.1:9/", "-d", "DIR", "--cluster", "nowhere"], 2, "neither auto nor the HOST:PORT"),
+        (["crawl", "http://127.0.0.1:9/", "-d", "DIR", "--clients", "8..2"], 2, "is not a range such as 2..8"),
+        (["cluster", "start", "--own", "10.99.99.99"], 2, "run `sanderling cluster init` first"),
+        (["cluster", "join", "10.99.99.99:6380"], 2, "this machine has no token"),
+        (["cluster", "join"], 2, "no cluster was started here"),
+        (["cluster", "admit", "one"], 2, "is not revoked"),
+    ],
+)  # fmt: skip
+def test_mistakes(tmp_path: Path, sanderling: Run, arguments: list[str], code: int, sentence: str) -> None:
+    folder = tmp_path / "crawl"
+    given = [str(folder) if word == "DIR" else word for word in arguments]
+    ran = sanderling(*given, env={FOLDER: str(tmp_path / "cluster")})
+    assert ran.code == code, ran.err
+    assert sentence in ran.err and len(ran.err.splitlines()) == 1
+    assert not folder.exists()
+
+
+def test_without_ray_one_is_told_what_to_install(tmp_path: Path, sanderling: Run) -> None:
+    (tmp_path / "sitecustomize.py").write_text(NO_RAY)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    ran = sanderling(
+        "crawl", "http://127.0.0.1:9/", "-d", tmp_path / "crawl", "--cluster", "auto",
+        env={FOLDER: str(tmp_path / "cluster"), "PYTHONPATH": path},
+    )  # fmt: skip
+    assert (ran.code, "pip install 'sanderling[cluster]'" in ran.err) == (2, True), ran.err
+
+
+def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
+    credentials = Credentials(tmp_path / "cluster")
+    credentials.make_authority()
+    credentials.make_own("10.0.0.1")
+    assert {path.stat().st_mode & 0o777 for path in credentials.path.iterdir()} == {0o600}
+    assert credentials.environment("127.0.0.1:1").keys() == {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"}
+    assert credentials.environment("10.0.0.1:1")["RAY_USE_TLS"] == "1"
+    credentials.token.chmod(0o644)
+    with pytest.raises(UsageError, match="can be read by other users"):
+        credentials.environment("127.0.0.1:1")
+
+
+def test_certificates_are_those_of_the_cluster(tmp_path: Path) -> None:
+    """The certificate of a machine is signed by the authority, and is for its address."""
+    import ssl
+
+    credentials = Credentials(tmp_path / "cluster")
+    credentials.make_authority()
+    credentials.make_own("10.0.0.7")
+    server, client = (
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER),
+        ssl.create_default_context(cafile=credentials.authority[0]),
+    )
+    server.load_cert_chain(*credentials.own)
+    for address, accepted in (("10.0.0.7", True), ("10.0.0.8", False)):
+        to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
+        here = client.wrap_bio(to_client, to_server, server_hostname=address)
+        there = server.wrap_bio(to_server, to_client, server_side=True)
+        assert _shakes_hands(here, there) == accepted
+
+
+def _shakes_hands(here: "object", there: "object") -> bool:
+    import ssl
+
+    for _ in range(10):
+        for side in (here, there):
+            try:
+                side.do_handshake()  # type: ignore[attr-defined]
+            except ssl.SSLWantReadError:
+                continue
+            except ssl.SSLError:
+                return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("address", "found"),
+    [("127.0.0.1", True), ("127.0.0.1:80", True), ("localhost:80", True), ("10.0.0.1:80", False), ("host:80", False)],
+)
+def test_addresses_that_nobody_else_can_reach(address: str, found: bool) -> None:
+    assert is_loopback(address) == found
