@@ -1,12 +1,16 @@
 """The browser has no network: nothing that a page tries reaches a server, except through the door."""
 
 import json
+import os
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from sanderling.browser.process import clear_up
 from tests.rendering.app import page
 from tests.rendering.rendering import Renderer, namespaces_are_permitted, renderer
 from tests.servers import Answer, PageServer, redirect
@@ -169,6 +173,16 @@ def test_a_redirect_to_a_private_address_is_refused(render: Renderer, site: Page
     }
     assert "refused" in render.html(site.origin + "/")
     assert listener.met == 0
+
+
+def test_profiles_of_killed_clients_are_removed(tmp_path: Path) -> None:
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    left, used = tmp_path / f"sanderling-browser-{dead.pid}-x", tmp_path / f"sanderling-browser-{os.getpid()}-y"
+    for each in (left, used, tmp_path / "other"):
+        each.mkdir()
+    clear_up(tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == {used.name, "other"}
 
 
 def test_the_walls_are_there(render: Renderer, site: PageServer) -> None:

@@ -23,6 +23,7 @@ _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _PIPE_SIZE, _BYTES = 1031, 1 << 20  # F_SETPIPE_SZ: a script of a megabyte goes through in one piece
 _NOBODY = "nobody"
+_PREFIX = "sanderling-browser-"
 _LARGEST_FILE = 1 << 30
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -70,7 +71,8 @@ class Browser:
         on_end: Callable[[], None],
         sandbox: bool = True,
     ) -> None:
-        self._home = Path(tempfile.mkdtemp(prefix="sanderling-browser-"))
+        clear_up(Path(tempfile.gettempdir()))
+        self._home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
         self._log = self._home / "log"
         user = pwd.getpwnam(_NOBODY) if os.geteuid() == 0 else None
         if user is not None:
@@ -115,6 +117,14 @@ class Browser:
             _kill(each)
         self._process.wait()
         shutil.rmtree(self._home, ignore_errors=True)
+
+
+def clear_up(place: Path) -> None:
+    """Removes the profiles of browsers whose clients were killed."""
+    for left in place.glob(f"{_PREFIX}*"):
+        client = left.name.removeprefix(_PREFIX).partition("-")[0]
+        if client.isdigit() and not Path("/proc", client).exists():
+            shutil.rmtree(left, ignore_errors=True)
 
 
 def _preparation(source: int, sink: int, user: pwd.struct_passwd | None) -> Callable[[], None]:
