@@ -43,15 +43,15 @@ class Machines:
         if not self.apart:
             return
         undo.callback(_may, "ip", "netns", "del", f"{self._prefix}0")
-        self._ip("0", "link", "add", "br", "type", "bridge")
-        self._ip("0", "link", "set", "br", "up")
+        self._ip("0", "link", "add", "name", "switch0", "type", "bridge")
+        self._ip("0", "link", "set", "dev", "switch0", "up")
         for number in ("1", "2", "3"):
             _must("ip", "netns", "add", self._prefix + number)
             undo.callback(_may, "ip", "netns", "del", self._prefix + number)
-            _must("ip", "link", "add", "up", "netns", self._prefix + number, "type", "veth", "peer", "name", f"to{number}", "netns", f"{self._prefix}0")  # fmt: skip
-            self._ip("0", "link", "set", f"to{number}", "master", "br", "up")
-            self._ip(number, "addr", "add", f"{_NET}.{number}/24", "dev", "up")
-            self._ip(number, "link", "set", "up", "up")
+            _must("ip", "link", "add", "name", "wan0", "netns", self._prefix + number, "type", "veth", "peer", "name", f"to{number}", "netns", f"{self._prefix}0")  # fmt: skip
+            self._ip("0", "link", "set", f"to{number}", "master", "switch0", "up")
+            self._ip(number, "addr", "add", f"{_NET}.{number}/24", "dev", "wan0")
+            self._ip(number, "link", "set", "dev", "wan0", "up")
             self._ip(number, "link", "set", "lo", "up")
 
     def address(self, number: int) -> str:

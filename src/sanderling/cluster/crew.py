@@ -46,6 +46,7 @@ class ClusterCrew:
         self._said_waiting = False
         self._notes: dict[str, str] = {}  # what is wrong with machines
         self._plan: dict[str, int] = {}
+        self._before: dict[str, tuple[int, int, int]] = {}
         self._revoked = Revoked()
         self.replaced = 0
         self.on_notice: Callable[[str], None] = lambda text: None
@@ -77,13 +78,21 @@ class ClusterCrew:
         states = [
             MachineState(
                 link.name, clients[link.name], self._plan.get(link.name, 0), link.node.weight, link.away,
-                self._notes.get(link.name, ""), link.bodies, link.archived, link.sent,
+                self._notes.get(link.name, ""), *map(sum, zip(self._bytes_of(link.name), link.traffic, strict=True)),
             )
             for link in self._switchboard.links
         ]  # fmt: skip
         linked = {link.name for link in self._switchboard.links}
         others = {**self._notes, **self._refused}
-        return states + [MachineState(name, 0, 0, 0.0, True, why) for name, why in others.items() if name not in linked]
+        return states + [
+            MachineState(name, 0, 0, 0.0, True, why, *self._bytes_of(name))
+            for name, why in others.items()
+            if name not in linked
+        ]
+
+    def _bytes_of(self, name: str) -> tuple[int, int, int]:
+        """What came from a machine before it was lost, if it was."""
+        return self._before.get(name, (0, 0, 0))
 
     def pid(self, name: str) -> int:
         """Processes of other machines have no number here."""
@@ -177,6 +186,8 @@ class ClusterCrew:
                 del self._members[name]
         self._not_before[link.node.id] = time.monotonic() + (1.0 if link.greeted else AGAIN_AFTER)
         self._notes.setdefault(link.name, why)
+        bodies, archived, sent = self._bytes_of(link.name)
+        self._before[link.name] = bodies + link.bodies, archived + link.archived, sent + link.sent
         self.on_notice(f"{link.name} is lost: {why}; what it held goes to others")
 
     def _rest(self, machine: str, why: str) -> None:

@@ -46,6 +46,11 @@ class MachineLink:
     def name(self) -> str:
         return self.node.name
 
+    @property
+    def traffic(self) -> tuple[int, int, int]:
+        """Received by its clients, of archives, and as they travelled."""
+        return self.bodies, self.archived, self.sent
+
     def start(self, client: str, place: str) -> None:
         """Has a client started. `place` is its stable name, for the hosts that belong to it."""
         self.expect(client, place)
