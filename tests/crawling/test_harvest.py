@@ -37,6 +37,16 @@ def visits(relevances: list[float]) -> list[tuple[Visit, Task]]:
     ]
 
 
+def test_a_topic_that_fits_everything_or_nothing_is_remarked_once() -> None:
+    for relevance, said in ((0.9, "too wide"), (0.1, "too narrow")):
+        harvest = Harvest(Store(), Settings(topic="x"), TOPIC, [])
+        harvest.see(visits([relevance] * 150))
+        assert not harvest.remark()
+        harvest.see(visits([relevance] * 60))
+        assert said in harvest.remark()
+        assert not harvest.remark()
+
+
 def test_two_samples_tell_how_much_is_found() -> None:
     """Of 20 examples the crawl has met 10 by itself, so it has about half of the topic."""
     low, share, high = found_share(20, 300, 10)

@@ -7,10 +7,12 @@ import pytest
 
 from sanderling.browser.event_path import Step, path_of, shown, then, url_of
 from sanderling.client.fetcher import Rendered
+from sanderling.urls import identity
 from tests.conftest import FAST, Run
 from tests.rendering.rendering import Renderer, browser, renderer
 from tests.rendering.stateful import ROUTED, stateful
 from tests.servers import PageServer
+from tests.web.served import running
 
 STATES = {"states": 50, "state_depth": 3}
 
@@ -117,6 +119,12 @@ def test_a_crawl_keeps_searches_and_diffs_states(sanderling: Run, tmp_path: Path
         assert feeding in changed
         assert "grey" in sanderling("diff", folder, site.origin + feeding).out
         assert sanderling("check", folder, "--deep").code == 0
+    with running(tmp_path) as served:
+        shown = served.http.get(
+            f"/crawls/crawl/pages/{identity(site.origin + feeding) & (1 << 64) - 1:016x}",
+            headers={"accept": "text/html"},
+        )
+        assert "A state of" in shown.text and "click #tabs&gt;span:nth-of-type(1)" in shown.text
     for name in ("sanderling.db", "sanderling.db-wal", "sanderling.db-shm"):
         (folder / name).unlink(missing_ok=True)
     assert sanderling("recover", folder).code == 0

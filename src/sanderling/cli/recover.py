@@ -13,8 +13,9 @@ from sanderling.cli.folders import add_folder
 from sanderling.client.archive import Archive
 from sanderling.client.reading import Reader
 from sanderling.crawling.recovery import Recovered, recover
+from sanderling.crawling.topic import for_clients, topic_of
 from sanderling.errors import BadFolder
-from sanderling.jobs.client import LazyDetector, user_extractors
+from sanderling.jobs.client import LazyDetector, topic_judge, user_extractors
 from sanderling.presenting.screen import NowAndThen, duration, harmless, many, say, size
 from sanderling.processes.apart import run_apart
 from sanderling.repository.folder import Folder
@@ -57,7 +58,11 @@ def _recover(folder: Folder, mark: Callable[[int], None], deadly: set[int]) -> i
     with closing(LazyDetector(settings)) as detector:
 
         def read(archive: Archive) -> Reader:
-            return Reader(settings, archive, lambda id: None, detector, user_extractors(settings, folder.path))
+            extract, judge = (
+                user_extractors(settings, folder.path),
+                topic_judge(for_clients(topic_of(settings, folder))),
+            )
+            return Reader(settings, archive, lambda id: None, detector, extract, judge)
 
         progress = NowAndThen()
         found = recover(

@@ -22,6 +22,8 @@ WINDOW = 500
 # With fewer examples the share cannot be said.
 FEWEST_EXAMPLES = 5
 SURE = 1.96
+# After so many pages a topic that fits nearly all of them, or none, is worth a word to the user.
+STRANGE_AFTER, TOO_WIDE = 200, 0.95
 
 
 class FoundShare(NamedTuple):
@@ -38,6 +40,7 @@ class Harvest:
     def __init__(self, store: TopicStore, settings: Settings, topic: Topic, seeds: Iterable[str]) -> None:
         self._settings = settings
         self._last: deque[bool] = deque(maxlen=WINDOW)
+        self._remarked = False
         self._examples = independent(topic, seeds)
         if settings.topic_share and len(self._examples) < FEWEST_EXAMPLES:
             raise UsageError(
@@ -66,6 +69,20 @@ class Harvest:
         if len(self._examples) < FEWEST_EXAMPLES:
             return None
         return found_share(len(self._examples), self.relevant, self._met)
+
+    def remark(self) -> str:
+        """What is strange about the topic after some hundred pages, once; empty when nothing is."""
+        if self._remarked or len(self._last) < STRANGE_AFTER or self.rate is None:
+            return ""
+        self._remarked = True
+        if self.rate > TOO_WIDE:
+            return (
+                f"{self.rate:.0%} of the pages are on the topic: it may be too wide; raise relatedness, or give "
+                "counter-examples to `sanderling topic`"
+            )
+        if not self.rate:
+            return "no page is on the topic so far: it may be too narrow; give more examples, or lower relatedness"
+        return ""
 
     def enough(self) -> str:
         """Why the crawl has brought enough; empty when it has not."""

@@ -277,6 +277,8 @@ class CrawlServer:
         if self._report_watch is not None:
             for notice in self._report_watch.step():
                 self._notify(notice)
+        if self.harvest is not None and (remark := self.harvest.remark()):
+            self._notify(remark)
         if complaint := self._indexer.step():
             self._notify(f"the search index is not kept up: {complaint}")
         for notice in self._messenger.step():

@@ -5,13 +5,14 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
+from sanderling.browser.event_path import shown
 from sanderling.crawling import remote
 from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
 from sanderling.repository.folder import in_use
 from sanderling.repository.store import UrlLookup, ViewStore
-from sanderling.urls import identity
+from sanderling.urls import document_of, identity, is_state
 from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import topic, words
 from sanderling.web.pages.addresses import MOST, archived_at, first_part, next_part, page_of
@@ -24,7 +25,11 @@ router = APIRouter()
 def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: VersionRow | None) -> dict[str, Any]:
     """The values for the head of every view of a page."""
     archive = "" if newest is None or "gone" in newest.kinds.names else archived_at(request, crawl, newest)
-    return {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive}
+    head: dict[str, Any] = {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive}
+    if is_state(page.url):
+        document = document_of(page.url)
+        head |= {"state_of": document, "state_page": identity(document), "events": shown(page.url)}
+    return head
 
 
 def newest_of(store: ViewStore, page: int, count: int) -> VersionRow | None:
