@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "ajax": "how much of pages that scripts make is found behind events",
     "freshness": "how fresh each revisit policy keeps a collection",
     "forms": "how many records behind a form each choice of words reaches",
+    "teams": "what teams lose by repeated downloads and by messages",
 }
 
 
@@ -23,7 +24,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "lab", help="repeat the experiments behind the defaults",
         description=f"Repeats the experiments behind the defaults:\n\n{listed}\n\nEach has its own --help.",
     )  # fmt: skip
-    parser.add_argument("experiment", choices=list(EXPERIMENTS), help="which one")
+    parser.add_argument("experiment", choices=list(EXPERIMENTS), metavar="experiment", help="which one")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="its arguments")
     parser.set_defaults(run=run)
 

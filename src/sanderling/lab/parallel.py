@@ -82,7 +82,7 @@ def _apart(web: Web, crawlers: int, own_sites_only: bool) -> Work:
     """Crawlers without messages. Each start page goes to one crawler; with `own_sites_only`, to the owner of its site."""
     queues = [Queue() for _ in range(crawlers)]
     owner = (np.unique(web.site, return_inverse=True)[1] * 2654435761 % 2**32 % crawlers).tolist()
-    for number, start in enumerate(_starts(web, crawlers)):
+    for number, start in enumerate(starts(web, crawlers)):
         queues[owner[start] if own_sites_only else number % crawlers].add(start)
     visits: list[int] = []
     turns = resting = 0
@@ -133,7 +133,7 @@ def _lease(queue: Queue, size: int) -> list[int]:
     return lease
 
 
-def _starts(web: Web, wanted: int) -> list[int]:
+def starts(web: Web, wanted: int) -> list[int]:
     """The seeds, and pages they link to until there is a start page for each crawler."""
     found = dict.fromkeys(web.seeds)
     for page in list(found):
