@@ -39,9 +39,11 @@ Run it as a service. It ends at once, and goes on where it was. With --once it i
 Examples:
   sanderling announce /srv/www --site https://example.org/
   sanderling announce public --site https://example.org/ --once --push indexnow
-  sanderling announce /srv/www --site https://example.org/ --map 'drafts/**=-' --map '**.html=**'
-  sanderling announce /srv/a /srv/b --site https://a.example/ --site https://b.example/
-  sanderling announce /srv/www --site https://example.org/ --sql 'SELECT url, updated FROM pages' --database shop.db
+  sanderling announce /srv/www --site https://example.org/ --map '**.html=**'
+  sanderling announce /srv/a /srv/b --site https://a.example/ \\
+    --site https://b.example/
+  sanderling announce /srv/www --site https://example.org/ --database shop.db \\
+    --sql 'SELECT url, updated FROM pages'
 """
 
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 _ABOUT = """Shows or installs the browser that renders pages made by JavaScript.
 
-  sanderling browser status      which browser is used, and whether it can be locked in
-  sanderling browser install     install Chromium's headless shell, if there is no browser
+  sanderling browser status    which browser is used, and how it is locked in
+  sanderling browser install   install a headless Chromium if there is none
 """
 
 

@@ -14,12 +14,12 @@ from sanderling.errors import UsageError
 _ABOUT = """Makes machines part of a cluster, so that a crawl can run its clients on all of them.
 
 Examples:
-  sanderling cluster start                      a cluster of this machine alone
-  sanderling cluster init                       token and certificates, once
-  sanderling cluster start --own 10.0.0.1       the head, for other machines to join
-  sanderling cluster join                       shows what to run on other machines
-  sanderling cluster join 10.0.0.1:6380         on another machine
-  sanderling cluster status                     which machines there are
+  sanderling cluster start                   a cluster of this machine alone
+  sanderling cluster init                    token and certificates, once
+  sanderling cluster start --own 10.0.0.1    the head, where others join
+  sanderling cluster join                    shows what to run on other machines
+  sanderling cluster join 10.0.0.1:6380      on another machine
+  sanderling cluster status                  which machines there are
   sanderling crawl https://example.org/ -d example --cluster auto --clients 16
 """
 
