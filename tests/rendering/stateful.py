@@ -71,7 +71,9 @@ const PAGES = { "/start": "Where to begin", "/guide": "How to watch birds", "/ap
 const show = () => {
   const name = location.hash.slice(1) || "/start";
   document.title = name;
-  document.querySelector("main").innerHTML = `<p>${PAGES[name] ?? `More words about the part ${name} of this application`}</p>` + (PAGES[name] ? `<a href="#/deep${name}">deeper</a>` : "");
+  document.querySelector("main").innerHTML = `<p>${PAGES[name] ?? `More words about the part ${name} of this application`}</p>` + (PAGES[name] ? `<a href="#/deep${name}">deeper</a>` : "")
+    + (name === "/api" ? "<button id=details>Details</button>" : "");
+  if (name === "/api") details.onclick = () => (details.outerHTML = "<p>The details of the interface.</p>");
 };
 addEventListener("hashchange", show);
 show();

@@ -92,6 +92,19 @@ def test_routes_in_fragments_are_pages(birds: PageServer) -> None:
         assert b"<p>How to watch birds" in guide.rendered.html and b"<p>Where to begin" not in guide.rendered.html
 
 
+def test_states_behind_a_route_begin_with_it(birds: PageServer) -> None:
+    birds.table["/app"] = ROUTED
+    with renderer(**STATES) as renders:
+        response = renders.render(birds.origin + "/app#/api")
+        assert response.rendered is not None
+        states = [url for url, _ in response.rendered.found if "#~" in url]
+        assert states == []  # the button is replaced by more than it was: the page grows
+        assert b"<p>The details of the interface" in response.rendered.html
+        assert not any("click" in url for url, _ in response.rendered.found)  # routes are pages, not states
+        again = renders.render(birds.origin + "/app#~route:/api~click:%23details")
+        assert again.rendered is not None and b"<p>The details of the interface" in again.rendered.html
+
+
 def test_a_crawl_keeps_searches_and_diffs_states(sanderling: Run, tmp_path: Path) -> None:
     browser()
     folder = tmp_path / "crawl"

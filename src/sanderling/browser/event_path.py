@@ -9,11 +9,11 @@ from sanderling.urls.fragments import STATE
 
 # Characters that a fragment may contain, without the `~` between two steps.
 _SAFE = "!$&'()*+,;=:@/?"
-_STEP = re.compile(r"(click|dblclick|mouseover|scroll)(?:\*(\d{1,4}))?:(.*)", re.DOTALL)
+_STEP = re.compile(r"(click|dblclick|mouseover|scroll|route)(?:\*(\d{1,4}))?:(.*)", re.DOTALL)
 
 
 class Step(NamedTuple):
-    """One event, so many times."""
+    """One event, so many times. The event `route` is another fragment, which stands in place of the selector."""
 
     event: str
     selector: str  # of the element

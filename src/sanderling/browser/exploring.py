@@ -89,15 +89,18 @@ class _Node:
 class Explorer:
     """Explores one page. `page` has loaded and settled."""
 
-    def __init__(self, page: StatefulPage, html: bytes, budget: Budget, combine: bool = True) -> None:
-        """`html` is the page as it is now. With `combine` off, every event is triggered in every state."""
-        self._root = _Node((), 0, "", "", html)
+    def __init__(self, page: StatefulPage, html: bytes, budget: Budget, combine: bool = True, start: Path = ()) -> None:
+        """`html` is the page as it is now, and `start` how it got there from its document.
+
+        With `combine` off, every event is triggered in every state.
+        """
+        self._root = _Node(start, 0, "", "", html)
         self._page = page
         self._budget = budget
         self._combine = combine
         self._blocks: set[int] = set()  # all that any state showed
         self._fruitless: Counter[str] = Counter()
-        self._at: Path | None = ()  # where the page is; None when nobody knows
+        self._at: Path | None = start  # where the page is; None when nobody knows
         self._nodes: list[_Node] = []
         self._hash = ""
         self.triggered = 0

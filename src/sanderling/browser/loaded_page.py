@@ -59,6 +59,9 @@ class LoadedPage:
         return await events.candidates(self._tab)
 
     async def trigger(self, step: Step) -> bool:
+        if step.event == "route":
+            await self.go(step.selector)
+            return True
         self.current.event()
         if not await events.trigger(self._tab, step):
             return False

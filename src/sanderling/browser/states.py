@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from sanderling.browser.devtools import Refused
-from sanderling.browser.event_path import path_of, url_of
+from sanderling.browser.event_path import Step, path_of, url_of
 from sanderling.browser.exploring import Budget, Explorer, StateFound, follow
 from sanderling.browser.loaded_page import LoadedPage
 from sanderling.browser.page_load import PageLoad
@@ -77,7 +77,9 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
     events = 0
     if settings.states:
         until = time.monotonic() + settings.state_time
-        explorer = Explorer(page, rendered.html, Budget(settings.states, settings.state_depth, until), combine)
+        route = fragment_of(load.address)
+        start = (Step("route", route),) if route else ()
+        explorer = Explorer(page, rendered.html, Budget(settings.states, settings.state_depth, until), combine, start)
         with suppress(TimedOut, Refused):  # what was found before is good
             await explorer.explore()
         # What events asked for is not among its sources, so the next visit has to try them again.

@@ -41,6 +41,7 @@
     if (link) {
       const href = link.getAttribute("href");
       if (!/^(#|javascript:)/i.test(href)) return false;
+      if (/^#[/!]./.test(href)) return false; // a route, which is a page
       // A place on this page.
       const name = href.startsWith("#") ? decodeURIComponent(href.slice(1)) : "";
       if (name && document.getElementById(name) && !listeners.has(link) && !link.matches("[role],[data-toggle]")) return false;
