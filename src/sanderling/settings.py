@@ -153,6 +153,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     wait_for: tuple[str, ...] = ()
     run_script: tuple[str, ...] = ()
     close_banners: bool = True
+    screenshots: bool = False
     render_timeout: float = 30.0
     render_tabs: int = 4
     render_memory: int = 1024**3
@@ -240,6 +241,7 @@ DECLARED = [
     Declared("wait_for", "list", "Rendering", "read a page only when this CSS selector matches, or its time is over; PATTERN => SELECTOR for some pages (repeatable)"),
     Declared("run_script", "list", "Rendering", "run this JavaScript file on a page before it is read; PATTERN => FILE for some pages (repeatable)"),
     Declared("close_banners", "flag", "Rendering", "refuse and remove the cookie banners of common consent tools"),
+    Declared("screenshots", "flag", "Rendering", "keep a screenshot of each version of a rendered page"),
     Declared("render_timeout", "duration", "Rendering", "a page that has not settled after this time is read as it is"),
     Declared("render_tabs", "count", "Rendering", "pages that a client renders at the same time"),
     Declared("render_memory", "size", "Rendering", "a page that uses more memory than this is ended"),

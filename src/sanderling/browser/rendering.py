@@ -8,6 +8,7 @@ from html import escape
 from sanderling.browser.devtools import Refused
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
+from sanderling.browser.screenshots import screenshot
 from sanderling.browser.scripts import script
 from sanderling.browser.sources import MadeFrom, digest_of, encode
 from sanderling.browser.tab import Tab, TimedOut
@@ -39,6 +40,8 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     if how in ("deadline", "interrupted"):
         tab.freeze()
     rendered = await read(tab, load, settings.max_body)
+    if settings.screenshots and tab.healthy:  # after it was read: a page may notice that all of it is shown
+        rendered = rendered._replace(screenshot=await screenshot(tab))
     notes = {
         "rendered": how,
         "renderTimeMs": str(round((time.monotonic() - started) * 1000)),

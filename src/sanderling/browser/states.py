@@ -71,7 +71,9 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
         await page.look()
         if not await follow(page, path):
             return Behind(Rendered(b"", gone=True), [])
-        return Behind(rendered._replace(html=await page.read(), notes=_notes(rendered, load.named), made_from=""), [])
+        html, notes = await page.read(), _notes(rendered, load.named)
+        # The screenshot shows the page before the events.
+        return Behind(rendered._replace(html=html, notes=notes, made_from="", screenshot=b""), [])
     states: list[tuple[str, Rendered]] = []
     found: list[tuple[str, str]] = []
     events = 0

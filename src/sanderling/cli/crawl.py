@@ -166,6 +166,8 @@ def _check_browser(settings: Settings, folder: Path) -> None:
         from sanderling.browser.page_rules import PageRules
 
         PageRules(settings, folder)
+    if settings.screenshots and settings.render == "never":
+        raise UsageError("screenshots are taken of rendered pages only: choose --render auto or --render always")
     if settings.render == "always" or settings.browser:
         from sanderling.browser.finding import find
 

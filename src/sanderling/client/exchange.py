@@ -39,7 +39,8 @@ def rendered_exchange(
         return exchange._replace(notes=exchange.notes + b"rendering: same\r\n")
     notes = b"".join(b"%b: %b\r\n" % (name.encode(), value.encode()) for name, value in rendered.notes)
     robots = tuple(value for name, value in headers if name.lower() == b"x-robots-tag")
-    return exchange._replace(conversion=Conversion(rendered.html, notes, rendered.truncated, robots))
+    made = Conversion(rendered.html, notes, rendered.truncated, robots, rendered.screenshot)
+    return exchange._replace(conversion=made)
 
 
 def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:

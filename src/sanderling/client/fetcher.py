@@ -46,6 +46,7 @@ class Rendered(NamedTuple):
     as_before: bool = False  # nothing that it is made from has changed; there is no DOM
     found: tuple[tuple[str, str], ...] = ()  # URLs that only a browser can show, with the texts that lead there
     canonical: str = ""  # the address under which the page says that it is this
+    screenshot: bytes = b""  # as WebP
     gone: bool = False  # the events that led to this state lead nowhere now
 
 

@@ -6,6 +6,7 @@ one `Commit`, and the store writes it in one transaction.
 
 from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, MachineState, Mishap, VisitReply
 from sanderling.model.messages import (
+    LARGEST_SCREENSHOT,
     PROTOCOL,
     Action,
     Ask,
@@ -52,6 +53,7 @@ from sanderling.model.states import NEAR_BITS, SETTLED, ChangeKind, Kind, Outcom
 
 __all__ = [
     "DUE_AT_ONCE",
+    "LARGEST_SCREENSHOT",
     "NEAR_BITS",
     "PLANNED_VISIT",
     "PROTOCOL",

@@ -102,6 +102,10 @@ class Found(NamedTuple):
     relevance: float = 0.0
 
 
+# No screenshot that is kept has more bytes.
+LARGEST_SCREENSHOT = 4 << 20
+
+
 class Conversion(NamedTuple):
     """What a browser made of a page, as it is written to a WARC file."""
 
@@ -109,6 +113,7 @@ class Conversion(NamedTuple):
     notes: bytes  # WARC fields that describe the rendering
     truncated: bool = False
     robots: tuple[bytes, ...] = ()  # the X-Robots-Tag headers of the page
+    screenshot: bytes = b""  # as WebP
 
 
 class Exchange(NamedTuple):

@@ -71,7 +71,7 @@ def exchanges(path: Path, end: int | None = None, start: int = 0) -> Iterator[Ar
             converted, conversion = Stored(path.name, member.offset, member.length), member.content
             found = found._replace(end=behind, conversion=conversion, converted=converted)
             made = fields["warc-record-id"]
-        elif found is not None and fields.get("warc-concurrent-to") == made:
+        elif found is not None and made in (fields.get("warc-concurrent-to"), fields.get("warc-refers-to")):
             found = found._replace(end=behind)
     if found is not None:
         yield found

@@ -42,6 +42,7 @@ _SMALL_LEVEL = 0
 _SMALL = tuple(b"WARC/1.1\r\nWARC-Type: %b\r\n" % kind for kind in (b"request", b"metadata", b"warcinfo"))
 _REQUEST, _RESPONSE = b"application/http;msgtype=request", b"application/http;msgtype=response"
 _NOTES = b"application/warc-fields"
+SCREENSHOT = b"image/webp"
 # Of a conversion: what the headers of the page say to robots.
 _ROBOTS_TAG = "X-Robots-Tag"
 # As much of a record, packed and not, as its own fields ever take.
@@ -108,6 +109,10 @@ class WarcWriter:
         packed = igzip_lib.compress(content, _BODY_LEVEL, igzip_lib.COMP_GZIP)
         stored = Stored(self.name, self._end, len(packed))
         self._append(packed)
+        if made.screenshot:  # directly behind it: that is where it is looked for
+            about = b"WARC-Refers-To: <%b>\r\n" % id
+            content = record(b"conversion", self._record_id(), at, uri, SCREENSHOT, (made.screenshot,), about)
+            self._append(packed_record(content))
         beside = b"WARC-Concurrent-To: <%b>\r\n" % id
         self._append_small(b"metadata", at, uri, _NOTES, made.notes, beside)
         return stored
