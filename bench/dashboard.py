@@ -90,7 +90,7 @@ def asked(
         "page: diff": f"{ui}/pages/{often}/diff", "page: paragraphs": f"{ui}/pages/{often}/paragraphs",
         "page: links": f"{ui}/pages/{page}/links", "page: links in": f"{ui}/pages/{page}/links?incoming=0",
         "page: changes": f"{ui}/changes", "page: changes of a kind": f"{ui}/changes?kind=text&before={before}",
-        "page: changes of a host": f"{ui}/changes?host={host}", "page: hosts": f"{ui}/hosts", "page: feed": f"{ui}/changes.atom",
+        "page: changes of a host": f"{ui}/changes?host={host}", "page: hosts": f"{ui}/hosts", "page: forms": f"{ui}/forms", "page: feed": f"{ui}/changes.atom",
         "api: crawls": "/api/v1/crawls", "api: crawl": api, "api: pages": f"{api}/pages?after={after}&limit=100",
         "api: 500 pages": f"{api}/pages?after={after}&limit=500", "api: pages, failed": f"{api}/pages?state=failed&after={after}",
         "api: pages, excluded": f"{api}/pages?state=excluded&after={after}", "api: pages of a host": f"{api}/pages?host={host}&after={after}",

@@ -121,7 +121,7 @@ def test_every_link_of_every_page_leads_somewhere(server: Served) -> None:
     kinds = follow(server, "/")
     home = "/crawls/history"
     assert kinds.keys() >= {
-        "/", home, f"{home}/pages", f"{home}/changes", f"{home}/search", f"{home}/freshness", f"{home}/hosts",
+        "/", home, f"{home}/pages", f"{home}/changes", f"{home}/search", f"{home}/freshness", f"{home}/hosts", f"{home}/forms",
         f"{home}/pages/ID", f"{home}/pages/ID/diff", f"{home}/pages/ID/paragraphs", f"{home}/pages/ID/links",
     }  # fmt: skip
 

@@ -14,9 +14,9 @@ from sanderling.documents.html import HtmlPage
 from sanderling.documents.reading import document_of
 from sanderling.errors import Damaged
 from sanderling.forms.kinds import judge
-from sanderling.forms.listing import ListedForm, listed
+from sanderling.forms.listing import ListedForm, kept, listed
 from sanderling.model import ChangeKind
-from sanderling.model.forms import Form, FormRecord
+from sanderling.model.forms import Form
 from sanderling.model.reasons import reason
 from sanderling.presenting.screen import harmless, many
 from sanderling.repository import forms as stored
@@ -49,8 +49,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
-        kept = [_kept(record) for record in stored.forms(store)]
-        forms = kept or _archived(folder, store)
+        sent = [kept(record) for record in stored.forms(store)]
+        forms = sent or _archived(folder, store)
     chosen = [form for form in forms if options.kind in (None, form.kind)]
     for form in chosen:
         if options.json:
@@ -70,16 +70,6 @@ def _archived(folder: Folder, store: ViewStore) -> list[ListedForm]:
             _, first, pages = found.get(form.id, (form, url, 0))
             found[form.id] = (form, first, pages + 1)
     return [_unsent(form, page, pages) for form, page, pages in found.values()]
-
-
-def _kept(record: FormRecord) -> ListedForm:
-    """A form as a crawl with --forms left it."""
-    state = {"refused": "not sent", "open": "sent"}.get(record.state, record.state)
-    done = {name: getattr(record, name) for name in ("requests", "wasted", "found", "estimate", "least", "most")}
-    return listed(
-        record.form, judge(record.form).kind, record.page, record.pages, record.reason, state=state,
-        submissions=record.queries, **done,
-    )  # fmt: skip
 
 
 def _forms_in(folder: Folder, store: ViewStore) -> Iterator[tuple[str, list[Form]]]:

@@ -4,8 +4,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from sanderling.forms.kinds import FormKind
-from sanderling.model.forms import Field, Form
+from sanderling.forms.kinds import FormKind, judge
+from sanderling.model.forms import Field, Form, FormRecord
 from sanderling.model.reasons import sentence
 
 # Options of a field that a list names.
@@ -42,6 +42,16 @@ def listed(form: Form, kind: FormKind, page: str, pages: int, why: str, **done: 
         id=f"{form.id & (1 << 64) - 1:016x}", action=form.action or form.written, method=form.method.upper(), kind=kind,
         label=form.label or form.button, page=page, pages=pages, fields=[*map(_field, form.fields)], state=state,
         reason=sentence(why), reason_code=why, **done,
+    )  # fmt: skip
+
+
+def kept(record: FormRecord) -> ListedForm:
+    """A form as a crawl with `--forms` left it."""
+    state = {"refused": "not sent", "open": "sent"}.get(record.state, record.state)
+    done = {name: getattr(record, name) for name in ("requests", "wasted", "found", "estimate", "least", "most")}
+    return listed(
+        record.form, judge(record.form).kind, record.page, record.pages, record.reason, state=state,
+        submissions=record.queries, **done,
     )  # fmt: skip
 
 

@@ -41,6 +41,13 @@ def forms(store: ViewStore) -> list[FormRecord]:
     ]
 
 
+def forms_after(store: ViewStore, most: int, after: int | None = None) -> list[FormRecord]:
+    """Some of them, in no order that means anything but always the same."""
+    query = "SELECT facts FROM forms WHERE id > ? ORDER BY id LIMIT ?"
+    found = store.select(query, -(1 << 63) if after is None else after, most)
+    return [msgspec.msgpack.decode(bytes(facts), type=FormRecord) for (facts,) in found]
+
+
 def learned(store: ViewStore, form: int) -> bytes:
     found = store.select("SELECT learned FROM forms WHERE id = ?", form)
     return bytes(found[0][0]) if found else b""

@@ -11,6 +11,7 @@ from sanderling.web.pages import (
     controls,
     crawl,
     crawls,
+    forms,
     freshness,
     hosts,
     listing,
@@ -37,6 +38,7 @@ for module in (
     search,
     freshness,
     hosts,
+    forms,
     topic,
 ):
     router.include_router(module.router)

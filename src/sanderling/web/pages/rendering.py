@@ -22,6 +22,7 @@ TABS = (
     ("/search", "Search"),
     ("/freshness", "Freshness"),
     ("/hosts", "Hosts"),
+    ("/forms", "Forms"),
 )
 _STEPS = ((60, "second"), (3600, "minute"), (int(DAY), "hour"), (int(DAY) * 30, "day"), (int(DAY) * 365, "month"))
 
