@@ -25,7 +25,7 @@ router = APIRouter()
 def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: VersionRow | None) -> dict[str, Any]:
     """The values for the head of every view of a page."""
     archive = "" if newest is None or "gone" in newest.kinds.names else archived_at(request, crawl, newest)
-    head: dict[str, Any] = {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive}
+    head: dict[str, Any] = {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive, "state_of": ""}
     if is_state(page.url):
         document = document_of(page.url)
         head |= {"state_of": document, "state_page": identity(document), "events": shown(page.url)}
