@@ -53,7 +53,7 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def _serving(command: Sequence[object], url: str, **options: object) -> Iterator[str]:
+def serving(command: Sequence[object], url: str, **options: object) -> Iterator[str]:
     process = subprocess.Popen(
         [str(each) for each in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options
     )  # type: ignore[call-overload]
@@ -99,7 +99,7 @@ def datasette(folder: Path, records: Sequence[str]) -> Iterator[str]:
         sys.executable, "-m", "datasette", "serve", folder / "shore.db", "-p", port, "-m", folder / "metadata.json",
         "--static", f"pages:{pages}",
     )  # fmt: skip
-    with _serving(command, home + "/"):
+    with serving(command, home + "/"):
         yield home + "/"
 
 
@@ -112,7 +112,7 @@ def roundup(folder: Path, records: Sequence[str]) -> Iterator[str]:
     said = f"admin_email=a@example.org,mail_domain=example.org,mail_host=localhost,tracker_web={url},rdbms_name=x"
     install = [sys.executable, "-m", "roundup.scripts.roundup_admin", "-i", home, "install", "classic", "sqlite", said]
     subprocess.run([str(each) for each in install], check=True, stdout=subprocess.DEVNULL)
-    with _serving((sys.executable, "-W", "ignore", "-c", _ROUNDUP, home, port, json.dumps(records)), url):
+    with serving((sys.executable, "-W", "ignore", "-c", _ROUNDUP, home, port, json.dumps(records)), url):
         yield url
 
 

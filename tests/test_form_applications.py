@@ -1,13 +1,19 @@
 """Forms of applications that nobody here wrote, with records that no link leads to."""
 
+import re
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.applications import datasette, omega, omega_missing, roundup
+from tests.applications import datasette, free_port, omega, omega_missing, roundup, serving
 from tests.conftest import FAST, Run
 from tests.hidden_web import texts
+
+DOCS = Path(__file__).parent.parent / "docs" / "forms.md"
 
 
 def crawl(sanderling: Run, url: str, folder: Path, *options: object) -> tuple[list[dict[str, Any]], set[str]]:
@@ -51,3 +57,25 @@ def test_omega(tmp_path: Path, sanderling: Run) -> None:
     assert len([page for page in pages if "/records/" in page]) >= 95
     assert form["requests"] > form["submissions"]  # it turned pages
     assert form["found"] >= 95 and form["submissions"] <= 40
+
+
+def test_the_walkthrough_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sanderling: Run) -> None:
+    """Its commands one after the other, on a port that is free; what it says comes true."""
+    port = str(free_port())
+    text = DOCS.read_text().replace("8001", port)
+    script = re.search(r"^```python\n(# shore\.py\n.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert script is not None
+    (tmp_path / "shore.py").write_text(script[1])
+    subprocess.run([sys.executable, "shore.py"], cwd=tmp_path, check=True)
+    (opened,) = re.findall(r"^\$ datasette (.*) &$", text, re.MULTILINE)
+    lines = [shlex.split(line) for line in re.findall(r"^\$ sanderling (.*)$", text, re.MULTILINE)]
+    assert [line[0] for line in lines] == ["crawl", "search", "crawl", "forms", "search"]
+    monkeypatch.chdir(tmp_path)
+    command = [sys.executable, "-m", "datasette", "serve", *shlex.split(opened)]
+    with serving(command, f"http://localhost:{port}/", cwd=tmp_path):
+        ran = [sanderling(*line) for line in lines]
+    assert [each.code for each in ran] == [0] * 5
+    assert "0 matching" in ran[1].out
+    (form,) = sanderling("forms", "shore", "--json").lines
+    assert form["found"] >= 50
+    assert "A *curlew* was seen on *Texel*" in ran[4].out
