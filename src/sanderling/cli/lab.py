@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "ajax": "how much of pages that scripts make is found behind events",
     "freshness": "how fresh each revisit policy keeps a collection",
     "forms": "how many records behind a form each choice of words reaches",
+    "migrating": "what more machines save in time, repeats and data",
     "teams": "what teams lose by repeated downloads and by messages",
 }
 
