@@ -1,6 +1,7 @@
 """Screenshots of rendered pages: in the archive, behind their versions, and in nobody's way."""
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,12 +10,16 @@ from PIL import Image
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.browser.screenshots import TALLEST, WIDEST
+from sanderling.errors import Damaged
 from sanderling.model import Stored
+from sanderling.presenting.visual_difference import WIDTH, visual_difference
 from sanderling.repository.screenshots import has_screenshot, screenshot_of
+from sanderling.urls import identity
 from tests.conftest import FAST, Run, listed
 from tests.rendering.app import page
 from tests.rendering.rendering import browser
 from tests.servers import PageServer
+from tests.web.served import running
 
 ALWAYS = (*FAST, "--render", "always", "--clients", "1")
 RED, BLUE = (255, 0, 0), (0, 0, 255)
@@ -41,7 +46,7 @@ def test_a_version_has_its_screenshot_in_the_archive(sanderling: Run, site: Page
     assert "1 changed" in sanderling("crawl", "-d", folder, "--again").out
 
     pictures, made = [], {}
-    for path in sorted((folder / "warc").glob("*.warc.gz")):
+    for path in sorted((folder / "warc").glob("*.warc.gz"), key=lambda path: path.name.split("-")[-2]):  # by date
         with path.open("rb") as file:
             for record in ArchiveIterator(file, check_digests="raise"):
                 if record.rec_type != "conversion":
@@ -64,6 +69,8 @@ def test_a_version_has_its_screenshot_in_the_archive(sanderling: Run, site: Page
     stored = Stored(place["warc"], place["offset"], place["length"])
     assert has_screenshot(folder / "warc", stored)
     assert is_near(Image.open(io.BytesIO(screenshot_of(folder / "warc", stored))), BLUE)
+
+    shown_in_the_dashboard(folder, place["url"])
 
     assert sanderling("check", folder, "--deep").code == 0
     index = sanderling("export", folder, "--format", "cdxj", "-o", "-").out
@@ -89,6 +96,35 @@ def test_without_the_setting_there_is_none(sanderling: Run, site: PageServer, tm
 def test_screenshots_without_rendering_are_a_mistake(sanderling: Run, tmp_path: Path) -> None:
     ran = sanderling("crawl", "http://127.0.0.1:1/", "-d", tmp_path / "crawl", "--render", "never", "--screenshots")
     assert ran.code == 2 and "rendered pages only" in ran.err
+
+
+def shown_in_the_dashboard(folder: Path, url: str) -> None:
+    with running(folder) as served:
+        at = f"/crawls/{folder.name}/pages/{identity(url) & (1 << 64) - 1:016x}"
+        timeline = served.http.get(at).text
+        newer, older = re.findall(r'<img src="([^"]+)"', timeline)
+        for src, colour in ((older, RED), (newer, BLUE)):
+            answer = served.http.get(src)
+            assert answer.status_code == 200 and answer.headers["content-type"] == "image/webp"
+            assert answer.headers["x-content-type-options"] == "nosniff"
+            assert answer.headers["content-security-policy"].startswith("sandbox")
+            assert is_near(Image.open(io.BytesIO(answer.content)), colour)
+        pictures = re.findall(r'<img src="([^"]+)"', served.http.get(f"{at}/diff?a=1&b=2").text)
+        assert pictures[:2] == [older, newer]
+        differing = Image.open(io.BytesIO(served.http.get(pictures[2]).content))
+        assert differing.width == WIDTH and is_near(differing, (214, 40, 40))
+        same = served.http.get(f"{older}/difference/{older.rpartition('/')[2]}").content
+        assert not is_near(Image.open(io.BytesIO(same)), (214, 40, 40))
+        assert served.http.get(f"/crawls/{folder.name}/screenshots/99").status_code == 404
+
+
+def test_what_is_no_screenshot_is_not_compared() -> None:
+    huge, small = io.BytesIO(), io.BytesIO()
+    Image.new("RGB", (9000, 9000)).save(huge, "WEBP", method=0, quality=1)
+    Image.new("RGB", (10, 10)).save(small, "WEBP")
+    for bad in (b"", b"RIFF no picture", huge.getvalue(), small.getvalue()[:30]):
+        with pytest.raises(Damaged):
+            visual_difference(small.getvalue(), bad)
 
 
 def is_near(picture: Image.Image, colour: tuple[int, int, int]) -> bool:

@@ -17,6 +17,7 @@ from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages.addresses import page_of
 from sanderling.web.pages.page import newest_of, page_head
 from sanderling.web.pages.rendering import show
+from sanderling.web.pages.screenshots import is_shown
 
 router = APIRouter()
 
@@ -79,6 +80,7 @@ def diff(
         if newest is None or count < 2:
             return show(request, "diff.html", **head, view="What changed", count=count, newest=newest)
         older, newer = (views.versions(store, page.id, number, number)[0] for number in (a, b))
+        pictured = is_shown(folder, older) and is_shown(folder, newer)
         found, trouble = Difference("", [], 0, None), ""
         try:
             found = difference(folder, store, (older, newer), consecutive=b == a + 1, noise=noise)
@@ -88,7 +90,7 @@ def diff(
         request, "diff.html", **head, view="What changed", count=count, a=a, b=b, side=view == "side", all=all,
         noise=noise, older=older, newer=newer, shown=lines(found.shown, all), summary=found.summary, hidden=found.hidden,
         differing=sum(each.kind != "same" and not each.noise for each in found.shown), same_count=len(found.shown),
-        trouble=trouble,
+        trouble=trouble, pictured=pictured,
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import topic, words
 from sanderling.web.pages.addresses import MOST, archived_at, first_part, next_part, page_of
 from sanderling.web.pages.rendering import show
+from sanderling.web.pages.screenshots import is_shown
 from sanderling.web.shelf import Shelf
 
 router = APIRouter()
@@ -65,6 +66,7 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         found = views.versions(store, page.id, first, last) if count else []
         newest = found[-1] if found and last == count else newest_of(store, page.id, count)
         oldest = found[:1] if first == 1 else views.versions(store, page.id, 1, 1)
+        pictured = {each.number for each in found if is_shown(folder, each)}
         rates = rates_of(views.evidence(store, page.id))
         inside = store.known([identity(url) for url in (page.redirect, page.same_as) if url])
     numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
@@ -74,7 +76,7 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
-        said=said, running=in_use(folder),
+        said=said, running=in_use(folder), pictured=pictured,
         next=next_part(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip
 
