@@ -14,6 +14,8 @@ from sanderling.crawling.clients import LOOKS, MOST_DEATHS, Clients
 from sanderling.crawling.control import Control
 from sanderling.crawling.opening import new_archives, socket_in
 from sanderling.model import PROTOCOL, Command, Hello, Lease, Recall, Report, State, Stop, Welcome
+from sanderling.processes import entry_points
+from sanderling.processes.crew import Crew
 from sanderling.processes.marker import Marker, marker_path
 from sanderling.server.socket_switchboard import SocketSwitchboard
 from sanderling.server.switchboard import ClientLine
@@ -51,9 +53,13 @@ class Crowd:
         new_archives(path / "warc", path).mkdir(exist_ok=True)
         parts = self.crawl.parts
         self.control = Control(self.crawl.settings, path / "sanderling.toml", parts.frontier)
+
+        def client(name: str) -> list[str]:
+            return entry_points.command("client", name, socket_in(path), path / "warc", marker_path(path, name))
+
+        crew = Crew(size, client, path)
         self.clients = Clients(
-            size, switchboard, self.crawl.store, parts.ledger, parts.allocator, parts.frontier, self.control,
-            path / "warc", path,
+            crew, switchboard, self.crawl.store, parts.ledger, parts.allocator, parts.frontier, self.control, path / "warc",
         )  # type: ignore[arg-type]  # fmt: skip
 
     def close(self) -> None:

@@ -364,7 +364,7 @@ class Gatekeeper:
 
     def idle(self) -> Lessons:
         """Nothing is queued any more: what was only put off is let go."""
-        lessons = self._holding.idle()
+        lessons = self._holding.idle() if self._holds else self._holding.release_all()
         if self._tunnel is not None:
             self._tunnel.release(lessons)
         return lessons
