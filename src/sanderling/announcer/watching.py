@@ -3,6 +3,7 @@
 import logging
 import os
 import sys
+import warnings
 from typing import Any
 
 from sanderling import clock
@@ -32,6 +33,8 @@ class FolderWatch:
         ]  # fmt: skip
         self._overflow = _Overflow(dirty)
         logging.getLogger("watchdog").addHandler(self._overflow)
+        # Said when a folder is made while the one above it is added. It is watched all the same.
+        warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
         self._observer = Observer()
         try:
             handler: Any = _Handler(root, dirty)
