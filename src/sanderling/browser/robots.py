@@ -5,8 +5,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from sanderling.client import robots
+from sanderling.client.arrival import REDIRECTS
 from sanderling.client.fetcher import Request, Response
-from sanderling.client.reading import REDIRECTS
 from sanderling.client.robots import RobotsRules
 from sanderling.urls import join, origin
 

@@ -11,13 +11,14 @@ from msgspec.structs import replace
 
 from sanderling.client import robots
 from sanderling.client.archive import Archive
+from sanderling.client.arrival import REDIRECTS
 from sanderling.client.exchange import ROBOTS
 from sanderling.client.fetch import PAGE, Fetch, Requests
 from sanderling.client.fetcher import Fetcher, Learner, Response, refused
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import READ, Loop
 from sanderling.client.polite_host import Pauses, PoliteHost
-from sanderling.client.reading import REDIRECTS, Reader
+from sanderling.client.reading import Reader
 from sanderling.client.schedule import Schedule
 from sanderling.clock import RemoteClock
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit

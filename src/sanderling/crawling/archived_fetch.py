@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
+from sanderling.client.arrival import is_temporary
 from sanderling.client.fetch import Fetch
 from sanderling.client.fetcher import Rendered, Request, Response
 from sanderling.client.polite_host import PoliteHost
-from sanderling.client.reading import is_temporary
 from sanderling.errors import Damaged
 from sanderling.model import Stored, Task
 from sanderling.repository import warc

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from sanderling.client.archive import Archive
+from sanderling.client.contents import DescribeImage, Fingerprinter
 from sanderling.client.crawler import Crawler
 from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.fetcher import Fetcher
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import Loop
-from sanderling.client.reading import DescribeImage, Extract, Fingerprinter, Mark, Reader
+from sanderling.client.reading import Extract, Mark, Reader
 from sanderling.client.socket_line import SocketLine
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM

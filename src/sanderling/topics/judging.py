@@ -2,7 +2,9 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 
+from sanderling.model import Found
 from sanderling.topics import words
 from sanderling.topics.model import Weights
 
@@ -47,6 +49,12 @@ class Judge:
         for word, times in words.counted(words.of_url(url)).items():
             found[word] += ADDRESS * times
         return self._relevance(found)
+
+    def links(self, found: Iterable[Found]) -> list[Found]:
+        """Links of which only anchor and URL are known, with their relevance, unless they have one."""
+        return [
+            each if each.relevance else each._replace(relevance=self.link(each.anchor, "", each.url)) for each in found
+        ]
 
     def _relevance(self, found: Counter[str]) -> float:
         length, score, find, unknown = 0.0, 0.0, self._words.get, self._unknown

@@ -1,0 +1,57 @@
+"""A response with what its headers say, and what a client makes of it before it is archived."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from sanderling.client.fetch import Fetch
+from sanderling.documents.reading import media_type
+from sanderling.model import Exchange, Visit
+
+# Makes the fingerprint of a page from its text and its packed links.
+Condense = Callable[[str, bytes], bytes]
+
+REDIRECTS = (301, 302, 303, 307, 308)
+PERMANENT = (301, 308)
+
+
+class Arrival(NamedTuple):
+    """A response that came. Of a rendered page, the body is what the browser made of it."""
+
+    fetch: Fetch
+    headers: list[tuple[bytes, bytes]]
+    known: dict[bytes, str]  # the headers by name, in small letters
+    body: bytes
+    mime: str
+    charset: str | None
+
+
+class ParsedVisit(NamedTuple):
+    """A visit before its text is sketched and its response is archived."""
+
+    visit: Visit
+    url: str
+    words: str | None = None
+    exchange: Exchange | None = None
+    condense: Condense | None = None
+
+
+def arrival_of(fetch: Fetch) -> Arrival:
+    response = fetch.response
+    headers = response.headers()
+    known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
+    rendered = response.rendered
+    if rendered is None:
+        return Arrival(fetch, headers, known, response.body, *media_type(known.get(b"content-type", "")))
+    # What was rendered has no validators: another DOM may come from the same document.
+    known.pop(b"last-modified", None)
+    known[b"etag"] = rendered.made_from
+    return Arrival(fetch, headers, known, rendered.html, "text/html", "utf-8")
+
+
+def is_success(status: int) -> bool:
+    return 200 <= status < 300
+
+
+def is_temporary(status: int) -> bool:
+    """Whether a status says that another try may bring the page."""
+    return status in (408, 429) or status >= 500

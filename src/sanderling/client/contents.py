@@ -1,0 +1,173 @@
+"""Reads bodies: the text, the links and the facts of a document."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+import turbohtml
+
+from sanderling.client.arrival import Condense
+from sanderling.documents.charsets import decode
+from sanderling.documents.formats import kind_of
+from sanderling.documents.html import Head, HtmlPage
+from sanderling.documents.links import LinkTable
+from sanderling.documents.reading import READERS, as_document, dated, hrefs_of
+from sanderling.documents.visible import visible_text as shown
+from sanderling.model import Found
+from sanderling.model.forms import Form, Turner
+from sanderling.model.reasons import reason
+from sanderling.network import names
+from sanderling.processes.sandboxed import ChildFailed
+from sanderling.settings import Settings
+from sanderling.urls import identity, join
+
+if TYPE_CHECKING:  # loaded only by crawls with a topic
+    from sanderling.topics.judging import Judge
+
+# What parsers raise when a page breaks them.
+CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError)
+
+# The first step reads the tree of a page, which may then be freed. The second makes the fingerprint from its result,
+# the text and the packed links.
+Fingerprinter = Callable[[turbohtml.Document, str], Condense]
+# Makes the fingerprint of an image.
+DescribeImage = Callable[[bytes], bytes]
+
+
+class Detector(Protocol):
+    """Makes the fingerprints of pages and images."""
+
+    @property
+    def fingerprint(self) -> Fingerprinter: ...
+
+    @property
+    def describe_image(self) -> DescribeImage: ...
+
+
+class Read(NamedTuple):
+    """The content of a document."""
+
+    charset: str = ""
+    language: str = ""
+    title: str = ""
+    words: str | None = None  # its text, if it has one
+    links: bytes = b""
+    found: Sequence[Found] = ()
+    noindex: bool = False
+    reason: str = ""
+    canonical: int = 0
+    fingerprint: bytes = b""
+    condense: Condense | None = None  # of a page that is visited again
+    tree: turbohtml.Document | None = None  # when there are extractors
+    relevance: float = 0.0  # when there is a topic
+    forms: Sequence[Form] = ()
+    turners: Sequence[Turner] = ()
+
+
+class ContentReader:
+    """Reads the bodies that one client fetches. With `keep_tree`, the tree of an HTML page is kept."""
+
+    def __init__(self, settings: Settings, detector: Detector, judge: "Judge | None", keep_tree: bool) -> None:
+        self.names = names(settings)
+        self.links = LinkTable()
+        self.judge = judge
+        self._detector = detector
+        self._keep_tree = keep_tree
+        self._ignore_robots = settings.ignore_robots
+        self._follow_nofollow = settings.follow_nofollow or settings.ignore_robots
+        self._images = settings.images
+        self._forms = settings.forms != "none"
+
+    def read(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
+        """Reads a body; `said` is whether the headers forbid to follow its links and to index it.
+
+        Only pages that are visited `again` get a fingerprint. Most pages never change, and the first version of a page
+        that does is in the archive.
+        """
+        try:
+            kind = kind_of(body, mime, charset)
+            if kind == "html":
+                return self._html(url, body, charset, said, again)
+            return self._other(kind, url, body, mime, charset, said, again)
+        except ChildFailed as error:
+            return Read(reason=reason("unread", error), noindex=said[1])
+        except CHOKED as error:
+            # A page that breaks a parser is archived unread. It must not end the client.
+            return unread(error)
+
+    def vocabulary(self, text: str | None) -> str:
+        """The words of a page, for a crawl that sends forms."""
+        if not text or not self._forms:
+            return ""
+        from sanderling.documents.vocabulary import words_of
+
+        return words_of(text)
+
+    def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
+        page = HtmlPage(body, charset, url)
+        head = page.head(self.names, self._follow_nofollow)
+        nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
+        links: bytes = b""
+        found: Sequence[Found] = ()
+        if not nofollow or self._ignore_robots:
+            links, found = self._links_of(page, head)
+        stands_for = join(head.base, head.canonical) if head.canonical else None
+        language, title = page.language(), page.title()
+        forms: Sequence[Form] = ()
+        if self._forms:
+            from sanderling.documents.forms import forms_of
+
+            forms = forms_of(page.document, head.base)
+        condense = self._detector.fingerprint(page.document, url) if again else None
+        words, tree = page.text(spent=not self._keep_tree), page.document if self._keep_tree else None
+        return Read(
+            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, forms=forms,
+            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
+        )  # fmt: skip
+
+    def _links_of(self, page: HtmlPage, head: Head) -> tuple[bytes, list[Found]]:
+        """All links of a page, packed, and those that this client meets for the first time, with their anchors."""
+        hrefs, spelled = hrefs_of(page, head, self._follow_nofollow)
+        links, new = self.links.resolve(head.base, hrefs)
+        written = {after: before for before, after in spelled.items()}
+        named = [written.get(href, href) for href, _ in new]
+        if self.judge is None:
+            texts = page.anchor_texts(named)
+            found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
+        else:
+            found = [
+                each._replace(anchor=text, relevance=self.judge.link(text, around, each.url))
+                for (_, each), (text, around) in zip(new, page.anchor_surroundings(named), strict=True)
+            ]
+        if self._images:  # fetched like links, but not part of the link graph
+            found += [each for _, each in self.links.resolve(head.base, page.images())[1]]
+        return links, found
+
+    def _other(
+        self, kind: str, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool
+    ) -> Read:
+        """Reads what is not HTML."""
+        nofollow, noindex = said
+        if kind == "bytes":
+            drawn = self._detector.describe_image(body) if again and mime.startswith("image/") else b""
+            return Read(noindex=noindex, fingerprint=drawn)
+        if kind == "text":
+            words = decode(body, charset)
+            return Read(words=words, noindex=noindex, fingerprint=self._of_text(words, url) if again else b"")
+        text = READERS[kind](body, charset)
+        links, new = self.links.resolve(url, [] if nofollow and not self._ignore_robots else text.links)
+        return Read(
+            title=text.title,
+            words=text.text,
+            fingerprint=self._of_text(text.text, url) if again else b"",
+            links=links,
+            found=(dated(url, body, charset, links) if kind == "xml" else []) + [found for _, found in new],
+            noindex=noindex,
+        )
+
+    def _of_text(self, words: str, url: str) -> bytes:
+        document = as_document(words)
+        return self._detector.fingerprint(document, url)(shown(document), b"")
+
+
+def unread(error: Exception) -> Read:
+    return Read(reason=reason("unread", f"{type(error).__name__}: {error}")[:200])
