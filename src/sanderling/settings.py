@@ -109,6 +109,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     tunnel_depth: int = 3
     min_harvest: float = 0.0
     topic_share: float = 0.0
+    cut_short: bool = False
     forms: str = "none"
     form_queries: int = 100
     form_pages: int = 10
@@ -197,6 +198,7 @@ DECLARED = [
     Declared("tunnel_depth", "count", "Topic", "follow links through at most this many pages in a row that are not on the topic"),
     Declared("min_harvest", "number", "Topic", "stop when less than this share of the last 500 pages is on the topic (0: never)"),
     Declared("topic_share", "number", "Topic", "stop when about this share of the topic's pages is found (0: never)"),
+    Declared("cut_short", "flag", "Topic", "stop loading a page when its first kilobytes are not on the topic"),
     Declared("forms", "choice", "Forms", "which forms to fill in and send: none, search (search forms), filters (those, and forms of selects), or all-get (every harmless GET form)"),
     Declared("form_queries", "count", "Forms", "send at most this many queries of one form a day"),
     Declared("form_pages", "count", "Forms", "read at most this many pages of the results of one query"),

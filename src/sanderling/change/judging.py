@@ -179,6 +179,8 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
         return Judgement(None, before.noise, template)
     if not before.there:
         return Judgement(Change(ChangeKind.NEW, 1.0, "", "back" if before.ever else "new"), before.noise, template)
+    if visit.completes:
+        return Judgement(Change(ChangeKind.TEXT, 0.01, "", "the rest of it is stored now", news=False), b"", template)
     kept = before.fingerprint or anew(before)
     if visit.mime.startswith("image/"):
         return Judgement(_redrawn(kept, visit.fingerprint), b"", template)

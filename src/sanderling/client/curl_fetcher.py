@@ -6,6 +6,7 @@ import zlib
 from collections import deque
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pycurl
 
@@ -17,6 +18,9 @@ from sanderling.model.reasons import code_of, reason
 from sanderling.network import agent, certificates, is_public
 from sanderling.settings import Settings
 from sanderling.urls import hostname, origin
+
+if TYPE_CHECKING:  # loaded only by crawls with a topic
+    from sanderling.client.cutting import Cutter
 
 _INTEREST = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
 _PORTS = {"http": "80", "https": "443", "ftp": "21", "gopher": "70"}
@@ -74,7 +78,9 @@ class Handle:
 
     __slots__ = (
         "_anywhere",
+        "_cutter",
         "_joined",
+        "_look_at",
         "curl",
         "gave_up",
         "is_first",
@@ -91,12 +97,15 @@ class Handle:
     request: Request
     response: Response
 
-    def __init__(self, curl: pycurl.Curl, anywhere: bool, memory: BodyMemory, is_first: IsFirst) -> None:
+    def __init__(
+        self, curl: pycurl.Curl, anywhere: bool, memory: BodyMemory, is_first: IsFirst, cutter: "Cutter | None" = None
+    ) -> None:
         """`is_first` says whether its request is the one that was sent first."""
         self.curl = curl
         self.memory = memory
         self.is_first = is_first
         self._anywhere = anywhere
+        self._cutter = cutter
         self.lines: list[bytes] = []
         self.plain = False  # asks for no encoding
         self.special = False  # has other headers or another method than most
@@ -107,6 +116,7 @@ class Handle:
         self.gave_up = ""  # why we ended the request ourselves
         self.sent = b""
         self._joined = 0  # chunks at the front that were joined from small ones
+        self._look_at = self._cutter.first_look(request) if self._cutter is not None else 0
         self.lines.clear()
         self.response = Response()
         self.response.lines = self.lines
@@ -147,12 +157,29 @@ class Handle:
         self._joined += 1
 
     def write_if_wanted(self, data: bytes) -> int | None:
-        """The same if there are types to skip: their transfer ends with the first bytes of the body."""
-        response = self.response
-        if not response.chunks and response.value_of(b"content-type").lower().startswith(self.request.skip):
+        """The same if there are types to skip, whose transfer ends with the first bytes, or pages to cut short."""
+        response, skip = self.response, self.request.skip
+        if skip and not response.chunks and response.value_of(b"content-type").lower().startswith(skip):
             response.truncated = True
             return -1
+        if self._look_at and response.size + len(data) >= self._look_at and self._cut_short(data):
+            return -1
         return self.write(data)
+
+    def _cut_short(self, data: bytes) -> bool:
+        """Ends a page if the rest is not worth loading."""
+        response, cutter, kept = self.response, self._cutter, b""
+        if self.plain:  # what came may still be compressed
+            self._look_at = 0
+        while cutter is not None and not kept and self._look_at and response.size + len(data) >= self._look_at:
+            kept = cutter.kept(self.request, self.lines, b"".join((*response.chunks, data))[: self._look_at])
+            self._look_at = cutter.next_look(self._look_at)
+        if not kept:
+            return False
+        self.memory.used += len(kept) - response.size
+        response.chunks[:], response.size = [kept], len(kept)
+        response.truncated = response.cut_short = True
+        return True
 
     def hear(self, kind: int, data: bytes) -> None:
         """Takes the request as libcurl sends it."""
@@ -178,8 +205,9 @@ def may_be_reached(request: Request, address: str) -> bool:
 class CurlFetcher:
     """A `Fetcher` for HTTP, FTP and Gopher."""
 
-    def __init__(self, settings: Settings, loop: Loop) -> None:
+    def __init__(self, settings: Settings, loop: Loop, cutter: "Cutter | None" = None) -> None:
         self._settings = settings
+        self._cutter = cutter
         self._loop = loop
         self._timer = loop.timer(self._on_time)
         self._multi = pycurl.CurlMulti()
@@ -383,7 +411,7 @@ class CurlFetcher:
     def _new_handle(self) -> Handle:
         settings = self._settings
         curl = pycurl.Curl()
-        handle = Handle(curl, settings.allow_private, self._memory, self._is_first)
+        handle = Handle(curl, settings.allow_private, self._memory, self._is_first, self._cutter)
         set_ = curl.setopt
         set_(pycurl.NOSIGNAL, 1)
         set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
@@ -392,7 +420,8 @@ class CurlFetcher:
         set_(pycurl.HTTPHEADER, _HEADERS)
         _take_encodings(curl, True)
         set_(pycurl.HEADERFUNCTION, handle.lines.append)
-        set_(pycurl.WRITEFUNCTION, handle.write_if_wanted if settings.skip_types else handle.write)
+        choosy = settings.skip_types or self._cutter is not None
+        set_(pycurl.WRITEFUNCTION, handle.write_if_wanted if choosy else handle.write)
         set_(pycurl.BUFFERSIZE, 128 * 1024)
         set_(pycurl.CONNECTTIMEOUT_MS, min(int(settings.connect_timeout * 1000), _LONGEST))
         set_(pycurl.TIMEOUT_MS, min(int(settings.fetch_timeout * 1000), _LONGEST))

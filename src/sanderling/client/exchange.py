@@ -19,6 +19,8 @@ def exchange_of(
     if response.lines:
         head = _archived_head(response.status, response.lines[0], headers, len(body))
     notes = b"fetchTimeMs: %d\r\nhopsFromSeed: %d\r\n" % (response.seconds * 1000, fetch.task.depth)
+    if response.cut_short:
+        notes += b"cutShort: off-topic\r\n"
     if purpose:
         notes += b"purpose: %b\r\n" % purpose.encode()
     return Exchange(

@@ -69,6 +69,7 @@ class Requests:
             private=_private(task.url, host),
             renderable=task.kind == Kind.PAGE,
             made_from=task.etag if task.etag.startswith(MADE_FROM) else "",
+            digest=task.digest,
         )
 
     def robots(self, url: str, host: PoliteHost) -> Request:

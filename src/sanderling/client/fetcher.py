@@ -29,6 +29,7 @@ class Request(NamedTuple):
     private: tuple[str, ...] = ()  # the private addresses that it may lead to
     renderable: bool = False  # it is for a page, which a browser may render
     made_from: str = ""  # what the page was made from when it was last rendered
+    digest: bytes = b""  # of the version that is stored, if there is one
 
     @property
     def id(self) -> int:
@@ -54,8 +55,8 @@ class Response:
     """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
 
     __slots__ = (
-        "address", "chunks", "crowded_out", "error", "hopeless", "host_is_dead", "lines", "not_rendered", "protocol",
-        "rendered", "seconds", "sent", "since", "size", "started", "status", "truncated",
+        "address", "chunks", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines", "not_rendered",
+        "protocol", "rendered", "seconds", "sent", "since", "size", "started", "status", "truncated",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -64,6 +65,7 @@ class Response:
         self.chunks: list[bytes] = []  # the body, decompressed
         self.size = 0
         self.truncated = False
+        self.cut_short = False  # truncated because its beginning is not on the topic
         self.error = ""  # why nothing came back, as a reason (`model.reasons`)
         self.crowded_out = False  # ended for lack of memory: the request is to be sent again, later
         self.hopeless = False  # another try would end the same way

@@ -9,6 +9,7 @@ from xxhash import xxh3_128_digest
 from sanderling.client.archive import Archive
 from sanderling.client.arrival import PERMANENT, REDIRECTS, Arrival, ParsedVisit, arrival_of, is_success, is_temporary
 from sanderling.client.contents import CHOKED, ContentReader, Detector, Read
+from sanderling.client.cutting import completes
 from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.keeping import body_filter, without_body
@@ -121,7 +122,7 @@ class Reader:
             status=response.status,
             at=response.since,
             size=response.size,
-            reason=read.reason or response.not_rendered,
+            reason=read.reason or response.not_rendered or (reason("cut-short") if response.cut_short else ""),
             mime=mime,
             charset=read.charset or charset or "",
             language=read.language,
@@ -141,6 +142,7 @@ class Reader:
             failed_extractors=failed,
             forms=list(read.forms),
             words=self._contents.vocabulary(read.words),
+            completes=bool(task.digest) and rendered is None and completes(body, task.digest),
         )
         if rendered is None:
             exchange = exchange_of(fetch, headers, body, mime)

@@ -27,6 +27,7 @@ def archived_fetch(
     response.started = response.since = exchange.at
     response.seconds = float(exchange.note("fetchtimems") or 0) / 1000
     response.truncated = "warc-truncated" in exchange.fields
+    response.cut_short = bool(exchange.note("cutshort"))
     head, body = _parts(exchange)
     response.status = int(head[0].split(b" ")[1]) if head else 200
     if is_temporary(response.status) or (exchange.is_revisit and task.stored is None and not exchange.conversion):

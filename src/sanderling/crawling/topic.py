@@ -19,6 +19,8 @@ def topic_of(settings: Settings, folder: Folder) -> Topic | None:
     if not settings.topic:
         if settings.order == "topic":
             raise UsageError("--order topic needs a topic: add --topic FILE or --topic 'some words'")
+        if settings.cut_short:
+            raise UsageError("--cut-short needs a topic: add --topic FILE or --topic 'some words'")
         return None
     if settings.topic == folder.topic.name:
         return read(folder.topic)

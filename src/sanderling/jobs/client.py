@@ -31,6 +31,7 @@ from sanderling.settings import Settings
 if TYPE_CHECKING:
     from sanderling.browser.fetcher import RenderingFetcher
     from sanderling.change.pixels import Decoder
+    from sanderling.client.cutting import Cutter
     from sanderling.topics.judging import Judge
 
 
@@ -77,11 +78,10 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
-        curl = CurlFetcher(settings, loop)
+        judge = topic_judge(welcome.topic)
+        curl = CurlFetcher(settings, loop, cutter_for(settings, judge, mark))
         renderer = renderer_for(settings, folder, loop, curl, archive)
-        reader = Reader(
-            settings, archive, mark, detector, user_extractors(settings, folder), topic_judge(welcome.topic)
-        )
+        reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder), judge)
         with closing(renderer or curl) as fetcher:
             Crawler(name, settings, line, loop, fetcher, reader, archive, renderer).run()
 
@@ -100,6 +100,15 @@ def renderer_for(
     from sanderling.browser.fetcher import RenderingFetcher
 
     return RenderingFetcher(program, settings, folder, loop, fetcher, archive)
+
+
+def cutter_for(settings: Settings, judge: "Judge | None", mark: Mark) -> "Cutter | None":
+    """What cuts pages short that are not on the topic, if they are to be."""
+    if judge is None or not settings.cut_short:
+        return None
+    from sanderling.client.cutting import Cutter
+
+    return Cutter(judge, settings.relatedness, mark)
 
 
 def user_extractors(settings: Settings, folder: Path) -> Extract | None:

@@ -60,6 +60,7 @@ SENTENCES = {
     "redirect-self": "redirects to itself",
     "unread": "kept unread: {}",
     "body-left-out": "read, but its body is not kept: {}",
+    "cut-short": "cut short: its beginning is not on the topic",
     "not-rendered": "kept as it was sent, not rendered: {}",
     "state-gone": "the events that led to this state of its page lead nowhere now",
     "state-needs-browser": "only a browser shows it: crawl with --render",

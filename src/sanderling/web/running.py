@@ -51,7 +51,7 @@ _CRAWLS_OWN = {
     "connections", "per_host", "delay", "delay_factor", "max_delay", "ignore_robots", "follow_nofollow", "user_agent",
     "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
     "low_speed_time", "retries", "retry_wait", "rules", "topic", "relatedness", "tunnel_depth", "min_harvest",
-    "topic_share",
+    "topic_share", "cut_short",
 }  # fmt: skip
 # The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or keep it busy with
 # one silent host. Durations are in seconds.

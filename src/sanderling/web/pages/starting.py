@@ -20,7 +20,7 @@ router = APIRouter()
 _ELSEWHERE = ("rules",)
 GROUPS = (
     ("What to follow", "By default, every link on the hosts of its start addresses.", ("scope", "order", "include", "exclude", "sitemaps")),
-    ("Topic", "Keep to a topic instead of a site. Name it in words, or give pages that are about it.", ("topic", "relatedness", "tunnel_depth", "min_harvest", "topic_share")),
+    ("Topic", "Keep to a topic instead of a site. Name it in words, or give pages that are about it.", ("topic", "relatedness", "tunnel_depth", "min_harvest", "topic_share", "cut_short")),
     ("When to stop", "By default, when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
     (
         "Manners",
