@@ -38,7 +38,16 @@ BLOCKABLE: Final = {
     "styles": ("Stylesheet",),
 }
 # Never answered: they bring no content, or never end.
-_POINTLESS: Final = ("Ping", "CSPViolationReport", "Prefetch", "Preflight", "Manifest", "EventSource", "WebSocket")
+_POINTLESS: Final = (
+    "Ping",
+    "CSPViolationReport",
+    "Prefetch",
+    "Preflight",
+    "Manifest",
+    "EventSource",
+    "WebSocket",
+    "Icon",
+)
 _METHODS: Final = ("GET", "HEAD", "POST")
 # Headers of a request that our fetcher sets, or that belong to the browser's own cache and connection.
 _OURS: Final = frozenset(
@@ -78,6 +87,12 @@ class Paused(msgspec.Struct, rename="camel"):
     frame_id: str = ""
     resource_type: str = ""
 
+    @property
+    def kind(self) -> str:
+        """The type of the request. The browser calls that of a page's icon, for its own use, `Other`."""
+        is_icon = self.resource_type == "Other" and self.request.headers.get("Accept", "").startswith("image/")
+        return "Icon" if is_icon else self.resource_type
+
 
 class Door:
     """Answers the requests of all pages of one client."""
@@ -98,7 +113,7 @@ class Door:
 
     def answer(self, load: PageLoad, paused: Paused, tell: Tell) -> None:
         """Answers one request of a page, now or later."""
-        url, kind = paused.request.url.partition("#")[0], paused.resource_type
+        url, kind = paused.request.url.partition("#")[0], paused.kind
         if kind == "Document" and paused.frame_id == load.frame:
             self._answer_document(load, paused, url, tell)
             return
@@ -200,7 +215,7 @@ class Door:
 
     def _objection(self, load: PageLoad, paused: Paused, url: str) -> str:
         """Why a request is not answered, if there is a reason that is known at once."""
-        kind = paused.resource_type
+        kind = paused.kind
         if kind in self._blocked or kind in _POINTLESS:
             return reason("blocked-type", kind)
         if not url.startswith(WEB) or paused.request.method not in _METHODS:
