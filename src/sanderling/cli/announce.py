@@ -69,7 +69,15 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="what to remember, never public (default: ~/.local/state/sanderling/announce)",
     )
     parser.add_argument("--once", action="store_true", help="scan, publish, tell and end")
+    _add_pages(parser)
+    _add_sources(parser)
+    _add_quiet_times(parser)
+    _add_receivers(parser)
+    _add_server(parser)
+    parser.set_defaults(run=run)
 
+
+def _add_pages(parser: argparse.ArgumentParser) -> None:
     pages = parser.add_argument_group("pages")
     pages.add_argument(
         "--map",
@@ -98,6 +106,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="how long a page has to be missing to be gone (default: 10s)",
     )
 
+
+def _add_sources(parser: argparse.ArgumentParser) -> None:
     source = parser.add_argument_group("other sources than files").add_mutually_exclusive_group()
     source.add_argument("--command", default="", help="a shell command that lists pages: a line each, URL and version")
     source.add_argument(
@@ -119,6 +129,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--no-events", action="store_true", help="scan again and again instead of using events of the file system"
     )
 
+
+def _add_quiet_times(parser: argparse.ArgumentParser) -> None:
     spare = parser.add_argument_group("sparing the machine (watching goes on; ranking and sitemap rest)")
     spare.add_argument(
         "--quiet", action="append", default=[], metavar="HH:MM-HH:MM", help="rest at these times (repeatable)"
@@ -127,6 +139,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--quiet-when", action="append", default=[], metavar="CONDITION", help="rest while this holds, such as 'load>2'"
     )
 
+
+def _add_receivers(parser: argparse.ArgumentParser) -> None:
     tell = parser.add_argument_group("telling others at once")
     tell.add_argument(
         "--push",
@@ -144,6 +158,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     tell.add_argument("--feed", action="append", default=[], metavar="URL", help="a feed of the site (repeatable)")
 
+
+def _add_server(parser: argparse.ArgumentParser) -> None:
     own = parser.add_argument_group("own server")
     own.add_argument(
         "--listen",
@@ -163,7 +179,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         metavar="TIME",
         help="how long a crawler may keep the site (default: 1h)",
     )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -73,21 +73,14 @@ def assemble(
     again, refresher, retry = purpose
     ledger = Ledger(store.counts())
     seeds = Seeds(store, settings, named)
-    if retry:
-        beginning.retry_failed(store, ledger)
-    beginning.revive_seeds(store, ledger, seeds, settings.max_depth)
+    beginning.call_back(store, ledger, seeds, settings, retry)
     hosts = Hosts(store)
-    network = Network(
-        _reached(settings, seeds),
-        settings.retry_wait,
-        refresher is not None,
-        refresher is None or not refresher.forever,
-    )
-    many_hosts = settings.scope in ("domain", "any")
     focus = Focus(settings.relatedness) if settings.topic else None
     harvest = Harvest(store, settings, topic, seeds.urls) if topic is not None else None
     tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus.rank) if focus else None
+    many_hosts = settings.scope in ("domain", "any")
     gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel, settings.hold)
+    network = _network(settings, seeds, refresher)
     allocator = Allocator(settings, gate.most_at_once, crew, seeds.private_addresses)
     outages = HostOutages(allocator, settings.host_patience, settings.retry_wait)
     backlog = Backlog(allocator, hosts, seeds)
@@ -97,7 +90,6 @@ def assemble(
     observer = Observer(store)
     asked = AskedPages(store, observer)
     limits = Limits(settings, ledger, allocator, collection, refresher, asked, again)
-    beginning.end_endless_waits(store)
     due_times = DueTimes(store)
     rescoping = Rescoping(store, allocator, gate)
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
@@ -108,21 +100,12 @@ def assemble(
         outages=outages, ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,
         asked=asked, rescoping=rescoping, collection=collection, refresher=refresher, forms=forms, again=again,
     )  # fmt: skip
-    beginning.load_queue(store, allocator, backlog, by_level=settings.max_depth is not None)
-    notice = ""
-    if again:
-        notice = beginning.visit_all_again(store, backlog, due_times, admission.reads_sitemaps)
-    elif refresher is not None:
-        beginning.begin_refresh(store, backlog, due_times, refresher)
-    beginning.take_up_asked(backlog, asked)
-    beginning.plant_seeds(store, ledger, seeds, admission, hosts, backlog)
-    rescoping.begin(seeds.scope, seeds.centres, settings, ordering.by_depth)
+    notices = beginning.begin(frontier, settings, hosts)
     detection = ChangeDetection(store, settings, folder.warcs)
     intake = Intake(
         store=store, settings=settings, ledger=ledger, allocator=allocator, gate=gate, seeds=seeds, hosts=hosts,
         admission=admission, backlog=backlog, frontier=frontier, observer=observer, detection=detection,
-        focus=focus, harvest=harvest,
-        forms=forms,
+        focus=focus, harvest=harvest, forms=forms,
         # A page that left the collection, or failed, may be in the queue again with versions of its own.
         returns=retry or collection is not None,
     )  # fmt: skip
@@ -137,9 +120,14 @@ def assemble(
     if refresher is not None:
         refresher.calls.heeded = observer.heeds
     return Parts(
-        ledger, allocator, observer, limits, detection, frontier, intake, visit_requests, told_pages,
-        [notice] if notice else [], harvest,
+        ledger, allocator, observer, limits, detection, frontier, intake, visit_requests, told_pages, notices,
+        harvest,
     )  # fmt: skip
+
+
+def _network(settings: Settings, seeds: Seeds, refresher: Refresher | None) -> Network:
+    gives_up = refresher is None or not refresher.forever
+    return Network(_reached(settings, seeds), settings.retry_wait, refresher is not None, gives_up)
 
 
 def _reached(settings: Settings, seeds: Seeds) -> Reached:

@@ -4,19 +4,20 @@ from collections import Counter
 from collections.abc import Iterable
 
 from sanderling import clock
-from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.due_times import DueTimes
+from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.rescope import new_hosts
 from sanderling.model import Kind, Reworked, State
 from sanderling.model.reasons import BY_SETTINGS, code_of
 from sanderling.refreshing.refresher import Refresher
-from sanderling.repository.store import FrontierStore, IntakeStore, ScopedUrl
+from sanderling.repository.store import FrontierStore, ScopedUrl, Store
 from sanderling.server.admission import Admission
 from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.hosts import Hosts
 from sanderling.server.seeds import Seeds, pages_among
+from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 
 LONGEST_RETRY = 120.0
@@ -24,13 +25,32 @@ LONGEST_RETRY = 120.0
 ROUND = "round"
 
 
-def retry_failed(store: IntakeStore, ledger: Ledger) -> None:
-    """Queues every page that failed."""
-    ledger.failed_retried()
-    store.retry_failed(ledger.counts)
+def call_back(store: Store, ledger: Ledger, seeds: Seeds, settings: Settings, retry: bool) -> None:
+    """Queues what the user wants to be tried once more, before anything is loaded from the queue."""
+    if retry:
+        ledger.failed_retried()
+        store.retry_failed(ledger.counts)
+    _revive_seeds(store, ledger, seeds, settings.max_depth)
+    _end_endless_waits(store)
 
 
-def revive_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds, max_depth: int | None) -> None:
+def begin(frontier: Frontier, settings: Settings, hosts: Hosts) -> list[str]:
+    """Fills the frontier with what the last run left and with the work of this one. Returns notices for the user."""
+    store, backlog, due_times, admission = frontier.store, frontier.backlog, frontier.due_times, frontier.admission
+    notice = ""
+    _load_queue(store, frontier.allocator, backlog, by_level=settings.max_depth is not None)
+    if frontier.again:
+        notice = _visit_all_again(store, backlog, due_times, admission.reads_sitemaps)
+    elif frontier.refresher is not None:
+        _begin_refresh(store, backlog, due_times, frontier.refresher)
+    # Pages that a person asked for and the last run did not get to.
+    backlog.add_all(frontier.asked.load())
+    plant_seeds(store, frontier.ledger, frontier.seeds, admission, hosts, backlog)
+    frontier.rescoping.begin(frontier.seeds.scope, frontier.seeds.centres, settings, frontier.ordering.by_depth)
+    return [notice] if notice else []
+
+
+def _revive_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds, max_depth: int | None) -> None:
     """Queues seeds that failed, and those that were not visited when they were only links.
 
     Who begins a crawl anew wants to know whether failed seeds can be reached now. And a URL that was too deep, out of
@@ -73,13 +93,13 @@ def _bring_nearer(store: FrontierStore, seeds: Iterable[int], max_depth: int | N
         found = store.tasks(list({link for id in nearer for link in memoryview(store.links_of(id)).cast("q")}))
 
 
-def end_endless_waits(store: FrontierStore) -> None:
+def _end_endless_waits(store: FrontierStore) -> None:
     """Has pages tried at once that would wait longer for a retry than any page does: the clock was set back."""
     now = clock.now()
     store.bring_forward(now, now + LONGEST_RETRY, visited=False)
 
 
-def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:
+def _load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_level: bool) -> None:
     """Announces what earlier runs left queued; `by_level` visits one depth after the other."""
     for host, queued in store.waiting():
         backlog.add(host, queued)
@@ -87,7 +107,7 @@ def load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by_
         allocator.add_depths(store.depths())
 
 
-def visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes, sitemaps: bool) -> str:
+def _visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes, sitemaps: bool) -> str:
     """Makes every visited page due now, and the sitemaps if they are read, unless a round was interrupted.
 
     Returns a notice for the user when it goes on with such a round.
@@ -110,18 +130,13 @@ def end_round(store: FrontierStore) -> None:
     store.note(ROUND, "")
 
 
-def begin_refresh(store: FrontierStore, backlog: Backlog, due_times: DueTimes, refresher: Refresher) -> None:
+def _begin_refresh(store: FrontierStore, backlog: Backlog, due_times: DueTimes, refresher: Refresher) -> None:
     """Leaves visits to the plan, and has sitemaps read first."""
     now = clock.now()
     store.forget_due()
     store.note(ROUND, "")
     due_times.ignore_visits_until(now)
     backlog.add_all(Counter(refresher.read_first(store.sitemaps(), now)).items())
-
-
-def take_up_asked(backlog: Backlog, asked: AskedPages) -> None:
-    """Announces the pages that a person asked for and the last run did not get to."""
-    backlog.add_all(asked.load())
 
 
 def plant_seeds(
