@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,7 +17,10 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.browser.chromium import CannotStart, chromium
 from tests.conftest import FAST, Run
+from tests.rendering.app import page
+from tests.rendering.rendering import browser
 from tests.servers import Answer, PageServer, links
 from tests.waiting import PATIENCE, until
 
@@ -24,6 +28,11 @@ PYWB = Path(sys.prefix, "replay", "bin")
 VALIDATED = (("ETag", '"one"'),)
 # Paths whose keys in an index are easily got wrong.
 ODD = ("/dir/", "/a//b", "/find?b=2&a=1", "/Upper/Case.HTML", "/~user/caf%C3%A9")
+APPLICATION = """
+const get = (name) => fetch(name).then((answer) => answer.text()).then((text) => (panel.textContent = text));
+get("/first.txt");
+tab.onclick = () => get("/second.txt");
+"""
 
 
 class Capture(NamedTuple):
@@ -63,8 +72,7 @@ def archive(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         shown |= {f"{server.origin}/changed": [b"<p>version 1</p>", b"<p>version 2</p>"]}
     (collection / "indexes").mkdir(parents=True)
     (collection / "archive").symlink_to(folder / "warc")
-    index = collection / "indexes" / "index.cdxj"
-    assert sanderling("export", folder, "--format", "cdxj", "-o", index).code == 0
+    assert sanderling("export", folder, "--format", "cdxj", "-o", index_of(place)).code == 0
     return place, shown
 
 
@@ -82,16 +90,91 @@ def test_every_capture_replays_in_pywb(archive: tuple[Path, dict[str, list[bytes
 
 def test_the_exported_index_has_the_keys_of_pywb(archive: tuple[Path, dict[str, list[bytes]]]) -> None:
     place, shown = archive
-    warcs = sorted((place / "crawl" / "warc").glob("*.warc.gz"))
-    made = subprocess.run(
-        [PYWB / "cdx-indexer", "--cdxj", "--sort", *warcs], capture_output=True, text=True, check=True
-    ).stdout
+    made = made_by_pywb(place / "crawl")
     theirs = {each for each in map(capture, made.splitlines()) if each.url in shown}
     assert {each for each in exported(place) if each.url in shown} == theirs
 
 
-def exported(place: Path) -> list[Capture]:
-    return [*map(capture, (place / "collections" / "all" / "indexes" / "index.cdxj").read_text().splitlines())]
+@pytest.fixture(scope="module")
+def rendered(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The same with a page that a browser rendered twice, with a state and screenshots, under both indexes."""
+    if not (PYWB / "wayback").exists():
+        pytest.skip("pywb is not installed in .venv/replay: `make test` installs it")
+    browser()
+    place = tmp_path_factory.mktemp("rendered")
+    folder = place / "crawl"
+    document = page(APPLICATION, "<p id=panel>Loading</p><button id=tab>Second</button>")
+    files = {f"/{name}.txt": Answer(f"The {name} text".encode(), "text/plain") for name in ("first", "second")}
+    with PageServer({"/App/?b=2&a=1": document, **files}) as server:
+        url = server.origin + "/App/?b=2&a=1"
+        always = (*FAST, "--render", "always", "--states", 2, "--screenshots", "--clients", 1)
+        assert sanderling("crawl", url, "-d", folder, *always).code == 0
+        assert [row["url"] for row in sanderling("pages", folder, "--states", "--json").lines] == [
+            url,
+            f"{url}#~click:%23tab",
+        ]
+        second = int(time.time())
+        until(lambda: int(time.time()) > second)
+        assert sanderling("crawl", "-d", folder, *always, "--again").code == 0
+    for name in ("all", "theirs"):
+        (place / "collections" / name / "indexes").mkdir(parents=True)
+        (place / "collections" / name / "archive").symlink_to(folder / "warc")
+    assert sanderling("export", folder, "--format", "cdxj", "-o", index_of(place)).code == 0
+    index_of(place, "theirs").write_text(made_by_pywb(folder))
+    return place, url
+
+
+def test_a_rendered_page_and_what_it_loaded_replay_in_pywb(rendered: tuple[Path, str]) -> None:
+    place, url = rendered
+    document, text, picture = b"<!doctype html>", b"The ", b"RIFF"
+    files = {url.partition("/App")[0] + name: text for name in ("/first.txt", "/second.txt")}
+    # What the browser made of the page is found beside it.
+    begins = {url: document, **files, f"urn:dom:{url}": document, f"urn:fullPage:{url}": picture}
+    with pywb(place) as home:
+        for name in ("all", "theirs"):
+            captures = [each for each in exported(place, name) if each.url in begins]
+            # The document was archived by both visits, the DOM by the first one alone: nothing changed.
+            times = Counter(each.url for each in captures)
+            assert [times[each] for each in begins if each not in files] == [2, 1, 1], name
+            assert all(times[each] >= 2 for each in files), name
+            for each in captures:
+                replayed = fetched(f"{home}/{name}/{each.at}id_/{each.url}")
+                assert replayed[: len(begins[each.url])].lower() == begins[each.url].lower(), (name, each)
+        newest = max(each.at for each in captures if each.url == url)
+        seen_again(f"{home}/all/{newest}/{url}")
+
+
+def seen_again(address: str) -> None:
+    """A reader sees the page, and what is behind its button."""
+    try:
+        with chromium() as reader:
+            reader.goto(address)
+            replayed = reader.frame_locator("#replay_iframe")
+            replayed.get_by_text("The first text").wait_for()
+            replayed.locator("#tab").click()
+            replayed.get_by_text("The second text").wait_for()
+    except CannotStart as error:
+        pytest.skip(f"Chromium cannot start here: {error}")
+
+
+def test_the_index_of_a_rendered_page_has_the_keys_of_pywb(rendered: tuple[Path, str]) -> None:
+    place, _ = rendered
+    assert set(exported(place)) == set(exported(place, "theirs"))
+
+
+def index_of(place: Path, name: str = "all") -> Path:
+    return place / "collections" / name / "indexes" / "index.cdxj"
+
+
+def made_by_pywb(folder: Path) -> str:
+    """The index that pywb itself makes of the archives of a crawl."""
+    warcs = sorted((folder / "warc").glob("*.warc.gz"))
+    command = [PYWB / "cdx-indexer", "--cdxj", "--sort", *warcs]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def exported(place: Path, name: str = "all") -> list[Capture]:
+    return [*map(capture, index_of(place, name).read_text().splitlines())]
 
 
 def capture(line: str) -> Capture:

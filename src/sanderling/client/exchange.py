@@ -37,6 +37,7 @@ def rendered_exchange(
     mime = response.value_of(b"content-type").partition(";")[0].strip().lower()
     # A state that was found behind its page was not asked for: its document is the one of the page.
     exchange = exchange_of(fetch, headers, response.body, mime, "same" if not response.sent else "")
+    exchange = exchange._replace(original=None)  # the record of the last visit has a DOM, and no document
     if unchanged:
         return exchange._replace(notes=exchange.notes + b"rendering: same\r\n")
     notes = b"".join(b"%b: %b\r\n" % (name.encode(), value.encode()) for name, value in rendered.notes)

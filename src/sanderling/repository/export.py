@@ -149,11 +149,11 @@ def jsonl(folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf) 
 
 
 def cdxj(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[bytes]:
-    """An index of all responses and revisits in the archives, sorted by reversed host name and path, then by time."""
+    """An index of all that can be replayed from the archives, sorted by reversed host name and path, then by time."""
     lines = []
     for name, record, content in _records(folder, store, left_out):
         fields = warc.fields_of(content)
-        if fields["warc-type"] in ("response", "resource", "revisit"):
+        if fields["warc-type"] in ("response", "resource", "revisit", "conversion"):
             lines.append(_cdxj_line(Stored(name, record.offset, record.length), fields, content))
     yield from (line + b"\n" for line in sorted(lines))
 

@@ -29,6 +29,9 @@ _SESSIONS = [
 def surt(url: str) -> str:
     """The key of a canonical URL."""
     parsed = can_ada.parse(url)
+    if parsed.protocol == "urn:":  # what was made of a page; its URL is part of the name
+        named = _escaped(_unescaped(parsed.pathname)).lower().removesuffix("/")
+        return f"urn:{named}{'?' * bool(parsed.search)}{_query(parsed.search[1:])}"
     labels = ",".join(reversed(_WWW.sub("", parsed.hostname.strip("[].")).split(".")))
     port = f":{parsed.port}" if parsed.port else ""
     query = _query(parsed.search[1:])

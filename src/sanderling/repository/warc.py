@@ -43,6 +43,9 @@ _SMALL = tuple(b"WARC/1.1\r\nWARC-Type: %b\r\n" % kind for kind in (b"request", 
 _REQUEST, _RESPONSE = b"application/http;msgtype=request", b"application/http;msgtype=response"
 _NOTES = b"application/warc-fields"
 SCREENSHOT = b"image/webp"
+# What a browser made of a page has names of its own: replay tools would else show it instead of the page. Other archives
+# name pictures of whole pages like this, too.
+DOM, PICTURE = b"urn:dom:", b"urn:fullPage:"
 # Of a conversion: what the headers of the page say to robots.
 _ROBOTS_TAG = "X-Robots-Tag"
 # As much of a record, packed and not, as its own fields ever take.
@@ -105,13 +108,13 @@ class WarcWriter:
         if made.truncated:
             about += b"WARC-Truncated: length\r\n"
         about += b"".join(b"%b: %b\r\n" % (_ROBOTS_TAG.encode(), value) for value in made.robots)
-        content = record(b"conversion", id, at, uri, b"text/html; charset=utf-8", (made.html,), about)
+        content = record(b"conversion", id, at, DOM + uri, b"text/html; charset=utf-8", (made.html,), about)
         packed = igzip_lib.compress(content, _BODY_LEVEL, igzip_lib.COMP_GZIP)
         stored = Stored(self.name, self._end, len(packed))
         self._append(packed)
         if made.screenshot:  # directly behind it: that is where it is looked for
             about = b"WARC-Refers-To: <%b>\r\n" % id
-            content = record(b"conversion", self._record_id(), at, uri, SCREENSHOT, (made.screenshot,), about)
+            content = record(b"conversion", self._record_id(), at, PICTURE + uri, SCREENSHOT, (made.screenshot,), about)
             self._append(packed_record(content))
         beside = b"WARC-Concurrent-To: <%b>\r\n" % id
         self._append_small(b"metadata", at, uri, _NOTES, made.notes, beside)
@@ -362,7 +365,8 @@ def parse(content: bytes) -> Archived:
         http_lines = http.split(b"\r\n")
         status = int(http_lines[0].split(b" ")[1])
         headers = _fields(http_lines[1:], lower=False)
-    return Archived(fields["warc-target-uri"], fields["warc-date"], status, headers, body)
+    url = fields["warc-target-uri"].removeprefix(DOM.decode())
+    return Archived(url, fields["warc-date"], status, headers, body)
 
 
 def _fields(lines: list[bytes], lower: bool = True) -> list[tuple[str, str]]:
