@@ -10,6 +10,7 @@ from PIL import Image
 from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.browser.screenshots import TALLEST, WIDEST
+from sanderling.client.fetcher import Rendered
 from sanderling.errors import Damaged
 from sanderling.model import Stored
 from sanderling.presenting.visual_difference import WIDTH, visual_difference
@@ -17,7 +18,7 @@ from sanderling.repository.screenshots import has_screenshot, screenshot_of
 from sanderling.urls import identity
 from tests.conftest import FAST, Run, listed
 from tests.rendering.app import page
-from tests.rendering.rendering import browser
+from tests.rendering.rendering import browser, renderer
 from tests.servers import PageServer
 from tests.web.served import running
 
@@ -85,6 +86,26 @@ def test_a_version_has_its_screenshot_in_the_archive(sanderling: Run, site: Page
         path: [row[fact] for fact in facts] for path, row in before.items()
     }
     assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_states_have_screenshots_of_their_own() -> None:
+    buttons = "<button id=tab>Blue</button><button id=more>Show more</button><p id=panel>Red words</p>"
+    script = """document.body.style.background = 'red';
+        tab.onclick = () => { panel.textContent = 'Blue words'; document.body.style.background = 'blue' };
+        more.onclick = () => { panel.insertAdjacentHTML('afterend', '<div style="height: 3000px">More words</div>'); more.remove() }"""
+    with PageServer({"/": page(script, buttons)}) as server, renderer(states=5, screenshots=True) as renders:
+        seen = renders.render(server.origin + "/").rendered
+        assert seen is not None and b"More words" in seen.html
+        grown = picture_of(seen)
+        assert is_near(grown, RED) and grown.height > 3000  # as its DOM, the picture has what came
+        url = next(url for url, _ in seen.found)
+        for _ in range(2):  # as it was found, and reached again by its path
+            state = renders.render(url).rendered
+            assert state is not None and b"Blue words" in state.html and is_near(picture_of(state), BLUE)
+
+
+def picture_of(rendered: Rendered) -> Image.Image:
+    return Image.open(io.BytesIO(rendered.screenshot))
 
 
 def test_without_the_setting_there_is_none(sanderling: Run, site: PageServer, tmp_path: Path) -> None:

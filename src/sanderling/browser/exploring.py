@@ -53,6 +53,9 @@ class StatefulPage(Protocol):
     async def read(self) -> bytes:
         """Its HTML."""
 
+    async def picture(self) -> bytes:
+        """A screenshot, empty if there is none. It may make the page change."""
+
     async def load(self) -> None:
         """Loads it again from the beginning."""
 
@@ -64,6 +67,7 @@ class StateFound(NamedTuple):
     html: bytes
     url: str  # the address that the page gave itself
     label: str  # the text of the element whose event led here
+    screenshot: bytes
 
 
 class Budget(NamedTuple):
@@ -80,24 +84,34 @@ class Budget(NamedTuple):
 class _Node:
     """A state while its events are tried."""
 
-    __slots__ = ("depth", "html", "label", "path", "url")
+    __slots__ = ("depth", "html", "label", "path", "screenshot", "url")
 
     def __init__(self, path: Path, depth: int, url: str, label: str, html: bytes) -> None:
         self.path, self.depth, self.url, self.label, self.html = path, depth, url, label, html
+        self.screenshot = b""
 
 
 class Explorer:
     """Explores one page. `page` has loaded and settled."""
 
-    def __init__(self, page: StatefulPage, html: bytes, budget: Budget, combine: bool = True, start: Path = ()) -> None:
+    def __init__(
+        self,
+        page: StatefulPage,
+        html: bytes,
+        budget: Budget,
+        combine: bool = True,
+        start: Path = (),
+        pictures: bool = False,
+    ) -> None:
         """`html` is the page as it is now, and `start` how it got there from its document.
 
-        With `combine` off, every event is triggered in every state.
+        With `combine` off, every event is triggered in every state. With `pictures`, states get screenshots.
         """
         self._root = _Node(start, 0, "", "", html)
         self._page = page
         self._budget = budget
         self._combine = combine
+        self._pictures = pictures
         self._blocks: set[int] = set()  # all that any state showed
         self._fruitless: Counter[str] = Counter()
         self._at: Path | None = start  # where the page is; None when nobody knows
@@ -111,9 +125,14 @@ class Explorer:
         return self._root.html
 
     @property
+    def screenshot(self) -> bytes:
+        """That of the page, if it grew."""
+        return self._root.screenshot
+
+    @property
     def states(self) -> list[StateFound]:
         """Its other states that were found."""
-        return [StateFound(each.path, each.html, each.url, each.label) for each in self._nodes]
+        return [StateFound(each.path, each.html, each.url, each.label, each.screenshot) for each in self._nodes]
 
     async def explore(self) -> None:
         """Looks for states until there are no more or the budget is spent. What was found until an error stays found."""
@@ -156,6 +175,7 @@ class Explorer:
             self._fruitless[candidate.key] = 0
             if seen.grew:
                 await self._grow(node, candidate, seen)
+                await self._show(node)
                 return True
             await self._follow(node, candidate, seen)
             return False
@@ -206,8 +226,10 @@ class Explorer:
             path = then(path, following.step)
             self._at, self._hash = path, seen.hash
             self._blocks |= seen.fresh
-            self._nodes.append(_Node(path, depth, seen.url, following.text, await self._page.read()))
-            if self._budget.is_over(len(self._nodes)):
+            found = _Node(path, depth, seen.url, following.text, await self._page.read())
+            self._nodes.append(found)
+            await self._show(found)
+            if self._budget.is_over(len(self._nodes)) or not await self._reach(found):
                 return
             key = following.key
             following = next((each for each in await self._page.candidates() if each.key == key), None)
@@ -222,6 +244,13 @@ class Explorer:
             if after.grew or not self._is_new(after):
                 return
             seen = after
+
+    async def _show(self, node: _Node) -> None:
+        """Takes the screenshot of a state. A page that notices that all of it was shown is loaded again."""
+        if self._pictures and await self._reach(node):
+            node.screenshot = await self._page.picture()
+            if (await self._page.look()).hash != self._hash:
+                self._at = None
 
     async def _trigger(self, step: Step) -> Seen | None:
         self.triggered += 1

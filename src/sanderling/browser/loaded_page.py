@@ -11,6 +11,7 @@ from sanderling.browser.exploring import Seen
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
 from sanderling.browser.rendering import bring, read, settle
+from sanderling.browser.screenshots import screenshot
 from sanderling.browser.scripts import script
 from sanderling.browser.tab import Tab, TimedOut
 from sanderling.settings import Settings
@@ -70,6 +71,9 @@ class LoadedPage:
 
     async def read(self) -> bytes:
         return (await read(self._tab, self.current, self.settings.max_body)).html
+
+    async def picture(self) -> bytes:
+        return await screenshot(self._tab)
 
     async def load(self, address: str = "") -> None:
         """Loads the page again, or another fragment of its document."""

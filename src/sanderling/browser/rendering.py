@@ -14,6 +14,7 @@ from sanderling.browser.sources import MadeFrom, digest_of, encode
 from sanderling.browser.tab import Tab, TimedOut
 from sanderling.client.fetcher import Rendered
 from sanderling.settings import Settings
+from sanderling.urls import is_state
 
 # A page has settled when its DOM has not changed for so long. In seconds.
 QUIET = 0.3
@@ -40,7 +41,8 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     if how in ("deadline", "interrupted"):
         tab.freeze()
     rendered = await read(tab, load, settings.max_body)
-    if settings.screenshots and tab.healthy:  # after it was read: a page may notice that all of it is shown
+    # After it was read: a page may notice that all of it is shown. A state gets its own, after its events.
+    if settings.screenshots and tab.healthy and not is_state(load.named):
         rendered = rendered._replace(screenshot=await screenshot(tab))
     notes = {
         "rendered": how,

@@ -20,7 +20,7 @@ class StateCache:
     def add(self, url: str, state: Rendered, document: Response) -> None:
         self._drop(url)
         self._kept[url] = state, document
-        self._size += len(state.html)
+        self._size += _size(state)
         while self._size > self._room:
             self._drop(next(iter(self._kept)))
 
@@ -37,4 +37,8 @@ class StateCache:
     def _drop(self, url: str) -> None:
         found = self._kept.pop(url, None)
         if found is not None:
-            self._size -= len(found[0].html)
+            self._size -= _size(found[0])
+
+
+def _size(state: Rendered) -> int:
+    return len(state.html) + len(state.screenshot)

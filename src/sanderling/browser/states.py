@@ -72,8 +72,8 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
         if not await follow(page, path):
             return Behind(Rendered(b"", gone=True), [])
         html, notes = await page.read(), _notes(rendered, load.named)
-        # The screenshot shows the page before the events.
-        return Behind(rendered._replace(html=html, notes=notes, made_from="", screenshot=b""), [])
+        picture = await page.picture() if settings.screenshots else b""
+        return Behind(rendered._replace(html=html, notes=notes, made_from="", screenshot=picture), [])
     states: list[tuple[str, Rendered]] = []
     found: list[tuple[str, str]] = []
     events = 0
@@ -81,11 +81,13 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
         until = time.monotonic() + settings.state_time
         route = fragment_of(load.address)
         start = (Step("route", route),) if route else ()
-        explorer = Explorer(page, rendered.html, Budget(settings.states, settings.state_depth, until), combine, start)
+        budget = Budget(settings.states, settings.state_depth, until)
+        explorer = Explorer(page, rendered.html, budget, combine, start, settings.screenshots)
         with suppress(TimedOut, Refused):  # what was found before is good
             await explorer.explore()
         # What events asked for is not among its sources, so the next visit has to try them again.
-        rendered = rendered._replace(html=explorer.html, made_from="")
+        picture = explorer.screenshot or rendered.screenshot
+        rendered = rendered._replace(html=explorer.html, made_from="", screenshot=picture)
         events = explorer.triggered
         for state in explorer.states:
             url = url_of(document_of(load.address), state.path)
@@ -101,7 +103,7 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
 def _as_rendered(state: StateFound, url: str, page: Rendered) -> Rendered:
     moved = with_fragment(state.url)
     canonical = moved if moved is not None and moved != document_of(url) else ""
-    return Rendered(state.html, _notes(page, url), canonical=canonical)
+    return Rendered(state.html, _notes(page, url), canonical=canonical, screenshot=state.screenshot)
 
 
 def _own_address(state: StateFound, load: PageLoad) -> str | None:
