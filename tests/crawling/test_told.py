@@ -10,7 +10,20 @@ from sanderling.crawling.assembly import Parts, Purpose, assemble
 from sanderling.errors import RunFailed
 from sanderling.freshness import trust
 from sanderling.freshness.sources import SourceRecord
-from sanderling.model import Commit, Found, NamedPage, NewUrl, Outcome, Reworked, Settled, State, Task, Told, Visit
+from sanderling.model import (
+    Commit,
+    Found,
+    HintedEvent,
+    NamedPage,
+    NewUrl,
+    Outcome,
+    Reworked,
+    Settled,
+    State,
+    Task,
+    Told,
+    Visit,
+)
 from sanderling.refreshing.calls import Calls
 from sanderling.repository.address import located
 from sanderling.repository.folder import Folder
@@ -101,6 +114,20 @@ def test_what_scope_excludes_is_not_queued(tmp_path: Path) -> None:
     parts = crawl(store, tmp_path, exclude=("/secret",))
     assert parts.told_pages.take_in(Told("indexnow", HOME, [page("secret")])) == ""
     assert store.known([page("secret").id])[page("secret").id][1] == State.EXCLUDED
+    store.close()
+
+
+@pytest.mark.parametrize("states", [0, 5])
+def test_hints_reach_the_visit_of_a_crawl_that_looks_for_states(tmp_path: Path, states: int) -> None:
+    store = SqliteStore(tmp_path / "sanderling.db")
+    parts = crawl(store, tmp_path, states=states)
+    hint = HintedEvent("click", "#next")
+    told = [page("fresh")._replace(events=(hint,)), page("plain")]
+    assert parts.told_pages.take_in(Told("report", HOME, told)) == ""
+    parts.allocator.join("c")
+    tasks = [task for host in parts.frontier.lease("c", 10) for task in host.tasks]
+    given = {task.url: task.events for task in tasks}
+    assert given == {f"{HOME}/": (), told[0].url: (hint,) if states else (), told[1].url: ()}
     store.close()
 
 

@@ -1,9 +1,20 @@
 """Reports of sites: read as far as they go beyond the last reading, and not believed when anything is wrong."""
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
-from sanderling.announcements import BadReport, Base, Change, Manifest, named_for, write_delta, write_manifest
+from sanderling.announcements import (
+    BadReport,
+    Base,
+    Change,
+    EventHint,
+    Manifest,
+    named_for,
+    write_delta,
+    write_manifest,
+)
 from sanderling.announcements.deltas import DeltaFile
 from sanderling.network.one_request import Answer
 from sanderling.refreshing import reports
@@ -25,10 +36,16 @@ class Published:
         self.manifest = Manifest("sanderling-announcement-1", SITE, "log", 0, NOW, NOW + 600, True, 3)
 
     def publish(
-        self, *names: str, secret: bytes = SECRET, site: str = SITE, at: float = NOW, **changes: object
+        self,
+        *names: str,
+        secret: bytes = SECRET,
+        site: str = SITE,
+        at: float = NOW,
+        pages: Sequence[Change] = (),
+        **changes: object,
     ) -> None:
         cursor = self.manifest.cursor + 1
-        pages = [Change(f"{site}{name}", "changed", at, cursor) for name in names]
+        pages = [*pages, *(Change(f"{site}{name}", "changed", at, cursor) for name in names)]
         delta = write_delta(cursor - 1, cursor, pages)
         self.files[delta.delta.name] = delta.content
         self.deltas.append(delta)
@@ -56,6 +73,20 @@ def site() -> Published:
     made = Published()
     made.publish("a", "b")
     return made
+
+
+def test_event_hints_become_events_on_elements(site: Published) -> None:
+    named = EventHint(("onclick", "onload"), ('div id="next"', "td", 'b id="x"] *, [y="'), "text.innerHTML", "more()")
+    strange = EventHint(("onmouseover",), ("p, *", '<p id="a">'), "", "x()")
+    cursor = site.manifest.cursor + 1
+    site.publish(pages=[Change(f"{SITE}c", "changed", NOW, cursor, hints=(named, named, strange))])
+    reading = ReportReader(AT, site.get).read(NOW)
+    assert reading is not None
+    assert {page.url: [*map(tuple, page.events)] for page in reading.pages} == {
+        f"{SITE}a": [],
+        f"{SITE}b": [],
+        f"{SITE}c": [("click", 'div[id="next"]'), ("click", "td[onclick]")],  # once each, and nothing else
+    }
 
 
 def test_only_what_is_new_is_read(site: Published) -> None:

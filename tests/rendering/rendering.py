@@ -15,7 +15,7 @@ from sanderling.browser.finding import find
 from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.fetcher import Request, Response
 from sanderling.client.loop import Loop
-from sanderling.model import Exchange, Stored
+from sanderling.model import Exchange, HintedEvent, Stored
 from sanderling.settings import Settings
 from tests.waiting import PATIENCE
 
@@ -63,9 +63,9 @@ class Renderer:
         self.fetcher = fetcher
         self.archive = archive
 
-    def start(self, url: str, trusted: bool = True) -> Response:
+    def start(self, url: str, trusted: bool = True, events: tuple[HintedEvent, ...] = ()) -> Response:
         private = ("127.0.0.1",) if trusted else ()
-        return self.fetcher.start(Request(url, trusted, 16 << 20, private=private, renderable=True))
+        return self.fetcher.start(Request(url, trusted, 16 << 20, private=private, renderable=True, events=events))
 
     def wait(self, *responses: Response) -> None:
         waiting, until = set(responses), time.monotonic() + PATIENCE

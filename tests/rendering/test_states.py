@@ -7,8 +7,10 @@ import pytest
 
 from sanderling.browser.event_path import Step, path_of, shown, then, url_of
 from sanderling.client.fetcher import Rendered
+from sanderling.model import HintedEvent
 from sanderling.urls import identity
 from tests.conftest import FAST, Run
+from tests.rendering.app import page
 from tests.rendering.rendering import Renderer, browser, renderer
 from tests.rendering.stateful import ROUTED, stateful
 from tests.servers import PageServer
@@ -78,6 +80,27 @@ def test_a_state_is_reached_again_by_its_path(birds: PageServer, explored: tuple
     assert "probe the sand" in again and "Pick a tab" not in again
     lost = renders.render(birds.origin + "/#~click:%23nowhere")
     assert lost.rendered is not None and lost.rendered.gone
+
+
+def test_hints_of_the_site_are_tried_first(birds: PageServer) -> None:
+    birds.table["/hinted"] = page(
+        """document.addEventListener('click', ({ target }) => {
+          if (target.id === 'quiet') shown.textContent = 'Only the site knows of this';
+          if (target.id === 'other') shown.textContent = 'Anybody finds this';
+          if (target.id === 'harm') fetch('/harm', { method: 'POST' }).then(() => (shown.textContent = 'Done'));
+        })""",
+        "<button id=other>Other</button><b id=quiet>Quiet</b><b id=harm>Delete it</b><p id=shown>Nothing yet</p>",
+    )
+    with renderer(**STATES | {"states": 1}) as renders:
+        for hinted in ((), ("quiet", "harm", "gone")):
+            events = tuple(HintedEvent("click", f'b[id="{id}"]') for id in hinted)
+            response = renders.start(birds.origin + "/hinted", events=events)
+            renders.wait(response)
+            assert response.rendered is not None
+            ((url, label),) = response.rendered.found
+            assert label == ("Quiet" if hinted else "Other")
+            assert ("Only the site" if hinted else "Anybody finds") in html_of(renders, url)
+    assert birds.requests["/harm"] == 0
 
 
 def test_routes_in_fragments_are_pages(birds: PageServer) -> None:

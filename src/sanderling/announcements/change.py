@@ -1,6 +1,7 @@
 """One page that is new, changed or gone, as a report says it."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Literal
 
 import msgspec
@@ -16,6 +17,10 @@ Share = Annotated[float, Meta(ge=0, le=1)]
 MOST_HINTS = 100
 
 
+# An element of a hint. Nothing else becomes part of a selector.
+_SOURCE = re.compile(r'(?P<tag>[a-z][\w-]*)(?: id="(?P<id>[^"\\\n]+)")?')
+
+
 class EventHint(msgspec.Struct, frozen=True, omit_defaults=True):
     """Events of a page that lead to one state of it: any of them, on any of the elements, does."""
 
@@ -23,6 +28,14 @@ class EventHint(msgspec.Struct, frozen=True, omit_defaults=True):
     sources: Annotated[tuple[Text, ...], Meta(max_length=MOST_HINTS)]  # elements, as in `div id="next"`
     target: Text  # what changes, as in `text.innerHTML`
     function: Text  # what is called, or the value that is assigned
+
+    def steps(self) -> Iterator[tuple[str, str]]:
+        """The events with selectors of their elements. What a page does when it loads, it does anyway."""
+        for event in self.events:
+            for source in self.sources if event != "onload" else ():
+                if found := _SOURCE.fullmatch(source):
+                    tag, id = found["tag"], found["id"]
+                    yield event.removeprefix("on"), f'{tag}[id="{id}"]' if id else f"{tag}[{event}]"
 
 
 class Change(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -1,7 +1,10 @@
-"""The events of a page that may show more of it: by listeners, delegated ones among them, and by roles and tags."""
+"""The events of a page that may show more of it: by listeners, delegated ones among them, by roles and tags, and by what
+its site says.
+"""
 
 import json
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -10,6 +13,7 @@ from sanderling.browser.devtools import Refused
 from sanderling.browser.event_path import Step
 from sanderling.browser.scripts import script
 from sanderling.browser.tab import Tab
+from sanderling.model import HintedEvent
 
 _LISTENED = frozenset(
     ("click", "dblclick", "mousedown", "mouseup", "pointerdown", "mouseover", "mouseenter", "pointerenter")
@@ -28,8 +32,11 @@ class Candidate(NamedTuple):
     text: str
 
 
-async def candidates(tab: Tab) -> list[Candidate]:
-    """What may be triggered on the page as it is now, in the order in which to try it."""
+async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[Candidate]:
+    """What may be triggered on the page as it is now, in the order in which to try it.
+
+    The site's `hints` come first. They are candidates like others: what does harm is not triggered.
+    """
     deadline = time.monotonic() + _PATIENCE
     try:
         context = await tab.world(deadline)
@@ -48,7 +55,7 @@ async def candidates(tab: Tab) -> list[Candidate]:
         call = {
             "functionDeclaration": script("events"),
             "executionContextId": context,
-            "arguments": [{"value": told}, *elements],
+            "arguments": [{"value": told}, {"value": hints}, *elements],
             "returnByValue": True,
         }
         result: msgspec.Raw = await tab.within(tab.call("Runtime.callFunctionOn", call), deadline)

@@ -57,7 +57,7 @@ class LoadedPage:
         return await self.look()
 
     async def candidates(self) -> list[Candidate]:
-        return await events.candidates(self._tab)
+        return await events.candidates(self._tab, self.current.hints)
 
     async def trigger(self, step: Step) -> bool:
         if step.event == "route":

@@ -28,6 +28,7 @@ class PageLoad:
         self.named = request.url  # with the fragment, which may name a state
         self.origin = origin(request.url)
         self.trusted, self.private = request.trusted, request.private
+        self.hints = request.events
         self.document = response
         self.frame = ""  # the id of its main frame
         self.loads = 0  # how often its document was asked for

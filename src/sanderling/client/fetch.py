@@ -70,6 +70,7 @@ class Requests:
             renderable=task.kind == Kind.PAGE,
             made_from=task.etag if task.etag.startswith(MADE_FROM) else "",
             digest=task.digest,
+            events=task.events,
         )
 
     def robots(self, url: str, host: PoliteHost) -> Request:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 from urllib.parse import quote
 
+from sanderling.model import HintedEvent
 from sanderling.model.reasons import reason
 from sanderling.network import names_private
 from sanderling.settings import Settings
@@ -30,6 +31,7 @@ class Request(NamedTuple):
     renderable: bool = False  # it is for a page, which a browser may render
     made_from: str = ""  # what the page was made from when it was last rendered
     digest: bytes = b""  # of the version that is stored, if there is one
+    events: tuple[HintedEvent, ...] = ()  # that show more of the page, as its site says
 
     @property
     def id(self) -> int:

@@ -8,6 +8,7 @@ from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.collection import PageCollection
 from sanderling.crawling.due_times import DueTimes
+from sanderling.crawling.event_hints import EventHints
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.harvest import Harvest
 from sanderling.crawling.host_outage import HostOutages
@@ -93,7 +94,8 @@ def assemble(
     due_times = DueTimes(store)
     rescoping = Rescoping(store, allocator, gate)
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
-    next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, again)
+    hints = EventHints()
+    next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, hints, again)
     forms = _forms(store, settings, seeds)
     frontier = Frontier(
         store=store, ledger=ledger, seeds=seeds, admission=admission, allocator=allocator, gate=gate, network=network,
@@ -115,7 +117,7 @@ def assemble(
     )  # fmt: skip
     told_pages = ToldPages(
         store=store, settings=settings, seeds=seeds, hosts=hosts, ledger=ledger, admission=admission, backlog=backlog,
-        observer=observer, refresher=refresher,
+        observer=observer, refresher=refresher, hints=hints,
     )  # fmt: skip
     if refresher is not None:
         refresher.calls.heeded = observer.heeds

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from sanderling import clock
 from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.collection import PageCollection
+from sanderling.crawling.event_hints import EventHints
 from sanderling.crawling.limits import Limits
 from sanderling.crawling.queued_urls import QueuedUrls
 from sanderling.model import State, Task
@@ -18,7 +19,7 @@ class NextTasks:
 
     def __init__(
         self, store: FrontierStore, queued: QueuedUrls, limits: Limits, collection: PageCollection | None,
-        refresher: Refresher | None, observer: Observer, asked: AskedPages, again: bool,
+        refresher: Refresher | None, observer: Observer, asked: AskedPages, hints: EventHints, again: bool,
     ) -> None:  # fmt: skip
         self._store = store
         self._queued = queued
@@ -27,10 +28,14 @@ class NextTasks:
         self._refresher = refresher
         self._observer = observer
         self._asked = asked
+        self._hints = hints
         self._again = again
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """Up to `count` tasks of a host, without those that are leased."""
+        return self._hints.give(self._take(host, count, leased))
+
+    def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         asked = self._asked.take(host, count, self._limits.new_leases_left(), leased)
         if len(asked) == count:
             return asked

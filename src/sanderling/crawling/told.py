@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from sanderling import clock
 from sanderling.clock import DAY
+from sanderling.crawling.event_hints import EventHints
 from sanderling.crawling.ledger import Ledger
 from sanderling.freshness.sources import TRIALS
 from sanderling.model import NamedPage, NoticeCommit, Reworked, State, Task, Told
@@ -48,6 +49,7 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
     backlog: Backlog
     observer: Observer
     refresher: Refresher | None
+    hints: EventHints
 
     def take_in(self, told: Told) -> str:
         """Commits a message; returns why not, when nothing of it is believed."""
@@ -55,6 +57,8 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             return objection
         host = identity(told.origin)
         now = clock.now()
+        if self.settings.states:
+            self.hints.hear(told.pages)
         record = self.observer.record_of(host, told.source)
         heeded = self.observer.heeds(host, told.source)
         pages = {page.id: page for page in told.pages}

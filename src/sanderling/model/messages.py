@@ -27,6 +27,13 @@ class Stored(NamedTuple):
     length: int
 
 
+class HintedEvent(NamedTuple):
+    """An event on an element."""
+
+    event: str  # as in `click`
+    selector: str
+
+
 class Task(NamedTuple):
     """One URL to visit."""
 
@@ -42,6 +49,7 @@ class Task(NamedTuple):
     digest: bytes = b""
     stored: Stored | None = None  # where the newest version is
     body: str = ""  # of a POST; empty for a GET
+    events: tuple[HintedEvent, ...] = ()  # that show more of the page, as its site says
 
 
 class Robots(Struct, frozen=True, array_like=True):
@@ -229,6 +237,7 @@ class NamedPage(NamedTuple):
     url: str
     what: Literal["new", "changed", "gone"]
     at: float
+    events: tuple[HintedEvent, ...] = ()  # that show more of it
 
 
 class Told(Struct, frozen=True, tag=True):

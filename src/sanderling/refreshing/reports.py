@@ -12,6 +12,7 @@ import msgspec
 from sanderling.announcements import (
     BadReport,
     Base,
+    Change,
     Manifest,
     Position,
     chain,
@@ -20,9 +21,10 @@ from sanderling.announcements import (
     read_delta,
     read_manifest,
 )
+from sanderling.announcements.change import MOST_HINTS
 from sanderling.clock import DAY
 from sanderling.documents import sitemaps
-from sanderling.model import Kind, NamedPage
+from sanderling.model import HintedEvent, Kind, NamedPage
 from sanderling.network.one_request import Answer
 from sanderling.urls import identity, origin
 
@@ -123,7 +125,8 @@ class ReportReader:
         for delta in steps:
             content = self._file(delta.name, delta.bytes, budget)
             for change in read_delta(delta, content, manifest.site, cursor or 0):
-                yield budget.page(NamedPage(identity(change.url), change.url, change.what, min(change.at + shift, now)))
+                at = min(change.at + shift, now)
+                yield budget.page(NamedPage(identity(change.url), change.url, change.what, at, _events(change)))
 
     def _base(self, base: Base, site: str, budget: "_Budget") -> Iterator[NamedPage]:
         """All pages of a site: its sitemap index, and the parts of it."""
@@ -154,6 +157,11 @@ class ReportReader:
     def _silence(self, reading: Reading, now: float) -> float:
         """Until when the silence of a report says something: until now, while its announcer is alive."""
         return min(now, reading.state.until) if reading.complete else 0.0
+
+
+def _events(change: Change) -> tuple[HintedEvent, ...]:
+    steps = {HintedEvent(*step): None for hint in change.hints for step in hint.steps()}
+    return tuple(steps)[:MOST_HINTS]
 
 
 class _Budget:

@@ -1,6 +1,7 @@
 // The elements on which an event may show more of the page. `heard` tells about elements with listeners of their own:
-// for each of `elements` the kind of event and where its handler is defined.
-(function (heard, ...elements) {
+// for each of `elements` the kind of event and where its handler is defined. `hints` are events and selectors that the
+// site names.
+(function (heard, hints, ...elements) {
   const NEVER = /\b(buy|order|pay|check ?out|purchase|add to (cart|basket)|delete|remove|erase|destroy|log ?(out|off|in)|sign ?(out|in|up)|register|send|submit|post|publish|reply|accept|agree|allow|consent|subscribe|unsubscribe|follow|like|vote|rate|report|flag|share|print|download|upload|save|edit|contact|book|donate|install|call|e-?mail|kaufen|bestellen|löschen|abmelden|anmelden|senden|akzeptieren|zustimmen|acheter|commander|supprimer|envoyer|accepter|comprar|eliminar|borrar|enviar|aceptar)\b/i;
   const GROWS = /\b(more|load|expand|all|older|mehr|alle|plus|más|еще|ещё|更多)\b|更多|もっと/i;
   const ROLES = "button,[role=button],[role=tab],[role=menuitem],[role=link],[role=treeitem],summary,[onclick],[ondblclick],[onmouseover],a:not([href]),a[href^='#'],a[href^='javascript:'],[aria-expanded],[aria-controls],[data-toggle],[data-bs-toggle]";
@@ -59,20 +60,23 @@
   };
   const found = [];
   const seen = new Set();
-  const take = (element, event, handlers) => {
+  const take = (element, event, handlers, hinted = false) => {
     const once = `${event} ${selector(element)}`;
     if (seen.has(once) || !allowed(element)) return;
     seen.add(once);
     const grows = GROWS.test(says(element).slice(0, 80));
-    found.push({ event, selector: selector(element), key: `${event}|${handlers}|${kind(element)}`, grows, text: text(element).slice(0, 80) });
+    found.push({ event, selector: selector(element), key: `${event}|${handlers}|${kind(element)}`, grows, hinted, text: text(element).slice(0, 80) });
   };
   const EVENTS = { click: "click", mousedown: "click", pointerdown: "click", mouseup: "click", dblclick: "dblclick", mouseover: "mouseover", mouseenter: "mouseover", pointerenter: "mouseover" };
+  const handlers = (element) => (listeners.get(element) ?? []).map(([, handler]) => handler).sort().join(",");
+  for (const [event, selector] of hints)
+    for (const element of [...document.querySelectorAll(selector)].slice(0, 100)) take(element, event, handlers(element), true);
   for (const [element, known] of listeners)
     for (const event of new Set(known.map(([name]) => EVENTS[name])))
-      if (event) take(element, event, known.map(([, handler]) => handler).sort().join(","));
+      if (event) take(element, event, handlers(element));
   for (const element of document.querySelectorAll(ROLES)) {
     const event = element.hasAttribute("ondblclick") ? "dblclick" : element.hasAttribute("onmouseover") && !element.hasAttribute("onclick") ? "mouseover" : "click";
-    take(element, event, (listeners.get(element) ?? []).map(([, handler]) => handler).sort().join(","));
+    take(element, event, handlers(element));
     if (found.length > 1000) break;
   }
   if (delegated) {
@@ -85,7 +89,7 @@
     }
   }
   // What only opens more of the same comes last: other events would have to be repeated on top of it.
-  found.sort((one, other) => one.grows - other.grows);
+  found.sort((one, other) => other.hinted - one.hinted || one.grows - other.grows);
   const page = document.scrollingElement;
   const scrolls = page && page.scrollHeight > innerHeight + 10;
   const boxes = [...document.querySelectorAll("div,ul,ol,main,section,tbody")].slice(0, 3000).filter((box) => box.scrollHeight > box.clientHeight + 10 && /auto|scroll/.test(getComputedStyle(box).overflowY));
