@@ -148,7 +148,7 @@ class ClusterCrew:
     def _link_machines(self) -> None:
         linked, now = {link.node.id for link in self._switchboard.links}, time.monotonic()
         for node in self._engine.nodes:
-            unwanted = node.name in self._refused or node.name in self._revoked.names
+            unwanted = not node.weight or node.name in self._refused or node.name in self._revoked.names
             if node.id not in linked and not unwanted and self._not_before.get(node.id, 0.0) <= now:
                 self._not_before.pop(node.id, None)
                 self._switchboard.open(self._named_once(node), self._engine.start(node, self._terms))

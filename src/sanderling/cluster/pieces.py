@@ -16,7 +16,9 @@ from sanderling.repository.warc import packed_record
 
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
-LEVEL = 3
+# Level and window were measured with the archives of four sites (`docs/cluster.md`). Each stream takes the memory of a
+# window at both ends.
+LEVEL, WINDOW_LOG = 7, 22
 
 
 class Packed(NamedTuple):
@@ -32,7 +34,8 @@ class Packer:
         if compress:
             import zstandard
 
-            self._stream = zstandard.ZstdCompressor(level=LEVEL).compressobj()
+            how = zstandard.ZstdCompressionParameters.from_level(LEVEL, window_log=WINDOW_LOG)
+            self._stream = zstandard.ZstdCompressor(compression_params=how).compressobj()
             self._flush = zstandard.COMPRESSOBJ_FLUSH_BLOCK
 
     def pack(self, part: bytes) -> Packed:
