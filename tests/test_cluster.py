@@ -14,7 +14,7 @@ import pytest
 
 from sanderling.cluster.credentials import FOLDER
 from sanderling.cluster.engine import Engine
-from sanderling.cluster.messages import Terms, encode
+from sanderling.cluster.messages import MachineTerms, encode
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.crawling import remote
 from sanderling.model import Live
@@ -91,7 +91,7 @@ def lines(engine: Engine, tmp_path: Path) -> Iterator[Lines]:
         spools: list[str] = []
         switchboard.on_greeting = lambda link, greeting: spools.append(greeting.spool)
         (there,) = [each for each in engine.nodes if each.name == "one"]
-        link = switchboard.open(there, engine.start(there, encode(Terms(60.0))))
+        link = switchboard.open(there, engine.start(there, encode(MachineTerms(60.0))))
         until(lambda: switchboard.poll(0.1) and spools)
         yield Lines(switchboard, lambda: callers.enter_context(closing(ExpectedLine(link, Path(spools[0])))))
 

@@ -108,3 +108,12 @@ def test_nothing_from_outside_selects_python_objects() -> None:
 def test_what_the_package_exports_exists() -> None:
     for name in sanderling.__all__:
         assert getattr(sanderling, name)
+
+
+def test_a_class_has_a_name_of_its_own() -> None:
+    places: dict[str, list[str]] = {}
+    for path in FILES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(PACKAGE)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}

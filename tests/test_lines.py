@@ -15,7 +15,7 @@ import pytest
 from sanderling.client.line import ServerLine
 from sanderling.client.socket_line import SocketLine
 from sanderling.clock import RemoteClock
-from sanderling.cluster.messages import Terms
+from sanderling.cluster.messages import MachineTerms
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.model import (
     PROTOCOL,
@@ -59,7 +59,7 @@ def over_a_socket(folder: Path) -> Iterator[Lines]:
 def over_a_machine(folder: Path) -> Iterator[Lines]:
     """A machine of a cluster is between client and server; every call is made twice."""
     with (
-        closing(LocalMachine(Terms(60.0))) as machine,
+        closing(LocalMachine(MachineTerms(60.0))) as machine,
         closing(ClusterSwitchboard(folder, patience=60.0)) as switchboard,
         ExitStack() as callers,
     ):

@@ -6,10 +6,10 @@ import pytest
 from sanderling.announcements import (
     BadReport,
     Base,
-    Change,
     EventHint,
     Manifest,
     Position,
+    ReportedChange,
     chain,
     combined,
     file_of_report,
@@ -30,8 +30,8 @@ SECRET = bytes(range(32))
 NOW = 2_000_000_000.0
 
 
-def change(path: str, cursor: int, **more: object) -> Change:
-    return msgspec.convert({"url": SITE + path, "what": "changed", "at": NOW, "cursor": cursor, **more}, Change)
+def change(path: str, cursor: int, **more: object) -> ReportedChange:
+    return msgspec.convert({"url": SITE + path, "what": "changed", "at": NOW, "cursor": cursor, **more}, ReportedChange)
 
 
 def manifest(**changed: object) -> Manifest:
@@ -131,10 +131,10 @@ def test_a_delta_that_was_not_signed_or_leaves_the_site_is_refused() -> None:
         "",
         "x" * 9000,
     ):
-        file = write_delta(6, 7, [Change(url, "new", NOW, 7)])
+        file = write_delta(6, 7, [ReportedChange(url, "new", NOW, 7)])
         with pytest.raises(BadReport, match="outside"):
             read_delta(file.delta, file.content, SITE)
-    file = write_delta(6, 7, [Change("https://example.org/blog/../admin", "new", NOW, 7)])
+    file = write_delta(6, 7, [ReportedChange("https://example.org/blog/../admin", "new", NOW, 7)])
     with pytest.raises(BadReport, match="outside"):
         read_delta(file.delta, file.content, SITE + "blog/")
     file = write_delta(6, 7, [change("a", 9)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from sanderling import clock
-from sanderling.announcements import Change, Position, chain, read_delta, read_manifest
+from sanderling.announcements import Position, ReportedChange, chain, read_delta, read_manifest
 from sanderling.announcements.manifest import Manifest, position
 from sanderling.announcer.announcer import Announcer
 from sanderling.announcer.assembly import SiteOptions, assemble
@@ -39,7 +39,7 @@ class ReportReader:
         parts = [(self.folder / entry.url.rpartition("/")[2]).read_bytes() for entry in index]
         return {entry.url: entry.modified for part in parts for entry in read_sitemap(part)}
 
-    def news(self) -> list[Change]:
+    def news(self) -> list[ReportedChange]:
         """What changed since the last time; nothing the first time."""
         manifest = self.manifest()
         before, self.at = self.at, position(manifest)

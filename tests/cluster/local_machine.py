@@ -7,19 +7,19 @@ from concurrent.futures import Future
 from pathlib import Path
 
 from sanderling.client.socket_line import SocketLine
-from sanderling.cluster.engine import Gone, Node
+from sanderling.cluster.engine import ClusterNode, Gone
 from sanderling.cluster.link import MachineLink
 from sanderling.cluster.machine import Machine
-from sanderling.cluster.messages import Terms, encode
+from sanderling.cluster.messages import MachineTerms, encode
 from sanderling.model import Hello, Welcome
 
-HERE = Node("id", "here", 1.0, here=True)
+HERE = ClusterNode("id", "here", 1.0, here=True)
 
 
 class LocalMachine:
     """What the engine's actor is, with faults that a test chooses."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: MachineTerms) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -64,7 +64,7 @@ class LocalMachine:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
 
-async def _make(terms: Terms) -> Machine:
+async def _make(terms: MachineTerms) -> Machine:
     return Machine(encode(terms))
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from sanderling.cluster.landing import BadPiece, Landing
-from sanderling.cluster.messages import Piece
+from sanderling.cluster.messages import ArchivePiece
 from sanderling.cluster.pieces import Packed, Packer, Unpacker
 from sanderling.cluster.spool import Spool, clear_up
 from sanderling.model import Exchange, Found, Outcome, Report, Stored, Visit
@@ -126,7 +126,7 @@ def test_archives_are_removed_when_they_are_sent_and_followed_by_others() -> Non
     spool = Spool({})
     try:
         writer = WarcWriter(spool.warcs, CLIENT, rotate_at=4000, place=spool._new)
-        sent: list[Piece] = []
+        sent: list[ArchivePiece] = []
         for number in range(4):
             writer.add(exchange(number))
             sent += spool.pieces(CLIENT, writer.flush(), Packer(compress=False))

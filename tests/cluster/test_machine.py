@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.cluster.credentials import FOLDER, Revoked
-from sanderling.cluster.messages import Ended, Start, Terms, encode
+from sanderling.cluster.messages import Ended, MachineTerms, Start, encode
 from sanderling.cluster.numbering import InOrder, Unacknowledged
 from sanderling.cluster.placement import placed
 from sanderling.cluster.switchboard import ClusterSwitchboard
@@ -21,7 +21,7 @@ from tests.waiting import until
 @contextmanager
 def connected(folder: Path, fence: float, patience: float) -> Iterator[tuple[LocalMachine, ClusterSwitchboard]]:
     with (
-        closing(LocalMachine(Terms(fence))) as machine,
+        closing(LocalMachine(MachineTerms(fence))) as machine,
         closing(ClusterSwitchboard(folder, patience)) as switchboard,
     ):
         switchboard.open(HERE, machine)

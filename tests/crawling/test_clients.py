@@ -15,7 +15,7 @@ from sanderling.crawling.control import Control
 from sanderling.crawling.opening import new_archives, socket_in
 from sanderling.model import PROTOCOL, Command, Hello, Lease, Recall, Report, State, Stop, Welcome
 from sanderling.processes import entry_points
-from sanderling.processes.crew import Crew
+from sanderling.processes.crew import LocalCrew
 from sanderling.processes.marker import Marker, marker_path
 from sanderling.server.socket_switchboard import SocketSwitchboard
 from sanderling.server.switchboard import ClientLine
@@ -57,7 +57,7 @@ class Crowd:
         def client(name: str) -> list[str]:
             return entry_points.command("client", name, socket_in(path), path / "warc", marker_path(path, name))
 
-        crew = Crew(size, client, path)
+        crew = LocalCrew(size, client, path)
         self.clients = Clients(
             crew, switchboard, self.crawl.store, parts.ledger, parts.allocator, parts.frontier, self.control, path / "warc",
         )  # type: ignore[arg-type]  # fmt: skip

@@ -1,11 +1,11 @@
 """The experiment with forms: the strategy of crawls beats the others, and its estimate is near the truth."""
 
-from sanderling.lab.forms import STRATEGIES, Engine, Setting, templates, texts
+from sanderling.lab.forms import STRATEGIES, DatabaseForm, HiddenDatabase, templates, texts
 
 
 def test_ours_needs_far_fewer_queries_than_the_most_frequent_word_first() -> None:
-    setting = Setting("small", 600, 30, 30)
-    engine = Engine(texts(setting.records, 1), 1)
+    setting = HiddenDatabase("small", 600, 30, 30)
+    engine = DatabaseForm(texts(setting.records, 1), 1)
     courses = {name: STRATEGIES[name](engine, setting, 80) for name in ("oracle", "ours", "frequent", "random")}
     reached = {name: course.reached[min(50, len(course.reached)) - 1] for name, course in courses.items()}
     assert reached["oracle"] > reached["ours"] > 1.25 * max(reached["frequent"], reached["random"])

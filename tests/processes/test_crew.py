@@ -9,11 +9,11 @@ import pytest
 
 from sanderling.errors import RunFailed
 from sanderling.processes import crew as room
-from sanderling.processes.crew import HOPELESS, Crew
+from sanderling.processes.crew import HOPELESS, LocalCrew
 from sanderling.processes.entry_points import command
 
 
-class Doomed(Crew):
+class Doomed(LocalCrew):
     """For clients that find no server."""
 
     def close(self) -> None:
@@ -50,7 +50,7 @@ def test_a_member_that_never_came_to_work_is_not_waited_for(tmp_path: Path) -> N
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(str(tmp_path / "s"))
         listening.listen()  # and there is no server
-        crew = Crew(2, lonely(tmp_path / "s"), tmp_path)
+        crew = LocalCrew(2, lonely(tmp_path / "s"), tmp_path)
         crew.fill()
         members = list(crew._members.values())
         crew.disband(patience=3600.0, at_work=set())

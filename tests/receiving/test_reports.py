@@ -8,9 +8,9 @@ import pytest
 from sanderling.announcements import (
     BadReport,
     Base,
-    Change,
     EventHint,
     Manifest,
+    ReportedChange,
     named_for,
     write_delta,
     write_manifest,
@@ -41,11 +41,11 @@ class Published:
         secret: bytes = SECRET,
         site: str = SITE,
         at: float = NOW,
-        pages: Sequence[Change] = (),
+        pages: Sequence[ReportedChange] = (),
         **changes: object,
     ) -> None:
         cursor = self.manifest.cursor + 1
-        pages = [*pages, *(Change(f"{site}{name}", "changed", at, cursor) for name in names)]
+        pages = [*pages, *(ReportedChange(f"{site}{name}", "changed", at, cursor) for name in names)]
         delta = write_delta(cursor - 1, cursor, pages)
         self.files[delta.delta.name] = delta.content
         self.deltas.append(delta)
@@ -79,7 +79,7 @@ def test_event_hints_become_events_on_elements(site: Published) -> None:
     named = EventHint(("onclick", "onload"), ('div id="next"', "td", 'b id="x"] *, [y="'), "text.innerHTML", "more()")
     strange = EventHint(("onmouseover",), ("p, *", '<p id="a">'), "", "x()")
     cursor = site.manifest.cursor + 1
-    site.publish(pages=[Change(f"{SITE}c", "changed", NOW, cursor, hints=(named, named, strange))])
+    site.publish(pages=[ReportedChange(f"{SITE}c", "changed", NOW, cursor, hints=(named, named, strange))])
     reading = ReportReader(AT, site.get).read(NOW)
     assert reading is not None
     assert {page.url: [*map(tuple, page.events)] for page in reading.pages} == {

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.browser.sources import LONGEST, MOST_SOURCES, MadeFrom, Source, decode, encode
+from sanderling.browser.sources import LONGEST, MOST_SOURCES, MadeFrom, PageSource, decode, encode
 from sanderling.client.fetcher import Request, Response
 from tests.conftest import FAST, Run, listed
 from tests.rendering.app import SCRIPT, app, content, page
@@ -109,7 +109,7 @@ def test_a_crawl_spares_revisits_and_says_so(sanderling: Run, site: PageServer, 
 
 
 def test_what_is_stored_is_bounded_and_read_with_care() -> None:
-    made = MadeFrom(b"12345678", (Source("https://example.org/a", b"87654321", '"v1"', "", True),))
+    made = MadeFrom(b"12345678", (PageSource("https://example.org/a", b"87654321", '"v1"', "", True),))
     assert decode(encode(made)) == made
     assert not encode(made._replace(sources=made.sources * (MOST_SOURCES + 1)))
     assert len(encode(made)) < LONGEST

@@ -13,7 +13,7 @@ from sanderling.settings import Webhook, dump, load, read_value
 from sanderling.telling.post import post
 from sanderling.telling.record import DeliveryRecord, enrol, read, write
 from sanderling.telling.secret import secret_of
-from sanderling.telling.webhook import LONGEST_PAUSE, DeliveryAnswer, Message, headers, message, pause
+from sanderling.telling.webhook import LONGEST_PAUSE, DeliveryAnswer, WebhookMessage, headers, message, pause
 from tests.servers import closed
 from tests.telling.endpoint import Endpoint
 from tests.telling.versions import version
@@ -29,7 +29,7 @@ def test_the_same_changes_have_the_same_id() -> None:
 
 def test_the_signature_is_that_of_standard_webhooks() -> None:
     """The example of the specification's reference libraries."""
-    sent = Message("msg_p5jXN8AQM9LWM0D4loKWxJek", b'{"test": 2432232314}')
+    sent = WebhookMessage("msg_p5jXN8AQM9LWM0D4loKWxJek", b'{"test": 2432232314}')
     signed = headers(sent, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", 1614265330.9)
     assert signed["webhook-timestamp"] == "1614265330"
     assert signed["webhook-signature"] == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="

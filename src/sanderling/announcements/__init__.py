@@ -14,7 +14,7 @@ A crawler reads the manifest (`read_manifest`), asks which deltas lead from its 
 these (`read_delta`), or the sitemap when its cursor is too old. Everything it reads may be the work of an enemy.
 """
 
-from sanderling.announcements.change import Change, EventHint, combined
+from sanderling.announcements.change import EventHint, ReportedChange, combined
 from sanderling.announcements.deltas import Delta, chain, read_delta, write_delta
 from sanderling.announcements.discovery import MANIFEST, WELL_KNOWN, file_of_report, in_robots, robots_lines
 from sanderling.announcements.failures import BadReport
@@ -26,11 +26,11 @@ __all__ = [
     "WELL_KNOWN",
     "BadReport",
     "Base",
-    "Change",
     "Delta",
     "EventHint",
     "Manifest",
     "Position",
+    "ReportedChange",
     "chain",
     "combined",
     "file_of_report",

@@ -38,7 +38,7 @@ class EventHint(msgspec.Struct, frozen=True, omit_defaults=True):
                     yield event.removeprefix("on"), f'{tag}[id="{id}"]' if id else f"{tag}[{event}]"
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True):
+class ReportedChange(msgspec.Struct, frozen=True, omit_defaults=True):
     """The newest state of a page within a delta."""
 
     url: str

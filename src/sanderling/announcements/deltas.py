@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from sanderling.announcements.change import Change
+from sanderling.announcements.change import ReportedChange
 from sanderling.announcements.failures import BadReport
 from sanderling.announcements.naming import is_named_for, named_for
 from sanderling.urls import canonical
@@ -20,7 +20,7 @@ MOST_LINES = 50_000
 MOST_BYTES = 32 * 1024**2
 
 _encoder = msgspec.json.Encoder()
-_decoder = msgspec.json.Decoder(Change)
+_decoder = msgspec.json.Decoder(ReportedChange)
 
 
 class Delta(msgspec.Struct, frozen=True, order=True, array_like=True):
@@ -38,7 +38,7 @@ class DeltaFile(NamedTuple):
     content: bytes
 
 
-def write_delta(after: int, to: int, changes: Iterable[Change]) -> DeltaFile:
+def write_delta(after: int, to: int, changes: Iterable[ReportedChange]) -> DeltaFile:
     """A file of changes in the order of their cursors: the last of each page counts. The best rank stands first."""
     last = {change.url: change for change in changes}
     lines = [_encoder.encode(each) for each in sorted(last.values(), key=lambda each: (-each.rank, each.url))]
@@ -48,7 +48,7 @@ def write_delta(after: int, to: int, changes: Iterable[Change]) -> DeltaFile:
     )
 
 
-def read_delta(delta: Delta, content: bytes, site: str, after: int = 0) -> list[Change]:
+def read_delta(delta: Delta, content: bytes, site: str, after: int = 0) -> list[ReportedChange]:
     """The changes after a cursor, best rank first, with URLs in canonical form.
 
     Raises BadReport when the file is not what the manifest signed, or when it names URLs outside the site.
@@ -61,7 +61,7 @@ def read_delta(delta: Delta, content: bytes, site: str, after: int = 0) -> list[
     return [change for line in lines if (change := _read(line, delta, site)).cursor > after]
 
 
-def _read(line: bytes, delta: Delta, site: str) -> Change:
+def _read(line: bytes, delta: Delta, site: str) -> ReportedChange:
     try:
         change = _decoder.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 from sanderling import clock
 from sanderling.announcer.flag import Flag, Taken
-from sanderling.announcer.memory import Memory
+from sanderling.announcer.memory import SiteMemory
 from sanderling.announcer.publishing import HEARTBEAT, Publisher
 from sanderling.announcer.pushing import Push, PushRequest, feeds_among, indexnow, websub
 from sanderling.announcer.quiet import Quiet
@@ -39,7 +39,7 @@ class Source(Protocol):
     def close(self) -> None: ...
 
 
-class Reach(NamedTuple):
+class Receivers(NamedTuple):
     """Whom to tell, beside the report."""
 
     pushes: list[Push]
@@ -50,7 +50,7 @@ class Reach(NamedTuple):
 
 class Announcer:
     def __init__(
-        self, site: str, memory: Memory, source: Source, publisher: Publisher, reach: Reach, flag: Flag, quiet: Quiet,
+        self, site: str, memory: SiteMemory, source: Source, publisher: Publisher, reach: Receivers, flag: Flag, quiet: Quiet,
         linked: Callable[[], frozenset[str]], say: Callable[[str], None],
     ) -> None:  # fmt: skip
         self.site = site

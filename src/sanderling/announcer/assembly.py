@@ -10,12 +10,12 @@ from pathlib import Path
 import msgspec
 
 from sanderling.announcements.discovery import WELL_KNOWN
-from sanderling.announcer.announcer import Announcer, Reach, Source
+from sanderling.announcer.announcer import Announcer, Receivers, Source
 from sanderling.announcer.flag import LONGEST, Flag, Taken
 from sanderling.announcer.folder import GONE_AFTER, FolderSource
 from sanderling.announcer.linked import linked_by
 from sanderling.announcer.listing import CommandLister, GitLister, Lister, ListSource, SqlLister
-from sanderling.announcer.memory import Memory
+from sanderling.announcer.memory import SiteMemory
 from sanderling.announcer.pages import PageMap, rule_of
 from sanderling.announcer.publishing import Publisher
 from sanderling.announcer.pushing import Post, Push, PushAddress
@@ -54,13 +54,13 @@ def assemble(options: SiteOptions, post: Post, say: Callable[[str], None], wake:
     pages = (
         PageMap(options.site, types, rules, feeds) if options.types else PageMap(options.site, rules=rules, extra=feeds)
     )
-    memory = Memory(options.state / "announcer.db", options.site)
+    memory = SiteMemory(options.state / "announcer.db", options.site)
     _start_anew_if_other(memory, options, say)
     report = options.report or options.folder / WELL_KNOWN
     key = memory.fact("indexnow_key", secrets.token_hex(16))
     source = _source(options, pages, memory, report, key, say, wake)
     publisher = Publisher(memory, options.site, source.url_of, report, _report_url(options), _secret(options.state))
-    reach = Reach([], key, f"{options.site}{key}.txt", feeds)
+    reach = Receivers([], key, f"{options.site}{key}.txt", feeds)
     for address in options.pushes:
         reach.pushes.append(Push(address, post, say, wake))
     if any(address.kind == "indexnow" for address in options.pushes):
@@ -72,7 +72,7 @@ def assemble(options: SiteOptions, post: Post, say: Callable[[str], None], wake:
 
 
 def _source(
-    options: SiteOptions, pages: PageMap, memory: Memory, report: Path, key: str, say: Callable[[str], None],
+    options: SiteOptions, pages: PageMap, memory: SiteMemory, report: Path, key: str, say: Callable[[str], None],
     wake: Callable[[], None],
 ) -> Source:  # fmt: skip
     lister: Lister | None = None
@@ -93,7 +93,7 @@ def _source(
     )  # fmt: skip
 
 
-def _start_anew_if_other(memory: Memory, options: SiteOptions, say: Callable[[str], None]) -> None:
+def _start_anew_if_other(memory: SiteMemory, options: SiteOptions, say: Callable[[str], None]) -> None:
     """What is a page, and what of it counts, decides about every hash: with another answer none can be compared."""
     asked = (options.maps, options.types, options.ignore, options.command, options.sql, options.git, options.feeds)
     fingerprint = sha256(repr(asked).encode()).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any
 from sanderling import clock
 from sanderling.announcer.content import read
 from sanderling.announcer.dirty import QUIET, SHORT, DirtyPaths
-from sanderling.announcer.memory import Memory, PageRow
+from sanderling.announcer.memory import AnnouncedPage, SiteMemory
 from sanderling.announcer.pages import PageMap, depth
 from sanderling.announcer.recording import PageState, record, record_gone
 from sanderling.announcer.scanning import FileSeen, Walk, compared
@@ -29,7 +29,7 @@ Say = Callable[[str], None]
 
 class FolderSource:
     def __init__(
-        self, root: str, pages: PageMap, memory: Memory, say: Say, wake: Callable[[], None], *,
+        self, root: str, pages: PageMap, memory: SiteMemory, say: Say, wake: Callable[[], None], *,
         events: bool = True, ignored: list[Any] | None = None, outside: tuple[bytes, ...] = (), every: float = 0.0,
         gone_after: float = GONE_AFTER,
     ) -> None:  # fmt: skip
@@ -146,7 +146,7 @@ class FolderSource:
     def url_of(self, path: bytes) -> str | None:
         return None if path.startswith(self._outside) else self._pages.url(path)
 
-    def _compare(self, file: FileSeen, row: PageRow | None, now: float) -> None:
+    def _compare(self, file: FileSeen, row: AnnouncedPage | None, now: float) -> None:
         if row is not None and (row.size, row.mtime, row.inode) == (file.size, file.mtime, file.inode):
             if self._memory.first_missing():
                 self._memory.found_again(file.path)
@@ -227,7 +227,7 @@ class FolderSource:
                 more = self._compare_some(pairs, clock.now())
             yield
 
-    def _compare_some(self, pairs: Iterator[tuple[FileSeen | None, PageRow | None]], now: float) -> bool:
+    def _compare_some(self, pairs: Iterator[tuple[FileSeen | None, AnnouncedPage | None]], now: float) -> bool:
         end = time.monotonic() + SLICE
         for number, (file, row) in enumerate(pairs, 1):
             if file is None:

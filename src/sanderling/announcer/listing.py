@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 from xxhash import xxh3_128_digest
 
 from sanderling import clock
-from sanderling.announcer.memory import Memory, PageRow
+from sanderling.announcer.memory import AnnouncedPage, SiteMemory
 from sanderling.announcer.pages import PageMap, depth
 from sanderling.announcer.recording import PageState, record, record_gone
 from sanderling.announcer.scanning import FileSeen, compared
@@ -155,7 +155,7 @@ class ListSource:
     hints = False
 
     def __init__(
-        self, lister: Lister, pages: PageMap, memory: Memory, say: Callable[[str], None], every: float = 0.0
+        self, lister: Lister, pages: PageMap, memory: SiteMemory, say: Callable[[str], None], every: float = 0.0
     ) -> None:
         self._lister = lister
         self._pages = pages
@@ -239,7 +239,7 @@ class ListSource:
                         more = True
                         break
 
-    def _settle(self, version: str | None, key: bytes, row: PageRow | None, now: float) -> None:
+    def _settle(self, version: str | None, key: bytes, row: AnnouncedPage | None, now: float) -> None:
         if version is None:
             if row is not None:
                 record_gone(self._memory, row, self.url_of(row.key), now, announce=self.complete)

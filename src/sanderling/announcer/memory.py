@@ -38,7 +38,7 @@ Fact = TypeVar("Fact", int, float, str)
 _CHUNK = 2000
 
 
-class PageRow(NamedTuple):
+class AnnouncedPage(NamedTuple):
     key: bytes  # the path in the folder, or the URL
     size: int
     mtime: int  # nanoseconds
@@ -59,7 +59,7 @@ class PendingChange(NamedTuple):
     hints: tuple[EventHint, ...] = ()
 
 
-class Memory:
+class SiteMemory:
     """The memory of one site. One process at a time has it open."""
 
     def __init__(self, path: Path, site: str) -> None:
@@ -141,19 +141,19 @@ class Memory:
     def __len__(self) -> int:
         return self.depths.total()
 
-    def page(self, key: bytes) -> PageRow | None:
+    def page(self, key: bytes) -> AnnouncedPage | None:
         row = self._db.execute("SELECT * FROM pages WHERE key = ?", (key,)).fetchone()
-        return PageRow(*row) if row else None
+        return AnnouncedPage(*row) if row else None
 
-    def pages(self, first: bytes = b"", before: bytes | None = None) -> Iterator[PageRow]:
+    def pages(self, first: bytes = b"", before: bytes | None = None) -> Iterator[AnnouncedPage]:
         """All pages in the order of their keys, from one key on and before another. They may change meanwhile."""
         query = f"SELECT * FROM pages WHERE key >= ? AND key < ? ORDER BY key LIMIT {_CHUNK}"
         end = before if before is not None else b"\xff" * 8
         while rows := self._db.execute(query, (first, end)).fetchall():
-            yield from map(PageRow._make, rows)
+            yield from map(AnnouncedPage._make, rows)
             first = rows[-1][0] + b"\x00"
 
-    def put(self, row: PageRow, old: PageRow | None) -> None:
+    def put(self, row: AnnouncedPage, old: AnnouncedPage | None) -> None:
         if old is not None:
             self._count(old, -1)
         self._count(row, 1)
@@ -161,12 +161,12 @@ class Memory:
         if old is not None:
             self.found_again(row.key)
 
-    def forget(self, old: PageRow) -> None:
+    def forget(self, old: AnnouncedPage) -> None:
         self._count(old, -1)
         self._db.execute("DELETE FROM pages WHERE key = ?", (old.key,))
         self.found_again(old.key)
 
-    def _count(self, row: PageRow, by: int) -> None:
+    def _count(self, row: AnnouncedPage, by: int) -> None:
         for counter, value in ((self.depths, row.depth), (self.frequencies, row.frequency)):
             counter[value] += by
             if counter[value] <= 0:

@@ -21,7 +21,7 @@ _TEMPORARY = re.compile(
 _WILD = re.compile(r"\*\*|\*")
 
 
-class Rule(NamedTuple):
+class MapRule(NamedTuple):
     """A `--map`: paths that match a pattern are pages at a URL, or none."""
 
     pattern: Any  # of RE2
@@ -33,7 +33,7 @@ class PageMap(NamedTuple):
 
     site: str
     types: frozenset[bytes] | None = frozenset(TYPES)  # None: all of them
-    rules: Sequence[Rule] = ()
+    rules: Sequence[MapRule] = ()
     extra: frozenset[str] = frozenset()  # URLs that are watched, whatever their type, such as feeds
 
     def url(self, path: bytes) -> str | None:
@@ -66,7 +66,7 @@ def site_of(text: str) -> str:
     return url if url.endswith("/") else f"{url}/"
 
 
-def rule_of(text: str, site: str) -> Rule:
+def rule_of(text: str, site: str) -> MapRule:
     """Reads `PATTERN=URL`: `*` in the pattern stands for any part of a name, `**` for any path; in the URL, in the same
     order, for what was found. A URL without a host is relative to the site. `PATTERN=-` names files that are no pages."""
     paths, equals, target = text.partition("=")
@@ -77,14 +77,14 @@ def rule_of(text: str, site: str) -> Rule:
     gaps = ["(.*)" if each == "**" else "([^/]*)" for each in wild] + [""]
     matches = pattern("(?s)" + "".join(part + gap for part, gap in zip(spelled, gaps, strict=True)))
     if target == "-":
-        return Rule(matches, None)
+        return MapRule(matches, None)
     if len(_WILD.findall(target)) > len(wild):
         raise UsageError(f"{quoted(text)} has more stars on its right side than on its left one")
     absolute = target if "://" in target else site + target.lstrip("/")
     url = canonical(_WILD.sub("x", absolute))
     if url is None or not url.startswith(site):
         raise UsageError(f"{quoted(text)} leads to {quoted(absolute)}, which is not below {site}")
-    return Rule(matches, origin(url) + absolute.partition("://")[2].removeprefix(origin(url).partition("://")[2]))
+    return MapRule(matches, origin(url) + absolute.partition("://")[2].removeprefix(origin(url).partition("://")[2]))
 
 
 def _filled(url: str, found: Sequence[str]) -> str:

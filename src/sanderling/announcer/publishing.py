@@ -10,9 +10,9 @@ import msgspec
 from sanderling import clock
 from sanderling.announcements import (
     Base,
-    Change,
     Delta,
     Manifest,
+    ReportedChange,
     chain,
     named_for,
     read_delta,
@@ -24,7 +24,7 @@ from sanderling.announcements.deltas import DeltaFile, kept, mergers, parts_of
 from sanderling.announcements.discovery import MANIFEST, SITEMAP
 from sanderling.announcements.naming import is_file_name
 from sanderling.announcements.sitemap import MOST_PAGES, Listed, write_index, write_part
-from sanderling.announcer.memory import Memory, PageRow, PendingChange
+from sanderling.announcer.memory import AnnouncedPage, PendingChange, SiteMemory
 from sanderling.announcer.ranking import Ranking
 from sanderling.files import write_whole
 
@@ -40,7 +40,13 @@ class Publisher:
     """The report of one site."""
 
     def __init__(
-        self, memory: Memory, site: str, url_of: Callable[[bytes], str | None], folder: Path, url: str, secret: bytes
+        self,
+        memory: SiteMemory,
+        site: str,
+        url_of: Callable[[bytes], str | None],
+        folder: Path,
+        url: str,
+        secret: bytes,
     ) -> None:
         self._memory = memory
         self._site = site
@@ -115,10 +121,10 @@ class Publisher:
         self._drop([delta.name for delta in gone])
         return Counter(change.what for change in changes)
 
-    def _change(self, change: PendingChange, cursor: int, ranking: Ranking) -> Change:
+    def _change(self, change: PendingChange, cursor: int, ranking: Ranking) -> ReportedChange:
         level = ranking.level(change.url, change.depth)
         rank = ranking.rank(change.url, change.depth, change.frequency)
-        return Change(change.url, change.what, change.at, cursor, rank, change.frequency, level, change.hints)
+        return ReportedChange(change.url, change.what, change.at, cursor, rank, change.frequency, level, change.hints)
 
     def _write(self, file: DeltaFile) -> None:
         self._write_named(file.delta.name, file.content)
@@ -127,10 +133,10 @@ class Publisher:
         """A file that nobody reads before a manifest names it, so that it need not be renamed."""
         (self.folder / name).write_bytes(content)
 
-    def _read(self, delta: Delta) -> list[Change]:
+    def _read(self, delta: Delta) -> list[ReportedChange]:
         return read_delta(delta, (self.folder / delta.name).read_bytes(), self._site)
 
-    def changes_after(self, cursor: int) -> Iterator[Change]:
+    def changes_after(self, cursor: int) -> Iterator[ReportedChange]:
         """What was published after a cursor, as far back as there are deltas."""
         for delta in chain(self._memory.deltas(), cursor, self._memory.cursor) or ():
             yield from read_delta(delta, (self.folder / delta.name).read_bytes(), self._site, cursor)
@@ -141,7 +147,7 @@ class Publisher:
         """Writes the sitemap of all pages. It pauses after each part, because a million pages take seconds."""
         cursor, ranking = self._memory.cursor, self.ranking
         parts: list[tuple[str, float]] = []
-        page: list[PageRow] = []
+        page: list[AnnouncedPage] = []
         rows = self._memory.pages()
         while page := [row for _, row in zip(range(MOST_PAGES), rows, strict=False)]:
             listed = [

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
-from sanderling.announcements import Change
+from sanderling.announcements import ReportedChange
 from sanderling.telling.webhook import DeliveryAnswer
 from sanderling.urls import origin
 
@@ -112,5 +112,5 @@ class Push:
         return None
 
 
-def feeds_among(changes: Iterable[Change], feeds: frozenset[str]) -> list[str]:
+def feeds_among(changes: Iterable[ReportedChange], feeds: frozenset[str]) -> list[str]:
     return [change.url for change in changes if change.url in feeds and change.what != "gone"]

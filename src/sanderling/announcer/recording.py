@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from sanderling.announcements import EventHint
-from sanderling.announcer.memory import Memory, PageRow, PendingChange
+from sanderling.announcer.memory import AnnouncedPage, PendingChange, SiteMemory
 from sanderling.clock import DAY
 
 
@@ -21,12 +21,12 @@ class PageState(NamedTuple):
     hints: tuple[EventHint, ...] = ()
 
 
-def record(memory: Memory, now: PageState, old: PageRow | None, announce: bool) -> bool:
+def record(memory: SiteMemory, now: PageState, old: AnnouncedPage | None, announce: bool) -> bool:
     """Remembers a page; returns whether its content is new. `announce` is false while pages are seen for the first time."""
     same = old is not None and old.hash == now.hash
     frequency = (old.frequency if old else 0) + (announce and not same)
     changed = old.changed if same and old else now.at
-    memory.put(PageRow(now.key, now.size, now.mtime, now.inode, now.hash, changed, frequency, now.depth), old)
+    memory.put(AnnouncedPage(now.key, now.size, now.mtime, now.inode, now.hash, changed, frequency, now.depth), old)
     if announce and not same:
         day = int(now.at // DAY)
         if old is None or not old.frequency or int(old.changed // DAY) != day:
@@ -37,7 +37,7 @@ def record(memory: Memory, now: PageState, old: PageRow | None, announce: bool) 
     return not same
 
 
-def record_gone(memory: Memory, old: PageRow, url: str, at: float, announce: bool) -> None:
+def record_gone(memory: SiteMemory, old: AnnouncedPage, url: str, at: float, announce: bool) -> None:
     memory.forget(old)
     if announce:
         memory.add_change(PendingChange(old.key, url, "gone", at, old.frequency, old.depth))

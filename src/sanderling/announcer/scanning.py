@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from sanderling.announcer.memory import PageRow
+from sanderling.announcer.memory import AnnouncedPage
 
 # Folders inside each other. A path cannot be longer than 4,096 bytes on most systems.
 DEEPEST = 1000
@@ -92,7 +92,9 @@ class Walk:
         return FileSeen(path, found.st_size, found.st_mtime_ns, found.st_ino)
 
 
-def compared(seen: Iterator[FileSeen], known: Iterator[PageRow]) -> Iterator[tuple[FileSeen | None, PageRow | None]]:
+def compared(
+    seen: Iterator[FileSeen], known: Iterator[AnnouncedPage]
+) -> Iterator[tuple[FileSeen | None, AnnouncedPage | None]]:
     """Files beside what is remembered of them; both in the order of their paths."""
     file, row = next(seen, None), next(known, None)
     while file is not None or row is not None:

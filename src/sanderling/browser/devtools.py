@@ -26,7 +26,7 @@ class BrowserGone(Exception):
     """The browser ended."""
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """The browser answered a call with an error."""
 
 
@@ -162,6 +162,6 @@ class DevTools:
         if answer is None:
             return
         if message.error is not None:
-            answer.break_(Refused(message.error.message))
+            answer.break_(CallRefused(message.error.message))
         else:
             answer.keep(message.result)

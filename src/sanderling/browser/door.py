@@ -14,8 +14,8 @@ from xxhash import xxh3_128_digest
 
 from sanderling.browser.page_load import MOST_RELOADS, PageLoad
 from sanderling.browser.robots import RobotsBook
-from sanderling.browser.sources import Source, conditions, is_same, source_of
-from sanderling.browser.static_cache import Answer, StaticCache, Verified
+from sanderling.browser.sources import PageSource, conditions, is_same, source_of
+from sanderling.browser.static_cache import BrowserAnswer, StaticCache, Verified
 from sanderling.client.archive import Archive
 from sanderling.client.exchange import ROBOTS, SUBRESOURCE, exchange_of
 from sanderling.client.fetch import Fetch
@@ -155,7 +155,7 @@ class Door:
                 on_response(response)
         return others
 
-    def check(self, load: PageLoad, sources: Sequence[Source], done: Callable[[bool], None]) -> None:
+    def check(self, load: PageLoad, sources: Sequence[PageSource], done: Callable[[bool], None]) -> None:
         """Says whether all answers that a page was made from are still the same, without a browser."""
         left = len(sources)
 
@@ -171,7 +171,7 @@ class Door:
         for source in sources:
             self._check(load, source, settle)
 
-    def _check(self, load: PageLoad, source: Source, settle: Callable[[bool], None]) -> None:
+    def _check(self, load: PageLoad, source: PageSource, settle: Callable[[bool], None]) -> None:
         if source.shared:
             kept = self._cache.find(source.url)
             known = (
@@ -311,7 +311,7 @@ class Door:
             if len(self._archived) > MOST_REMEMBERED:
                 self._archived.popitem(last=False)
 
-    def _as_answer(self, response: Response, method: str) -> Answer:
+    def _as_answer(self, response: Response, method: str) -> BrowserAnswer:
         cookies = self._settings.cookies
         headers = [
             {"name": name.decode("latin-1"), "value": value.decode("latin-1")}
@@ -319,7 +319,7 @@ class Door:
             if (low := name.lower()) not in _NOT_PASSED and (cookies or low != b"set-cookie")
         ]
         body = b"" if method == "HEAD" else response.body
-        return Answer(response.status, headers, base64.b64encode(body).decode("ascii"))
+        return BrowserAnswer(response.status, headers, base64.b64encode(body).decode("ascii"))
 
 
 def _may_be_sent(name: str, value: str) -> bool:
@@ -327,7 +327,7 @@ def _may_be_sent(name: str, value: str) -> bool:
     return low not in _OURS and not low.startswith(("sec-", "proxy-")) and value.isprintable() and value.isascii()
 
 
-def _fulfil(paused: Paused, answer: Answer, tell: Tell) -> None:
+def _fulfil(paused: Paused, answer: BrowserAnswer, tell: Tell) -> None:
     tell(
         "Fetch.fulfillRequest",
         {

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from sanderling.browser.devtools import Refused
+from sanderling.browser.devtools import CallRefused
 from sanderling.browser.event_path import Step
 from sanderling.browser.scripts import script
 from sanderling.browser.tab import Tab
@@ -23,7 +23,7 @@ MOST_LISTENERS = 500
 _PATIENCE = 10.0
 
 
-class Candidate(NamedTuple):
+class EventCandidate(NamedTuple):
     """An event on an element. Those with the same key have the same handler, kind of element, text and target."""
 
     step: Step
@@ -32,7 +32,7 @@ class Candidate(NamedTuple):
     text: str
 
 
-async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[Candidate]:
+async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[EventCandidate]:
     """What may be triggered on the page as it is now, in the order in which to try it.
 
     The site's `hints` come first. They are candidates like others: what does harm is not triggered.
@@ -48,7 +48,7 @@ async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[Candid
         for (_, event, handler), resolved in zip(heard, nodes, strict=True):
             try:
                 node: msgspec.Raw = await tab.within(resolved, deadline)
-            except Refused:  # it is gone already
+            except CallRefused:  # it is gone already
                 continue
             told.append([event, handler])
             elements.append({"objectId": msgspec.json.decode(node)["object"]["objectId"]})
@@ -59,14 +59,15 @@ async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[Candid
             "returnByValue": True,
         }
         result: msgspec.Raw = await tab.within(tab.call("Runtime.callFunctionOn", call), deadline)
-    except Refused:  # the document went away
+    except CallRefused:  # the document went away
         return []
     answer = msgspec.json.decode(result)
     if "exceptionDetails" in answer:
         return []
     found = answer["result"].get("value") or []
     return [
-        Candidate(Step(each["event"], each["selector"]), each["key"], each["grows"], each["text"]) for each in found
+        EventCandidate(Step(each["event"], each["selector"]), each["key"], each["grows"], each["text"])
+        for each in found
     ]
 
 

@@ -14,7 +14,7 @@ from collections import Counter, deque
 from typing import NamedTuple, Protocol
 
 from sanderling.browser.event_path import Path, Step, then
-from sanderling.browser.events import Candidate
+from sanderling.browser.events import EventCandidate
 
 # A key is given up after so many tries in a row that brought nothing new.
 FRUITLESS = 2
@@ -45,7 +45,7 @@ class StatefulPage(Protocol):
     async def look_again(self) -> Seen:
         """The same after more patience: nothing came yet where more was expected."""
 
-    async def candidates(self) -> list[Candidate]: ...
+    async def candidates(self) -> list[EventCandidate]: ...
 
     async def trigger(self, step: Step) -> bool:
         """Triggers an event and waits until the page has settled. False if its element is not there."""
@@ -70,7 +70,7 @@ class StateFound(NamedTuple):
     screenshot: bytes
 
 
-class Budget(NamedTuple):
+class ExploringBudget(NamedTuple):
     """How many states, how many events one after the other, and until when."""
 
     states: int
@@ -98,7 +98,7 @@ class Explorer:
         self,
         page: StatefulPage,
         html: bytes,
-        budget: Budget,
+        budget: ExploringBudget,
         combine: bool = True,
         start: Path = (),
         pictures: bool = False,
@@ -165,10 +165,10 @@ class Explorer:
             if not grown:  # else there may be events on what came
                 return
 
-    def _is_worth(self, candidate: Candidate) -> bool:
+    def _is_worth(self, candidate: EventCandidate) -> bool:
         return not self._combine or self._fruitless[candidate.key] < FRUITLESS
 
-    async def _try(self, node: _Node, candidate: Candidate) -> bool:
+    async def _try(self, node: _Node, candidate: EventCandidate) -> bool:
         """Triggers one event in a state. Whether the state grew with it."""
         seen = await self._trigger(candidate.step)
         if seen is not None and self._is_new(seen):
@@ -187,7 +187,7 @@ class Explorer:
     def _is_new(self, seen: Seen) -> bool:
         return seen.hash != self._hash and not seen.fresh <= self._blocks
 
-    async def _grow(self, node: _Node, candidate: Candidate, seen: Seen) -> None:
+    async def _grow(self, node: _Node, candidate: EventCandidate, seen: Seen) -> None:
         """Repeats an event that makes the page grow, and takes what comes as part of the state."""
         folded = self._hash
         node.html, before = await self._page.read(), node.path
@@ -217,10 +217,10 @@ class Explorer:
         if times > 1:
             node.html = await self._page.read()
 
-    async def _follow(self, node: _Node, candidate: Candidate, seen: Seen) -> None:
+    async def _follow(self, node: _Node, candidate: EventCandidate, seen: Seen) -> None:
         """Takes a new state, and those that the same event leads to from there, such as the pages behind "next"."""
         path, depth = node.path, node.depth + 1
-        following: Candidate | None = candidate
+        following: EventCandidate | None = candidate
         while following is not None:
             self._fruitless[following.key] = 0
             path = then(path, following.step)

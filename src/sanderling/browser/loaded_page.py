@@ -4,9 +4,9 @@ import json
 import time
 
 from sanderling.browser import events
-from sanderling.browser.devtools import Refused
+from sanderling.browser.devtools import CallRefused
 from sanderling.browser.event_path import Step
-from sanderling.browser.events import Candidate
+from sanderling.browser.events import EventCandidate
 from sanderling.browser.exploring import Seen
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
@@ -45,7 +45,7 @@ class LoadedPage:
     async def look(self) -> Seen:
         try:
             found = await self._tab.evaluate(self._look, time.monotonic() + _TO_LOOK)
-        except Refused:
+        except CallRefused:
             found = None
         if found is None:
             raise TimedOut
@@ -56,7 +56,7 @@ class LoadedPage:
         await self._settle(PATIENT)
         return await self.look()
 
-    async def candidates(self) -> list[Candidate]:
+    async def candidates(self) -> list[EventCandidate]:
         return await events.candidates(self._tab, self.current.hints)
 
     async def trigger(self, step: Step) -> bool:

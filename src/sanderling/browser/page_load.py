@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import Self
 
-from sanderling.browser.sources import Source
+from sanderling.browser.sources import PageSource
 from sanderling.client.fetcher import Request, Response
 from sanderling.urls import document_of, fragment_of, is_route, origin
 
@@ -40,7 +40,7 @@ class PageLoad:
         self.in_flight = 0
         self.active_at = time.monotonic()  # when something was last answered
         self.free_at = self.active_at  # when it last waited for nothing
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, PageSource] = {}
         self.repeatable = True  # all that it is made from can be asked for again
         self.leads: list[str] = []  # where its scripts want to go
         self.exploring = False
@@ -70,7 +70,7 @@ class PageLoad:
         self.loaded_at = time.monotonic()
         self.changed()
 
-    def made_of(self, source: Source | None) -> None:
+    def made_of(self, source: PageSource | None) -> None:
         if source is not None:
             self.sources[source.url] = source
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from sanderling.browser.devtools import BrowserGone, Refused
+from sanderling.browser.devtools import BrowserGone, CallRefused
 from sanderling.browser.door import Door
 from sanderling.browser.loaded_page import LoadedPage
 from sanderling.browser.page_load import PageLoad
@@ -38,7 +38,7 @@ JUST_NOW = 2.0
 _WHY = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
 # How often the memory of pages is looked at, in seconds.
 WATCH_EVERY = 0.25
-_FAILURES = (TabCrashed, TimedOut, BrowserGone, Refused)
+_FAILURES = (TabCrashed, TimedOut, BrowserGone, CallRefused)
 
 _SANDBOX_OFF = "the browser runs without its sandbox, which this system forbids; user namespaces would permit it"
 _NOT_ALONE = "the browser is not in a network namespace of its own, which this system forbids; its requests are still intercepted"

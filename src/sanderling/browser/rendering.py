@@ -5,7 +5,7 @@ import re
 import time
 from html import escape
 
-from sanderling.browser.devtools import Refused
+from sanderling.browser.devtools import CallRefused
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
 from sanderling.browser.screenshots import screenshot
@@ -122,7 +122,7 @@ async def _quiet(tab: Tab, deadline: float) -> float | None:
     """For how long the DOM has not changed; None if the page does not answer."""
     try:
         found = await tab.evaluate("sanderlingQuiet()", deadline)
-    except Refused:  # it is between two documents
+    except CallRefused:  # it is between two documents
         return 0.0
     except TimedOut:
         return None

@@ -5,7 +5,7 @@ import time
 
 import msgspec
 
-from sanderling.browser.devtools import Refused
+from sanderling.browser.devtools import CallRefused
 from sanderling.browser.tab import Tab, TimedOut
 from sanderling.model import LARGEST_SCREENSHOT
 
@@ -30,7 +30,7 @@ async def screenshot(tab: Tab) -> bytes:
             "clip": {"x": 0, "y": 0, "width": width, "height": height, "scale": 1},
         }
         answer: msgspec.Raw = await tab.within(tab.call("Page.captureScreenshot", wanted), deadline)
-    except Refused:
+    except CallRefused:
         return b""
     except TimedOut:
         tab.healthy = False  # it may still be at it, so no other page gets this tab

@@ -21,7 +21,7 @@ MOST_SOURCES, LONGEST = 100, 16_000
 DATA, SHARED = ("XHR", "Fetch", "Document"), ("Script",)
 
 
-class Source(NamedTuple):
+class PageSource(NamedTuple):
     """One answer that a page was made from."""
 
     url: str
@@ -36,29 +36,29 @@ class MadeFrom(NamedTuple):
     """All that a page was made from."""
 
     document: bytes  # its digest
-    sources: tuple[Source, ...]
+    sources: tuple[PageSource, ...]
 
 
 def digest_of(response: Response) -> bytes:
     return xxh3_64_digest(b"%d %b" % (response.status, response.body))
 
 
-def source_of(request: Request, kind: str, response: Response) -> Source | None:
+def source_of(request: Request, kind: str, response: Response) -> PageSource | None:
     """The answer as a source of the page; None for what does not change what the page says."""
     if kind not in DATA and kind not in SHARED:
         return None
     etag, modified = response.value_of(b"etag"), response.value_of(b"last-modified")
     headers = tuple(each for each in request.headers if each[0].lower() != "referer")
-    return Source(request.url, digest_of(response), etag, modified, kind in SHARED, headers)
+    return PageSource(request.url, digest_of(response), etag, modified, kind in SHARED, headers)
 
 
-def conditions(source: Source) -> tuple[tuple[str, str], ...]:
+def conditions(source: PageSource) -> tuple[tuple[str, str], ...]:
     """The headers that ask for the same again, and only if it is another answer."""
     said = (("If-None-Match", source.etag), ("If-Modified-Since", source.modified))
     return (*source.headers, *((k, v) for k, v in said if v and v.isprintable() and v.isascii()))
 
 
-def is_same(source: Source, response: Response) -> bool:
+def is_same(source: PageSource, response: Response) -> bool:
     return not response.error and (response.status == 304 or digest_of(response) == source.digest)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sanderling.browser.devtools import BrowserGone, Refused
+from sanderling.browser.devtools import BrowserGone, CallRefused
 from sanderling.browser.process import Browser, BrowserLimits
 from sanderling.browser.promises import Promise, Timers
 from sanderling.browser.tab import TimedOut
@@ -37,7 +37,7 @@ async def start(
         timers.at(time.monotonic() + SECONDS_TO_START, _give_up(answer))
         try:
             await answer
-        except (BrowserGone, Refused, TimedOut) as error:
+        except (BrowserGone, CallRefused, TimedOut) as error:
             said = browser.said()
             browser.close()
             if sandbox and any(words in said for words in _SANDBOX_IS_FORBIDDEN):

@@ -5,9 +5,9 @@ from collections import OrderedDict
 from contextlib import suppress
 from typing import NamedTuple
 
-from sanderling.browser.devtools import Refused
+from sanderling.browser.devtools import CallRefused
 from sanderling.browser.event_path import Step, path_of, url_of
-from sanderling.browser.exploring import Budget, Explorer, StateFound, follow
+from sanderling.browser.exploring import Explorer, ExploringBudget, StateFound, follow
 from sanderling.browser.loaded_page import LoadedPage
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.tab import TimedOut
@@ -81,9 +81,9 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
         until = time.monotonic() + settings.state_time
         route = fragment_of(load.address)
         start = (Step("route", route),) if route else ()
-        budget = Budget(settings.states, settings.state_depth, until)
+        budget = ExploringBudget(settings.states, settings.state_depth, until)
         explorer = Explorer(page, rendered.html, budget, combine, start, settings.screenshots)
-        with suppress(TimedOut, Refused):  # what was found before is good
+        with suppress(TimedOut, CallRefused):  # what was found before is good
             await explorer.explore()
         # What events asked for is not among its sources, so the next visit has to try them again.
         picture = explorer.screenshot or rendered.screenshot
@@ -95,7 +95,7 @@ async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, comb
             found.append((url, state.label))
             if (own := _own_address(state, load)) is not None:
                 found.append((own, state.label))
-    with suppress(TimedOut, Refused):
+    with suppress(TimedOut, CallRefused):
         found += await routes.of(page)
     return Behind(rendered._replace(found=tuple(found)), states, events)
 

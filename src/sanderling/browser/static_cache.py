@@ -5,7 +5,7 @@ import time
 from collections import OrderedDict
 from typing import NamedTuple
 
-from sanderling.browser.sources import Source
+from sanderling.browser.sources import PageSource
 from sanderling.client.fetcher import Response
 
 # Together, in bytes. An application is a few megabytes.
@@ -17,13 +17,13 @@ _AGE = re.compile(r"(?:^|[\s,])max-age=(\d+)")
 _STATIC = ("Script", "Stylesheet", "Font", "Image")
 
 
-class Answer(NamedTuple):
+class BrowserAnswer(NamedTuple):
     """A response in the form in which the browser gets it."""
 
     status: int
     headers: list[dict[str, str]]
     body: str  # base64
-    source: Source | None = None  # what it is to a page that is made from it
+    source: PageSource | None = None  # what it is to a page that is made from it
 
 
 class StaticCache:
@@ -32,9 +32,9 @@ class StaticCache:
     def __init__(self, room: int = ROOM) -> None:
         self._room = room
         self._size = 0
-        self._kept: OrderedDict[str, tuple[float, Answer]] = OrderedDict()
+        self._kept: OrderedDict[str, tuple[float, BrowserAnswer]] = OrderedDict()
 
-    def find(self, url: str) -> Answer | None:
+    def find(self, url: str) -> BrowserAnswer | None:
         found = self._kept.get(url)
         if found is None:
             return None
@@ -44,7 +44,7 @@ class StaticCache:
         self._kept.move_to_end(url)
         return found[1]
 
-    def add(self, url: str, kind: str, response: Response, answer: Answer) -> None:
+    def add(self, url: str, kind: str, response: Response, answer: BrowserAnswer) -> None:
         """Keeps an answer if it may be used again; `kind` is what the browser wants it for."""
         seconds = lifetime(kind, response)
         if seconds <= 0 or len(answer.body) > self._room // 4:

@@ -6,7 +6,7 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from sanderling.browser.devtools import DevTools, Refused
+from sanderling.browser.devtools import CallRefused, DevTools
 from sanderling.browser.door import Door, Paused
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.promises import Promise, Timers
@@ -167,7 +167,7 @@ class Tab:
             await self.evaluate("1", time.monotonic() + patience)
         except TimedOut:
             return True
-        except Refused:  # it is between two documents
+        except CallRefused:  # it is between two documents
             pass
         return False
 

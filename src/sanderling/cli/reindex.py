@@ -22,12 +22,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     started = time.monotonic()
     with reading(options.dir) as (folder, store):
-        done = rebuild(folder, store, Told())
+        done = rebuild(folder, store, ReindexProgress())
     sys.stdout.write(f"{many(done, 'version')} indexed in {folder.index}, {duration(time.monotonic() - started)}\n")
     return 0
 
 
-class Told(NowAndThen):
+class ReindexProgress(NowAndThen):
     """Says how far the index is."""
 
     def __call__(self, done: int, all: int) -> bool:

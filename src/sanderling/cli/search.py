@@ -9,7 +9,7 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
-from sanderling.cli.reindex import Told
+from sanderling.cli.reindex import ReindexProgress
 from sanderling.errors import IndexInUse, UsageError
 from sanderling.model import ChangeKind
 from sanderling.presenting.arguments import host, positive
@@ -114,7 +114,7 @@ def _bring_up(search: Searcher) -> None:
         say(f"indexing {behind:,} versions first")
     if behind:
         with contextlib.suppress(IndexInUse):
-            search.catch_up(Told())
+            search.catch_up(ReindexProgress())
 
 
 def _shown(results: Results, asked: Query, colours: bool) -> str:

@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from sanderling.cluster.messages import Piece, Said
+from sanderling.cluster.messages import ArchivePiece, Said
 from sanderling.cluster.pieces import Packer
 from sanderling.cluster.spool import Spool
 from sanderling.model import Hello
@@ -31,7 +31,7 @@ class ChildLine:
         self.client = ""
         self.heard_all = asyncio.Event()
 
-    async def words(self, frame: bytes) -> list[Piece | Said]:
+    async def words(self, frame: bytes) -> list[ArchivePiece | Said]:
         """What the server gets for a message of the client."""
         try:
             message = _decode(frame)
@@ -39,7 +39,7 @@ class ChildLine:
             raise ValueError(str(error)) from None
         if isinstance(message, Hello):
             self.client = message.client
-        words: list[Piece | Said] = []
+        words: list[ArchivePiece | Said] = []
         if isinstance(message, _Ends) and message.warcs:
             words += await asyncio.to_thread(self._pieces, message.warcs)
         return [*words, Said(self.client, frame)]
@@ -51,5 +51,5 @@ class ChildLine:
         self._writer.close()
         self.heard_all.set()
 
-    def _pieces(self, ends: dict[str, int]) -> list[Piece]:
+    def _pieces(self, ends: dict[str, int]) -> list[ArchivePiece]:
         return list(self._spool.pieces(self.client, ends, self._packer))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Set
 
 from sanderling import __version__
 from sanderling.cluster.credentials import Revoked
-from sanderling.cluster.engine import Engine, Node
+from sanderling.cluster.engine import ClusterNode, Engine
 from sanderling.cluster.link import MachineLink
-from sanderling.cluster.messages import CLUSTER_PROTOCOL, Greeting, Terms, encode
+from sanderling.cluster.messages import CLUSTER_PROTOCOL, Greeting, MachineTerms, encode
 from sanderling.cluster.placement import placed
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.errors import RunFailed
@@ -21,7 +21,7 @@ AGAIN_AFTER = 60.0
 BEGINS_WITHIN = 20.0
 
 
-class Member:
+class MachineClient:
     """A client that was started on a machine."""
 
     def __init__(self, link: MachineLink, slot: int) -> None:
@@ -34,12 +34,12 @@ class Member:
 class ClusterCrew:
     """The clients of a crawl on a cluster."""
 
-    def __init__(self, size: int, engine: Engine, switchboard: ClusterSwitchboard, terms: Terms) -> None:
+    def __init__(self, size: int, engine: Engine, switchboard: ClusterSwitchboard, terms: MachineTerms) -> None:
         self._size = size
         self._engine = engine
         self._switchboard = switchboard
         self._terms = encode(terms)
-        self._members: dict[str, Member] = {}
+        self._members: dict[str, MachineClient] = {}
         self._deaths_in_a_row: Counter[str] = Counter()
         self._not_before: dict[str, float] = {}  # when a machine may be tried again
         self._refused: dict[str, str] = {}  # machines that cannot take part, and why
@@ -153,7 +153,7 @@ class ClusterCrew:
                 self._not_before.pop(node.id, None)
                 self._switchboard.open(self._named_once(node), self._engine.start(node, self._terms))
 
-    def _named_once(self, node: Node) -> Node:
+    def _named_once(self, node: ClusterNode) -> ClusterNode:
         """Two machines of one name would share their hosts."""
         taken, number = {link.name for link in self._switchboard.links}, 1
         found = node
@@ -197,7 +197,7 @@ class ClusterCrew:
         self._notes[machine] = why
         self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
 
-    def _weights(self, nodes: list[Node]) -> dict[str, float]:
+    def _weights(self, nodes: list[ClusterNode]) -> dict[str, float]:
         """The machine of the server keeps a core for the server, when there are others."""
         now = time.monotonic()
         usable = [node for node in nodes if self._not_before.get(node.name, 0.0) <= now]
@@ -221,5 +221,5 @@ class ClusterCrew:
                 link.end(name)
         for slot in [slot for slot in range(count) if slot not in taken][: max(0, count - len(members))]:
             name = new_name()
-            self._members[name] = Member(link, slot)
+            self._members[name] = MachineClient(link, slot)
             link.start(name, f"{link.name}/{slot}")

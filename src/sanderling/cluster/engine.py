@@ -32,7 +32,7 @@ class Gone(NamedTuple):
     why: str
 
 
-class Node(NamedTuple):
+class ClusterNode(NamedTuple):
     """A machine that is part of the cluster."""
 
     id: str
@@ -79,11 +79,11 @@ class Engine:
         threading.Thread(target=self._watch, name="cluster-nodes", daemon=True).start()
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[ClusterNode]:
         """The machines that are there, as of a second ago."""
         return self._nodes
 
-    def start(self, node: Node, terms: bytes) -> Actor:
+    def start(self, node: ClusterNode, terms: bytes) -> Actor:
         """Starts an actor on a machine. It ends with this process."""
         import ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
@@ -177,17 +177,17 @@ def _sentence(address: str, error: Exception, seconds: float) -> str:
     return f"no cluster answers at {address} ({type(error).__name__}: {said.strip().splitlines()[0][:200]})"
 
 
-def _nodes() -> list[Node]:
+def _nodes() -> list[ClusterNode]:
     import ray
 
     here = ray.get_runtime_context().get_node_id()
     return [_node(each, here) for each in ray.nodes() if each["Alive"]]
 
 
-def _node(each: dict[str, Any], here: str) -> Node:
+def _node(each: dict[str, Any], here: str) -> ClusterNode:
     labels, cores = each.get("Labels", {}), float(each.get("Resources", {}).get("CPU", 0.0))
     weight = float(labels[WEIGHT]) if str(labels.get(WEIGHT, "")).isdigit() else cores
-    return Node(each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here)
+    return ClusterNode(each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here)
 
 
 def _gone(error: BaseException) -> Gone:

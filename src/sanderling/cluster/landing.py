@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import IO
 
-from sanderling.cluster.messages import Piece
+from sanderling.cluster.messages import ArchivePiece
 from sanderling.cluster.pieces import Packed, Unpacker
 from sanderling.model import Report, Stored
 from sanderling.urls import identity
@@ -34,7 +34,7 @@ class Landing:
         self._open = True
         self._turn = threading.Lock()
 
-    def take(self, piece: Piece) -> None:
+    def take(self, piece: ArchivePiece) -> None:
         """Writes a part of an archive."""
         found = _NAME.fullmatch(piece.warc)
         if found is None or found[1] != self._client:

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
 
-from sanderling.cluster.engine import Gone, Node
+from sanderling.cluster.engine import ClusterNode, Gone
 from sanderling.cluster.landing import Landing
 from sanderling.cluster.messages import Deliver, End, Order, Start, encode
 from sanderling.server.switchboard import ClientLine
@@ -24,7 +24,7 @@ class RemoteMachine(Protocol):
 class MachineLink:
     """Orders for a machine, and what is known of its clients."""
 
-    def __init__(self, node: Node, machine: RemoteMachine, warcs: Path) -> None:
+    def __init__(self, node: ClusterNode, machine: RemoteMachine, warcs: Path) -> None:
         self.node = node
         self._machine = machine
         self._warcs = warcs

@@ -21,10 +21,10 @@ from sanderling.cluster.messages import (
     End,
     Ended,
     Greeting,
+    MachineReply,
+    MachineTerms,
     Order,
-    Reply,
     Start,
-    Terms,
     Word,
     decode_orders,
     encode,
@@ -50,7 +50,7 @@ class Machine:
     """All methods run in one event loop."""
 
     def __init__(self, terms: bytes) -> None:
-        self._terms = msgspec.msgpack.decode(terms, type=Terms)
+        self._terms = msgspec.msgpack.decode(terms, type=MachineTerms)
         self._orders = InOrder()
         self._replies = Unacknowledged()
         self._unsent = 0
@@ -86,7 +86,7 @@ class Machine:
                 await asyncio.wait_for(self._something.wait(), max(0.0, deadline - time.monotonic()))
                 await asyncio.sleep(GATHER)
             if self._replies.after(seen) is None and (self._words or time.monotonic() >= deadline):
-                self._replies.add(encode(Reply(self._replies.next_number, self._take_words())))
+                self._replies.add(encode(MachineReply(self._replies.next_number, self._take_words())))
         return made
 
     # ---- inside

@@ -12,7 +12,7 @@ from sanderling.model.messages import ClientName
 CLUSTER_PROTOCOL = 1
 
 
-class Terms(Struct, frozen=True):
+class MachineTerms(Struct, frozen=True):
     """What a machine is told when it begins."""
 
     fence: float  # seconds without a sign of the server after which its clients are ended
@@ -51,7 +51,7 @@ class Greeting(Struct, frozen=True, tag=True):
     spool: str  # the folder where it keeps what is not sent yet
 
 
-class Piece(Struct, frozen=True, tag=True):
+class ArchivePiece(Struct, frozen=True, tag=True):
     """Machine to server: a part of an archive of a client. The report that names it follows."""
 
     client: ClientName
@@ -78,10 +78,10 @@ class Ended(Struct, frozen=True, tag=True):
     marked: int = 0  # the page that it was parsing
 
 
-Word = Greeting | Piece | Said | Ended
+Word = Greeting | ArchivePiece | Said | Ended
 
 
-class Reply(Struct, frozen=True, array_like=True):
+class MachineReply(Struct, frozen=True, array_like=True):
     """What a machine says at once. The server takes each number once, in order."""
 
     number: int
@@ -90,4 +90,4 @@ class Reply(Struct, frozen=True, array_like=True):
 
 encode = msgspec.msgpack.Encoder().encode
 decode_orders = msgspec.msgpack.Decoder(list[Order]).decode
-decode_reply = msgspec.msgpack.Decoder(Reply).decode
+decode_reply = msgspec.msgpack.Decoder(MachineReply).decode

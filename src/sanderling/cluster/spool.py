@@ -11,7 +11,7 @@ from typing import IO
 
 from xxhash import xxh3_128_digest
 
-from sanderling.cluster.messages import Piece
+from sanderling.cluster.messages import ArchivePiece
 from sanderling.cluster.pieces import Packer
 
 _PREFIX = "sanderling-spool-"
@@ -39,7 +39,7 @@ class Spool:
     def socket(self) -> Path:
         return self.folder / "socket"
 
-    def pieces(self, client: str, ends: dict[str, int], packer: Packer) -> Iterator[Piece]:
+    def pieces(self, client: str, ends: dict[str, int], packer: Packer) -> Iterator[ArchivePiece]:
         """What has to be sent before a report that says how far each archive is."""
         for name, end in ends.items():
             path = self._new / name
@@ -50,7 +50,7 @@ class Spool:
                         raise EOFError(f"{name} ends before byte {end}")
                     self._sent[name] = start + len(content)
                     packed = packer.pack(content)
-                    yield Piece(
+                    yield ArchivePiece(
                         client, name, start, len(content), xxh3_128_digest(content), packed.content, packed.zstd
                     )
         self._forget_older(client, ends)

@@ -13,10 +13,10 @@ from queue import Empty, SimpleQueue
 
 import msgspec
 
-from sanderling.cluster.engine import Gone, Node
+from sanderling.cluster.engine import ClusterNode, Gone
 from sanderling.cluster.landing import BadPiece
 from sanderling.cluster.link import MachineLink, RemoteMachine
-from sanderling.cluster.messages import Ended, Greeting, Piece, Word, decode_reply
+from sanderling.cluster.messages import ArchivePiece, Ended, Greeting, Word, decode_reply
 from sanderling.errors import DiskFull
 from sanderling.model import Hello, LiveAnswer, Report, ToClient, ToServer
 from sanderling.server.switchboard import ClientLine
@@ -66,7 +66,7 @@ class ClusterSwitchboard:
 
     # ---- machines
 
-    def open(self, node: Node, machine: RemoteMachine) -> MachineLink:
+    def open(self, node: ClusterNode, machine: RemoteMachine) -> MachineLink:
         link = MachineLink(node, machine, self._warcs)
         self.links.append(link)
         self._hear(link)
@@ -213,7 +213,7 @@ class ClusterSwitchboard:
         if landing is None:  # it was dropped
             return None
         try:
-            if isinstance(word, Piece):
+            if isinstance(word, ArchivePiece):
                 landing.take(word)
                 link.archived += word.size
                 link.sent += len(word.packed)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sanderling.change.judging import fingerprinter, image_describer, judge, rejudge
 from sanderling.change.pixels import Decoder
-from sanderling.crawling.site_noise import Templates
+from sanderling.crawling.site_noise import SiteNoise
 from sanderling.documents.visible import visible_text
 from sanderling.errors import Damaged
 from sanderling.model import Before, Change, ChangeKind, Stored, Task, Visit
@@ -30,7 +30,7 @@ class Comparing:
         self._fingerprint = fingerprinter(settings.rules)
         self._decoder = Decoder()
         self._describe_image = image_describer(self._decoder)
-        self._templates = Templates(store)
+        self._templates = SiteNoise(store)
 
     def close(self) -> None:
         self._decoder.close()

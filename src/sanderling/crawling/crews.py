@@ -23,7 +23,7 @@ def on_this_machine(size: int, opened: OpenCrawl, folder: Folder) -> tuple[Switc
         socket, marker = socket_in(opened.run_folder), marker_path(opened.run_folder, name)
         return entry_points.command("client", name, socket, folder.warcs.absolute(), marker)
 
-    return opened.switchboard, crew.Crew(size, command, opened.run_folder)
+    return opened.switchboard, crew.LocalCrew(size, command, opened.run_folder)
 
 
 def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -> Begin:
@@ -37,7 +37,7 @@ def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -
         place = new_archives(folder.warcs, opened.run_folder)
         remote = switchboard.ClusterSwitchboard(place, settings.cluster_patience)
         undo.callback(remote.close)
-        terms = messages.Terms(
+        terms = messages.MachineTerms(
             settings.cluster_patience * FENCE_SHARE, settings.cluster_compress, named_files(settings, folder.path)
         )
         return joined.JoinedSwitchboard(opened.switchboard, remote), ClusterCrew(size, connected, remote, terms)

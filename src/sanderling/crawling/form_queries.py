@@ -15,7 +15,7 @@ from sanderling.documents.forms import pairs_of, request_of
 from sanderling.documents.links import pack
 from sanderling.forms.answers import Likeness, belongs, next_page, split
 from sanderling.forms.kinds import SENT, FormKind, judge
-from sanderling.forms.probing import Learned, Prober, Values
+from sanderling.forms.probing import LearnedForm, Prober, Values
 from sanderling.model import FormChanges, HostLease, Kind, NewUrl, Outcome, State, Task, Visit
 from sanderling.model.forms import Form, FormRecord, Submission
 from sanderling.model.reasons import code_of, reason, sentence
@@ -91,7 +91,7 @@ class FormQueries:
             settings = self._settings
             prober = Prober(form, settings.form_values, settings.form_queries, max(1, settings.form_pages), now)
             if packed := stored.learned(self._store, form.id):
-                prober.learned = msgspec.msgpack.decode(packed, type=Learned)
+                prober.learned = msgspec.msgpack.decode(packed, type=LearnedForm)
             self._probers[form.id] = prober
             if record.state == "closed" and record.until <= now:
                 prober.reopen()

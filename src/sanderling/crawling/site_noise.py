@@ -9,7 +9,7 @@ from sanderling.repository.store import Notes
 SAVE_EVERY = 500
 
 
-class Templates:
+class SiteNoise:
     """The noise of each site, read when a page of it is visited again and written now and then."""
 
     def __init__(self, store: Notes) -> None:

@@ -39,7 +39,7 @@ NOT_IN_THE_WAY = (*BY_SETTINGS, "too-many-redirects")
 VISITED = (State.FETCHED, State.GONE)
 
 
-class Refused(Exception):
+class VisitRefused(Exception):
     """Says why a URL is not visited."""
 
 
@@ -68,7 +68,7 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
                 notice = _notice(text)
                 page = views.url(self.store, notice.id)
                 promise = self._promise(notice.url, page)
-            except Refused as why:
+            except VisitRefused as why:
                 replies.append(VisitReply(text, False, str(why)))
                 continue
             replies.append(VisitReply(text, True, promise))
@@ -89,7 +89,7 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
         if self.allocator.is_leased(page.id):
             return "being visited now"
         if page.same_as:
-            raise Refused(f"another name of {page.same_as}: ask for that one")
+            raise VisitRefused(f"another name of {page.same_as}: ask for that one")
         state = _state(page)
         if state in VISITED:
             return "visited again next"
@@ -97,17 +97,17 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
             return "already queued, visited next"
         stands = state is State.EXCLUDED and code_of(page.reason) not in NOT_IN_THE_WAY
         if stands or page.kind != Kind.PAGE or code_of(page.reason) == "set-aside":
-            raise Refused(sentence(page.reason))
+            raise VisitRefused(sentence(page.reason))
         self._require_in_scope(url)
         return "known and never visited, visited next"
 
     def _require_in_scope(self, url: str) -> None:
         home = origin(url)
         if reason := self.seeds.objection(url, home):
-            raise Refused(sentence(reason))
+            raise VisitRefused(sentence(reason))
         private = names_private(hostname(home)) and not self.settings.allow_private
         if private and not self.seeds.is_trusted(home):
-            raise Refused(f"{hostname(home)} is a private address, and no seed: see allow_private")
+            raise VisitRefused(f"{hostname(home)} is a private address, and no seed: see allow_private")
 
     def _admit(self, notice: Notice) -> list[NewUrl]:
         found = Found(notice.id, notice.url, "")
@@ -144,7 +144,7 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
 def _notice(text: str) -> Notice:
     url = with_fragment(text.strip(), SEEDABLE)
     if url is None:
-        raise Refused("not a URL that begins with http:// or https:// and a host")
+        raise VisitRefused("not a URL that begins with http:// or https:// and a host")
     return Notice(identity(url), url, "changed", clock.now(), "person", SURE)
 
 

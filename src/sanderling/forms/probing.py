@@ -39,7 +39,7 @@ PER_PAGE = 10
 Values = list[tuple[str, str]]
 
 
-class Learned(msgspec.Struct):
+class LearnedForm(msgspec.Struct):
     """What is kept of a form between two runs, beside its submissions."""
 
     vocabulary: Vocabulary
@@ -74,7 +74,7 @@ class Prober:
         changing = [field for field in form.fields if not field.unseen and changes_results(field)]
         fixed = {field.name: choices(field) or special.get(field.name, []) for field in changing}
         values = {name: each for name, each in fixed.items() if each and not given.get(name)}
-        self.learned = Learned(Vocabulary(), Templates(values))
+        self.learned = LearnedForm(Vocabulary(), Templates(values))
         self.tried: dict[tuple[tuple[str, str], ...], int] = {}
         self.records: dict[int, int] = {}  # the query that found each
         self._found_by: Counter[int] = Counter()  # records, by query

@@ -20,7 +20,7 @@ from sanderling.testing.prose import words as prose
 GOAL = 0.9
 
 
-class Setting(NamedTuple):
+class HiddenDatabase(NamedTuple):
     """A database and what its form shows."""
 
     name: str
@@ -30,13 +30,13 @@ class Setting(NamedTuple):
 
 
 SETTINGS = (
-    Setting("100 results a query", 2000, 100, 100),
-    Setting("50 results a query", 1000, 50, 50),
-    Setting("10 pages of 10", 2000, 100, 10),
+    HiddenDatabase("100 results a query", 2000, 100, 100),
+    HiddenDatabase("50 results a query", 1000, 50, 50),
+    HiddenDatabase("10 pages of 10", 2000, 100, 10),
 )
 
 
-class Engine:
+class DatabaseForm:
     """Answers one word with the records that have it, the most relevant first."""
 
     def __init__(self, records: Sequence[frozenset[str]], seed: int) -> None:
@@ -76,7 +76,7 @@ def texts(count: int, seed: int) -> list[frozenset[str]]:
     return made
 
 
-def oracle(engine: Engine, setting: Setting, queries: int) -> Course:
+def oracle(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
     """Knows all records, and takes the word with the most new ones each time."""
     lists = {word: set(hits[: setting.shown]) for word, hits in engine.hits.items()}
     seen: set[int] = set()
@@ -87,10 +87,12 @@ def oracle(engine: Engine, setting: Setting, queries: int) -> Course:
     return course
 
 
-def chosen_by(choose: Callable[[dict[str, int], set[str]], str]) -> Callable[[Engine, Setting, int], Course]:
+def chosen_by(
+    choose: Callable[[dict[str, int], set[str]], str],
+) -> Callable[[DatabaseForm, HiddenDatabase, int], Course]:
     """A strategy that chooses by how often words were seen in the records that were found."""
 
-    def run(engine: Engine, setting: Setting, queries: int) -> Course:
+    def run(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
         seen: set[int] = set()
         counts: dict[str, int] = dict.fromkeys(_first(engine), 1)
         tried: set[str] = set()
@@ -118,7 +120,7 @@ def at_random(counts: dict[str, int], tried: set[str]) -> str:
     return rng.choice(sorted(word for word in counts if word not in tried))
 
 
-def dictionary(engine: Engine, setting: Setting, queries: int) -> Course:
+def dictionary(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
     """Words of a dictionary of the same language, without looking at what they bring."""
     rng, every = random.Random(1), sorted(engine.hits)
     course, seen, wasted = Course([], [], 0), set[int](), 0
@@ -129,7 +131,7 @@ def dictionary(engine: Engine, setting: Setting, queries: int) -> Course:
     return course._replace(wasted=wasted)
 
 
-def ours(engine: Engine, setting: Setting, queries: int) -> Course:
+def ours(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
     """The code of a crawl. Every record is read before the next query, as it would be by a crawl in time."""
     form = Form(id=1, action="http://lab/", method="get", fields=[Field(name="q", type="text")])
     prober = Prober(form, {}, 10**6, setting.shown // setting.per_page, 0.0)
@@ -161,7 +163,7 @@ def ours(engine: Engine, setting: Setting, queries: int) -> Course:
     return course._replace(wasted=prober.wasted - 1)
 
 
-STRATEGIES: dict[str, Callable[[Engine, Setting, int], Course]] = {
+STRATEGIES: dict[str, Callable[[DatabaseForm, HiddenDatabase, int], Course]] = {
     "oracle": oracle,
     "ours": ours,
     "frequent": chosen_by(frequent),
@@ -170,12 +172,12 @@ STRATEGIES: dict[str, Callable[[Engine, Setting, int], Course]] = {
 }
 
 
-def _first(engine: Engine) -> list[str]:
+def _first(engine: DatabaseForm) -> list[str]:
     """The words of the page that has the form: those of one record."""
     return sorted(engine.records[0])
 
 
-def _take(course: Course, seen: set[int], found: set[int], setting: Setting) -> None:
+def _take(course: Course, seen: set[int], found: set[int], setting: HiddenDatabase) -> None:
     seen |= found
     before = course.requests[-1] if course.requests else 0
     course.reached.append(len(seen))
@@ -218,7 +220,7 @@ def run(options: argparse.Namespace) -> int:
         best = 0.0
         for name, strategy in STRATEGIES.items():
             courses = [
-                strategy(Engine(texts(setting.records, seed), seed), setting, options.queries)
+                strategy(DatabaseForm(texts(setting.records, seed), seed), setting, options.queries)
                 for seed in range(options.seeds)
             ]
             best = _print(name, courses, setting, best)
@@ -229,7 +231,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print(name: str, courses: Sequence[Course], setting: Setting, best: float) -> float:
+def _print(name: str, courses: Sequence[Course], setting: HiddenDatabase, best: float) -> float:
     """Prints a line; returns how many queries the oracle needs."""
     shares = [
         sum(each.reached[min(after, len(each.reached)) - 1] for each in courses) / len(courses) / setting.records

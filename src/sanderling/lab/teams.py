@@ -48,7 +48,7 @@ class TeamResult(msgspec.Struct, frozen=True):
     messages: int
 
 
-class Split(msgspec.Struct, frozen=True):
+class SplitPages(msgspec.Struct, frozen=True):
     """Two machines with parts of the web of their own: pages by the seed-server and by ours."""
 
     message: float
@@ -80,12 +80,12 @@ def _judge(team: str, crawling: Timed, seconds: float) -> TeamResult:
     )
 
 
-def split(web: webs.Web, seconds: float, message: float) -> Split:
+def split(web: webs.Web, seconds: float, message: float) -> SplitPages:
     owner = [int(host % 10 >= _COM) for host in np.unique(web.host, return_inverse=True)[1].tolist()]
     one_by_one, ours = (
         _pages(Served(web, Costs(message=message), THREADS, batch, owner), seconds) for batch in (1, BATCH)
     )
-    return Split(message, one_by_one, ours, round(ours / max(one_by_one, 1), 2))
+    return SplitPages(message, one_by_one, ours, round(ours / max(one_by_one, 1), 2))
 
 
 def _pages(crawling: Timed, seconds: float) -> int:
@@ -109,7 +109,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     web = webs.synthetic(pages=options.pages)
     teams: list[TeamResult] = []
-    splits: list[Split] = []
+    splits: list[SplitPages] = []
     for message in (milliseconds / 1000 for milliseconds in options.message):
         teams += compare(web, options.crawlers, options.seconds, message)
         splits.append(split(web, options.seconds, message))
@@ -126,6 +126,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(results: list[TeamResult] | list[Split]) -> str:
+def _shown(results: list[TeamResult] | list[SplitPages]) -> str:
     rows: list[list[Any]] = [list(msgspec.structs.astuple(each)) for each in results]
     return table(rows, [name.replace("_", " ") for name in results[0].__struct_fields__])

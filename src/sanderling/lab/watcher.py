@@ -30,9 +30,9 @@ from typing import NamedTuple
 
 from sanderling.announcements import (
     MANIFEST,
-    Change,
     Manifest,
     Position,
+    ReportedChange,
     chain,
     file_of_report,
     read_delta,
@@ -225,7 +225,7 @@ def _lie(folder: Path, site: str, day: int, pages: list[str], count: int) -> Non
     folder.mkdir(exist_ok=True)
     now = time.time() + day * DAY
     named = random.Random(day).sample(pages, min(count, len(pages)))
-    delta, content = write_delta(day - 1, day, [Change(site + path, "changed", now, day) for path in named])
+    delta, content = write_delta(day - 1, day, [ReportedChange(site + path, "changed", now, day) for path in named])
     (folder / delta.name).write_bytes(content)
     deltas = (delta,)
     manifest = Manifest("sanderling-announcement-1", site, "lies", day, now, now, True, len(pages), deltas=deltas)

@@ -9,7 +9,7 @@ from sanderling.change.comparison import Piece, pieces
 from sanderling.change.explain import paragraphs, plainly
 from sanderling.change.judging import chooser, known_noise
 from sanderling.change.noise import volatile_places
-from sanderling.crawling.site_noise import Templates
+from sanderling.crawling.site_noise import SiteNoise
 from sanderling.model import Before, ChangeKind, VersionRow
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
@@ -84,7 +84,7 @@ def _paragraphs(document: Document | None) -> list[str]:
 def _volatile(store: NoiseStore, url: str) -> set[int]:
     """The places of a page that change on most visits, as the page and its site have taught."""
     before = store.before([identity(url)]).get(identity(url))
-    return volatile_places([known_noise(before.noise) if before else None, Templates(store).of(origin(url))])
+    return volatile_places([known_noise(before.noise) if before else None, SiteNoise(store).of(origin(url))])
 
 
 def _ignored(piece: Piece, old: set[str], new: set[str]) -> Piece:

@@ -24,7 +24,7 @@ def new_name() -> str:
     return os.urandom(6).hex()
 
 
-class Crew:
+class LocalCrew:
     """The client processes that this server started."""
 
     def __init__(self, size: int, command: Callable[[str], list[str]], markers: Path) -> None:

@@ -12,9 +12,9 @@ import msgspec
 from sanderling.announcements import (
     BadReport,
     Base,
-    Change,
     Manifest,
     Position,
+    ReportedChange,
     chain,
     file_of_report,
     is_named_for,
@@ -159,7 +159,7 @@ class ReportReader:
         return min(now, reading.state.until) if reading.complete else 0.0
 
 
-def _events(change: Change) -> tuple[HintedEvent, ...]:
+def _events(change: ReportedChange) -> tuple[HintedEvent, ...]:
     steps = {HintedEvent(*step): None for hint in change.hints for step in hint.steps()}
     return tuple(steps)[:MOST_HINTS]
 

@@ -83,7 +83,7 @@ class QueuedHost:
         self.suspended: float | None = 0.0  # until then it is away; None for the rest of the run
 
 
-class Held(NamedTuple):
+class LeasedTask(NamedTuple):
     site: QueuedHost
     client: str
     task: Task
@@ -130,7 +130,7 @@ class Allocator:
         self._lines: dict[str, OrderedDict[int, QueuedHost]] = {"": OrderedDict()}
         self._own: dict[str, dict[int, QueuedHost]] = {}
         self._at: dict[str, str] = {}  # the client at each place
-        self._held: dict[int, Held] = {}
+        self._held: dict[int, LeasedTask] = {}
         self.paces: dict[str, ClientPace] = {}
 
     @property
@@ -269,7 +269,7 @@ class Allocator:
             for task in tasks:
                 planned += site.host.interval
                 site.leased.add(task.id)
-                self._held[task.id] = Held(site, client, task, since, planned)
+                self._held[task.id] = LeasedTask(site, client, task, since, planned)
             site.queued -= len(tasks)
             site.holders[client] = site.holders.get(client, 0) + len(tasks)
             site.granted[client] = (site.granted.get(client, (0, 0))[1], connections)
@@ -299,7 +299,7 @@ class Allocator:
         site.leased.add(task.id)
         site.holders[client] = site.holders.get(client, 0) + 1
         site.granted.setdefault(client, (0, 0))
-        self._held[task.id] = Held(site, client, task, time.monotonic(), 0.0)
+        self._held[task.id] = LeasedTask(site, client, task, time.monotonic(), 0.0)
 
     def held(self, client: str, id: int) -> Task | None:
         """The task behind a visit; None when the client does not hold it (any more)."""
@@ -404,13 +404,13 @@ class Allocator:
         for site in waiting:
             self._offer(site)
 
-    def _take_back(self, held: Held) -> None:
+    def _take_back(self, held: LeasedTask) -> None:
         self._return(held)
         held.site.queued += 1
         held.site.depth = 0
         self._offer(held.site)
 
-    def _return(self, held: Held) -> None:
+    def _return(self, held: LeasedTask) -> None:
         site = held.site
         del self._held[held.task.id]
         site.leased.discard(held.task.id)

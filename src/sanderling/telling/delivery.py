@@ -26,7 +26,7 @@ from sanderling.telling.post import post
 from sanderling.telling.record import DeliveryRecord
 from sanderling.telling.secret import secret_of
 from sanderling.telling.selection import ChangeFilter, kinds_named
-from sanderling.telling.webhook import MOST_CHANGES, DeliveryAnswer, Message, headers, message
+from sanderling.telling.webhook import MOST_CHANGES, DeliveryAnswer, WebhookMessage, headers, message
 from sanderling.urls import hostname
 
 POLL_SECONDS = 0.5  # between two looks for new versions in the store
@@ -36,7 +36,7 @@ STORE_AWAY_SECONDS = 5.0  # before a store that cannot be reached is opened agai
 Say = Callable[[str], None]
 
 
-def send(sent: Message, webhook: Webhook, folder: Folder, settings: Settings) -> DeliveryAnswer:
+def send(sent: WebhookMessage, webhook: Webhook, folder: Folder, settings: Settings) -> DeliveryAnswer:
     """Tries once to deliver a message."""
     signed = headers(sent, secret_of(webhook, folder.path), time.time())
     private = webhook.allow_private or settings.allow_private

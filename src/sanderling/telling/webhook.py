@@ -22,7 +22,7 @@ LONGEST_PAUSE = 3600.0
 _PREFIX = "whsec_"
 
 
-class Message(Struct, frozen=True):
+class WebhookMessage(Struct, frozen=True):
     """A delivery. It is the same at every try."""
 
     id: str
@@ -52,16 +52,16 @@ class DeliveryAnswer(Struct, frozen=True, kw_only=True):
         return self.error or f"it answered {self.status}"
 
 
-def message(versions: list[VersionRow]) -> Message:
+def message(versions: list[VersionRow]) -> WebhookMessage:
     """A delivery of these changes, the oldest first. The same changes always get the same id."""
     tables = [as_table(version) for version in versions]
     name = uuid.uuid5(uuid.NAMESPACE_URL, " ".join(table["id"] for table in tables))
-    return Message(f"msg_{name.hex}", _body("changes", tables))
+    return WebhookMessage(f"msg_{name.hex}", _body("changes", tables))
 
 
-def trial(id: str) -> Message:
+def trial(id: str) -> WebhookMessage:
     """A delivery without changes, to test whether an endpoint accepts it."""
-    return Message(id, _body("test", []))
+    return WebhookMessage(id, _body("test", []))
 
 
 def _body(kind: str, changes: list[dict[str, object]]) -> bytes:
@@ -69,7 +69,7 @@ def _body(kind: str, changes: list[dict[str, object]]) -> bytes:
     return json.dumps({"type": kind, "changes": changes}, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def headers(sent: Message, secret: str, now: float) -> dict[str, str]:
+def headers(sent: WebhookMessage, secret: str, now: float) -> dict[str, str]:
     """The headers of a delivery. They hold a signature if there is a secret."""
     stamp = str(int(now))
     named = {"Content-Type": "application/json", "webhook-id": sent.id, "webhook-timestamp": stamp}

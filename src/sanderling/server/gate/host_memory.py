@@ -15,17 +15,17 @@ from sanderling.urls import hostname
 MOST_HOSTS = 20_000
 
 
-class Learned(msgspec.Struct, array_like=True):
+class LearnedHost(msgspec.Struct, array_like=True):
     """What is kept of a host, in `Host.learned`."""
 
     names: KeptIdentity
     traps: traps.KeptTraps
 
 
-def learned(host: Host) -> Learned:
+def learned(host: Host) -> LearnedHost:
     if not host.learned:
-        return Learned(KeptIdentity(), traps.KeptTraps())
-    return msgspec.msgpack.decode(host.learned, type=Learned)
+        return LearnedHost(KeptIdentity(), traps.KeptTraps())
+    return msgspec.msgpack.decode(host.learned, type=LearnedHost)
 
 
 class RememberedHost:
@@ -33,7 +33,7 @@ class RememberedHost:
 
     __slots__ = ("budget", "domain", "indexes", "parameters", "probed", "unkept")
 
-    def __init__(self, kept: Learned, domain: str) -> None:
+    def __init__(self, kept: LearnedHost, domain: str) -> None:
         self.budget = HostBudget(kept.traps)
         self.parameters = QueryParameters(kept.names)
         self.indexes = set(kept.names.indexes)
@@ -100,7 +100,7 @@ class HostMemory:
             self.twins.merged.get(known.origin, ""),
             sorted(watched.indexes),
         )
-        known.learned = msgspec.msgpack.encode(Learned(kept, watched.budget.keep()))
+        known.learned = msgspec.msgpack.encode(LearnedHost(kept, watched.budget.keep()))
         watched.unkept = 0
         return [known]
 

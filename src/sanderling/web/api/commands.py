@@ -19,7 +19,7 @@ from sanderling.web.api.inputs import RunnerDep, ShelfDep
 router = APIRouter(tags=["commands"])
 
 
-class Start(BaseModel, extra="forbid"):
+class StartCommand(BaseModel, extra="forbid"):
     mode: running.Mode = "crawl"
     budget: str = Field(
         "", max_length=40, description="for a refresh: visits (500) or bytes (50MB), in all or per time (2000/h)"
@@ -73,7 +73,7 @@ class VisitReplies(Struct, frozen=True):
 
 
 @router.post("/crawls/{crawl}/start", **gives(CrawlAnswer))
-def start(crawl: str, asked: Start, shelf: ShelfDep, runner: RunnerDep) -> Response:
+def start(crawl: str, asked: StartCommand, shelf: ShelfDep, runner: RunnerDep) -> Response:
     """Start or resume a crawl. `retry` also visits failed URLs, `again` visits every known page once more, and `refresh`
     visits the pages that have most probably changed."""
     runner.start(shelf.folder(crawl), asked.mode, asked.budget, asked.forever)

@@ -19,7 +19,7 @@ _UNSET = {"delay": "adapts to the server", "contact": "none", "proxy": "none"}
 _WRITTEN = {"duration": "90s or 2h", "size": "64MiB"}
 
 
-class Field(NamedTuple):
+class SettingField(NamedTuple):
     """One setting in a form."""
 
     declared: Declared
@@ -100,9 +100,9 @@ def read_settings(form: Mapping[str, str], names: Iterable[str]) -> tuple[dict[s
     return values, wrong
 
 
-def fields(form: Mapping[str, str], wrong: Mapping[str, str], names: Iterable[str]) -> dict[str, Field]:
+def fields(form: Mapping[str, str], wrong: Mapping[str, str], names: Iterable[str]) -> dict[str, SettingField]:
     """Every field with its typed value."""
-    return {name: Field(_BY_NAME[name], form.get(name, _preset(name)), wrong.get(name, "")) for name in names}
+    return {name: SettingField(_BY_NAME[name], form.get(name, _preset(name)), wrong.get(name, "")) for name in names}
 
 
 def filled(settings: Settings, names: Iterable[str]) -> dict[str, str]:

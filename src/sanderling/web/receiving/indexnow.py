@@ -19,7 +19,7 @@ router = APIRouter(include_in_schema=False)
 MOST_URLS = 10_000
 
 
-class Message(BaseModel):
+class IndexNowMessage(BaseModel):
     host: str = Field(max_length=300)
     key: str = Field(max_length=200)
     keyLocation: str = Field("", max_length=2000)
@@ -37,7 +37,7 @@ class Receiver:
 
 
 @router.post("/indexnow", response_model=None)
-def receive(message: Message, request: Request) -> Response:
+def receive(message: IndexNowMessage, request: Request) -> Response:
     """Pages of one host were added, changed or removed. The key file of the host proves who says so."""
     return _receive(request.app.state.indexnow, message)
 
@@ -48,11 +48,11 @@ def receive_one(request: Request, url: str, key: str, keyLocation: str = "") -> 
     home = origin(canonical(url) or "")
     return _receive(
         request.app.state.indexnow,
-        Message(host=home.partition("://")[2], key=key[:200], keyLocation=keyLocation[:2000], urlList=[url]),
+        IndexNowMessage(host=home.partition("://")[2], key=key[:200], keyLocation=keyLocation[:2000], urlList=[url]),
     )
 
 
-def _receive(receiver: Receiver, message: Message) -> Response:
+def _receive(receiver: Receiver, message: IndexNowMessage) -> Response:
     homes = _by_origin(message)
     known = {home: crawls for home in homes if (crawls := receiver.hosts.of(home))}
     if not known:
@@ -71,7 +71,7 @@ def _receive(receiver: Receiver, message: Message) -> Response:
     return Response(status_code=200 if all(running) else 202)
 
 
-def _by_origin(message: Message) -> dict[str, list[NamedPage]]:
+def _by_origin(message: IndexNowMessage) -> dict[str, list[NamedPage]]:
     """The pages of a message by origin; raises an HTTPException when one is of another host."""
     now = clock.now()
     host = message.host.lower()
