@@ -140,6 +140,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     skip_types: tuple[str, ...] = ()
     body_types: tuple[str, ...] = ()
     body_urls: tuple[str, ...] = ()
+    body_text: bool = False
+    body_changed: bool = False
     max_body: int = 16 * 1024**2
     connect_timeout: float = 10.0
     first_byte_timeout: float = 30.0
@@ -229,6 +231,8 @@ DECLARED = [
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
     Declared("body_types", "list", "Network", "keep only bodies of this media type, e.g. text/html; other pages are read, and their size and digest are kept (repeatable)"),
     Declared("body_urls", "list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)"),
+    Declared("body_text", "flag", "Network", "keep the text and the links of pages instead of their bodies"),
+    Declared("body_changed", "flag", "Network", "keep a new version of a page only if its text changed"),
     Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
     Declared("connect_timeout", "duration", "Network", "time limit for connecting"),
     Declared("first_byte_timeout", "duration", "Network", "time limit for the first byte of an answer"),

@@ -40,4 +40,52 @@ def test_bodies_of_other_types_and_urls_are_left_out(tmp_path: Path, sanderling:
     assert len(left_out) == 3
     assert "5000" in {notes["bodysize"] for notes in left_out}
     assert all(notes["bodydigest"].startswith("sha1:") for notes in left_out)
-    assert sanderling("check", folder).code == 0
+    assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_text_and_links_are_enough(tmp_path: Path, sanderling: Run) -> None:
+    """The archive holds the text and the links; search, changes and recovery work with them."""
+    folder = tmp_path / "crawl"
+    heavy = b"<script>" + b"x = 1;" * 3000 + b"</script>"
+    pages = {
+        "/": b"<html lang=en><title>Start</title>" + heavy + b"<p>first words &amp; more</p><a href=/a>next</a>",
+        "/a": b"<title>A</title>" + heavy + b"<p>second words</p><a href=/>back</a>",
+    }
+    with PageServer(pages) as server:
+        ran = sanderling("crawl", server.origin, "-d", folder, *FAST, "--body-text", "--clients", 1, "--json")
+        assert (ran.code, ran.json["pages"]) == (0, 2), ran.err
+        rows = listed(sanderling, folder)
+        assert rows["/"]["size"] == len(pages["/"])
+        assert {row["reason"] for row in rows.values()} == {
+            "read, but its body is not kept: only its text and links are"
+        }
+        found = sanderling("search", folder, "second words", "--json")
+        assert [each["title"] for each in found.lines] == ["A"]
+        archived = b"".join(each.content or b"" for path in (folder / "warc").glob("*.gz") for each in members(path))
+        assert heavy[:100] not in archived and f'href="{server.origin}/a"'.encode() in archived
+        server.table["/a"] = b"<title>A</title>" + heavy + b"<p>third words</p><a href=/>back</a>"
+        again = sanderling("crawl", "-d", folder, "--again", "--json")
+        assert (again.json["changed"], again.json["visits"]) == (1, 4), again.out
+        (change,) = sanderling("changes", folder, "--json").lines
+        assert change["kinds"] == ["text"]
+    assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_versions_that_say_the_same_are_not_kept(tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "crawl"
+    pages = {"/": b"<p>the same words</p><a href=/a>next</a>", "/a": b"<p>some words</p>"}
+    with PageServer(pages) as server:
+        ran = sanderling("crawl", server.origin, "-d", folder, *FAST, "--body-changed", "--clients", 1, "--json")
+        assert (ran.code, ran.json["versions"]) == (0, 2), ran.err
+        server.table["/"] = b"<p class=new>the same words</p><a href=/a>next</a>"
+        server.table["/a"] = b"<p class=new>other words</p>"
+        again = sanderling("crawl", "-d", folder, "--again", "--json")
+        assert (again.json["versions"], again.json["changed"]) == (3, 1), again.out
+    (left_out,) = [
+        dict(notes_of(each.content))
+        for path in (folder / "warc").glob("*.warc.gz")
+        for each in members(path)
+        if each.content and b"bodyLeftOut" in each.content
+    ]
+    assert left_out["bodysize"] == str(len(server.table["/"])) and left_out["bodyleftout"] == "its text is as before"
+    assert sanderling("check", folder, "--deep").code == 0

@@ -61,6 +61,7 @@ class Read(NamedTuple):
     relevance: float = 0.0  # when there is a topic
     forms: Sequence[Form] = ()
     turners: Sequence[Turner] = ()
+    hrefs: Sequence[str] = ()  # of an HTML page whose text and links are archived in its stead
 
 
 class ContentReader:
@@ -76,6 +77,9 @@ class ContentReader:
         self._follow_nofollow = settings.follow_nofollow or settings.ignore_robots
         self._images = settings.images
         self._forms = settings.forms != "none"
+        self._reduces = settings.body_text
+        # What is not archived whole cannot be fingerprinted later.
+        self._always = bool(settings.body_text or settings.body_urls or settings.body_types)
 
     def read(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         """Reads a body; `said` is whether the headers forbid to follow its links and to index it.
@@ -83,6 +87,7 @@ class ContentReader:
         Only pages that are visited `again` get a fingerprint. Most pages never change, and the first version of a page
         that does is in the archive.
         """
+        again = again or self._always
         try:
             kind = kind_of(body, mime, charset)
             if kind == "html":
@@ -117,11 +122,13 @@ class ContentReader:
             from sanderling.documents.forms import forms_of
 
             forms = forms_of(page.document, head.base)
+        hrefs = hrefs_of(page, head, self._follow_nofollow)[0] if links and self._reduces else ()
         condense = self._detector.fingerprint(page.document, url) if again else None
         words, tree = page.text(spent=not self._keep_tree), page.document if self._keep_tree else None
         return Read(
             page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, forms=forms,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
+            hrefs=[whole for each in hrefs if (whole := join(head.base, each))],
         )  # fmt: skip
 
     def _links_of(self, page: HtmlPage, head: Head) -> tuple[bytes, list[Found]]:

@@ -12,14 +12,23 @@ from sanderling.client.contents import CHOKED, ContentReader, Detector, Read
 from sanderling.client.cutting import completes
 from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
-from sanderling.client.keeping import body_filter, without_body
+from sanderling.client.keeping import body_filter
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.sources import read_form_answer, read_sitemap
-from sanderling.client.unread import behind, is_unchanged, not_shown, put_off, unanswered, unchanged, unwanted
+from sanderling.client.unread import (
+    behind,
+    is_unchanged,
+    not_shown,
+    put_off,
+    same_text,
+    unanswered,
+    unchanged,
+    unwanted,
+)
 from sanderling.documents.html import directives
 from sanderling.documents.links import pack
 from sanderling.documents.reading import media_type
-from sanderling.model import Exchange, Kind, Outcome, Stored, Visit
+from sanderling.model import Kind, Outcome, Stored, Visit
 from sanderling.model.reasons import reason
 from sanderling.settings import Settings
 from sanderling.urls import identity, redirected
@@ -111,6 +120,8 @@ class Reader:
         fetch, headers, known, body, mime, charset = arrival
         task, response, rendered = fetch.task, fetch.response, fetch.response.rendered
         outcome, read = self._outcome(arrival)
+        if self._filter is not None and outcome is Outcome.PAGE and self._filter.says_the_same(task, read):
+            return same_text(arrival, read.found)
         if self._judge is not None:
             read = _judged(self._judge, read)
         extracted, failed = b"", dict[str, str]()
@@ -149,7 +160,7 @@ class Reader:
         else:
             exchange = rendered_exchange(fetch, headers, rendered, unchanged=False)
         if self._filter is not None and outcome is Outcome.PAGE:
-            visit, exchange = self._filtered(visit, exchange, task.url)
+            visit, exchange = self._filter.filtered(visit, exchange, task.url, read)
         return ParsedVisit(visit, task.url, read.words, exchange, read.condense)
 
     def _outcome(self, arrival: Arrival) -> tuple[Outcome, Read]:
@@ -177,13 +188,6 @@ class Reader:
         return Outcome.REDIRECT, Read(
             links=pack([id]), found=[found] if found else [], canonical=id if permanent else 0
         )
-
-    def _filtered(self, visit: Visit, exchange: Exchange, url: str) -> tuple[Visit, Exchange]:
-        """Leaves the body out if the user's rules say so."""
-        why = self._filter.objection(url, visit.mime) if self._filter is not None else ""
-        if not why:
-            return visit, exchange
-        return replace(visit, reason=visit.reason or reason("body-left-out", why)), without_body(exchange, why)
 
 
 def _judged(judge: "Judge", read: Read) -> Read:

@@ -58,9 +58,18 @@ class Sketch(NamedTuple):
     core: int = 0
 
 
+def digest_of(text: str | None) -> bytes:
+    """The digest of a text, as its sketch has it; empty for none."""
+    return xxh3_128_digest(_bytes_of(text)) if text is not None else b""
+
+
+def _bytes_of(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
 def sketch(text: str, url: str = "") -> Sketch:
     """What identifies a text, exactly and roughly."""
-    data = text.encode("utf-8", "surrogatepass")
+    data = _bytes_of(text)
     digest = xxh3_128_digest(data)
     if len(data) > MOST_BYTES:
         data = data[: MOST_BYTES // 2] + data[-MOST_BYTES // 2 :]

@@ -1,11 +1,13 @@
 """The visits of responses that are not read: there is no answer, it is for later, or it brings nothing new."""
 
 import time
+from collections.abc import Sequence
 from email.utils import parsedate_to_datetime
 
 from sanderling.client.arrival import Arrival, ParsedVisit, is_success
 from sanderling.client.exchange import exchange_of, rendered_exchange
 from sanderling.client.fetcher import Rendered, Response
+from sanderling.client.keeping import SAME_TEXT, without_body
 from sanderling.model import Found, Outcome, Task, Visit
 from sanderling.model.reasons import reason
 from sanderling.urls import identity
@@ -61,6 +63,17 @@ def unchanged(arrival: Arrival) -> ParsedVisit:
     else:
         exchange = exchange_of(fetch, headers, body, mime, "304" if response.status == 304 else "same")
     return ParsedVisit(visit, task.url, None, exchange)
+
+
+def same_text(arrival: Arrival, found: Sequence[Found]) -> ParsedVisit:
+    """Another document that says the same, of which the user wants no version."""
+    fetch, headers, known, body, mime, _ = arrival
+    visit = Visit(
+        id=fetch.task.id, outcome=Outcome.UNCHANGED, status=fetch.response.status, at=fetch.response.since,
+        size=fetch.response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
+        found=[*found, *behind(fetch.response.rendered)],
+    )  # fmt: skip
+    return ParsedVisit(visit, fetch.task.url, None, without_body(exchange_of(fetch, headers, body, mime), SAME_TEXT))
 
 
 def unwanted(task: Task, mime: str) -> ParsedVisit:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from sanderling.client.arrival import is_temporary
 from sanderling.client.fetch import Fetch
 from sanderling.client.fetcher import Rendered, Request, Response
+from sanderling.client.keeping import SAME_TEXT
 from sanderling.client.polite_host import PoliteHost
 from sanderling.errors import Damaged
 from sanderling.model import Stored, Task
@@ -30,6 +31,8 @@ def archived_fetch(
     response.cut_short = bool(exchange.note("cutshort"))
     head, body = _parts(exchange)
     response.status = int(head[0].split(b" ")[1]) if head else 200
+    if exchange.note("bodyleftout") == SAME_TEXT:
+        return None
     if is_temporary(response.status) or (exchange.is_revisit and task.stored is None and not exchange.conversion):
         return None
     if exchange.is_revisit and task.stored is not None and response.status != 304 and not exchange.conversion:

@@ -13,7 +13,7 @@ from sanderling.model.forms import Form, Turner
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 12
+PROTOCOL = 13
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -48,6 +48,7 @@ class Task(NamedTuple):
     modified: str = ""
     digest: bytes = b""
     stored: Stored | None = None  # where the newest version is
+    text_digest: bytes = b""  # of the text of the newest version
     body: str = ""  # of a POST; empty for a GET
     events: tuple[HintedEvent, ...] = ()  # that show more of the page, as its site says
 
@@ -139,7 +140,8 @@ class Exchange(NamedTuple):
     notes: bytes  # WARC fields that describe the fetch
     revisit: str = ""  # the content is unchanged: "304" if the server says so, "same" if the bytes are equal
     original: Stored | None = None  # where the unchanged content is
-    conversion: Conversion | None = None  # of a page that was rendered
+    conversion: Conversion | None = None  # of a page that was rendered or reduced
+    left_out: bool = False  # the user does not want the body; it may be there in another form
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):

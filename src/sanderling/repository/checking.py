@@ -95,7 +95,12 @@ def _versions(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> I
         if archived.url != version.url:
             detail = f"a version of {version.url} leads to the record of {archived.url}"
             yield Finding("row", version.url, detail, _FETCH_AGAIN, place)
-        elif not gone and version.digest and xxh3_128_digest(archived.body).hex() != version.digest:
+        elif (
+            not gone
+            and version.digest
+            and xxh3_128_digest(archived.body).hex() != version.digest
+            and reader.fields(version.stored).get("warc-truncated") != warc.LEFT_OUT
+        ):
             yield Finding("row", version.url, f"a version of {version.url} has another content", _FETCH_AGAIN, place)
     reader.close()
 

@@ -111,22 +111,22 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
     ]  # fmt: skip
 
 
-# The end of a `Task`: etag, modified, digest and where the newest version is.
-Validators = tuple[str, str, bytes, Stored | None]
+# The end of a `Task`: etag, modified, digest, where the newest version is, and the digest of its text.
+Validators = tuple[str, str, bytes, Stored | None, bytes]
 # Of a page that is not there: whatever comes is news. Never empty, which is how tasks of new URLs are told apart.
-NO_VALIDATORS: Validators = ("", "", b"none", None)
+NO_VALIDATORS: Validators = ("", "", b"none", None, b"")
 # What `validators` takes; for both dialects, which differ in the key of a page.
-VALIDATORS = f"""{THERE}, p.etag, p.modified, p.digest, w.name, p."offset", p.length FROM pages p
+VALIDATORS = f"""{THERE}, p.etag, p.modified, p.digest, w.name, p."offset", p.length, p.text_digest FROM pages p
     LEFT JOIN warcs w ON w.number = p.warc"""
 
 
 def validators(
-    there: bool, etag: str, modified: str, digest: bytes, warc: str | None, offset: int, length: int
+    there: bool, etag: str, modified: str, digest: bytes, warc: str | None, offset: int, length: int, text: bytes
 ) -> Validators:
     """What to ask a server with whether a page is as it was, and to compare its answer with."""
     if not there or not digest:
         return NO_VALIDATORS
-    return etag, modified, digest, Stored(warc, offset, length) if warc else None
+    return etag, modified, digest, Stored(warc, offset, length) if warc else None, text
 
 
 def again(task: Task, kept: Mapping[int, Validators]) -> Task:

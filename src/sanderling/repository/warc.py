@@ -52,6 +52,10 @@ _ROBOTS_TAG = "X-Robots-Tag"
 _HEAD_PACKED, _HEAD = 4096, 3072
 
 
+# Why a body is not there, if the user does not want it.
+LEFT_OUT = "unspecified"
+
+
 class WarcWriter:
     """Appends records to the files of one client."""
 
@@ -97,16 +101,15 @@ class WarcWriter:
             notes += _as_fields(exchange.head)
         self._append_small(b"metadata", at, uri, _NOTES, notes, beside)
         if exchange.conversion is not None:
-            stored = self._convert(exchange.conversion, at, uri, response_id)
+            stored = self._convert(exchange.conversion, at, uri, response_id, exchange.left_out)
         self._ends[self.name] = self._end
         return stored
 
-    def _convert(self, made: Conversion, at: bytes, uri: bytes, source: bytes) -> Stored:
+    def _convert(self, made: Conversion, at: bytes, uri: bytes, source: bytes, left_out: bool) -> Stored:
         """Buffers the records of what a browser made of a page; returns where that will be."""
         id, about = self._record_id(), b"WARC-Refers-To: <%b>\r\n" % source
         about += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(made.html).digest())
-        if made.truncated:
-            about += b"WARC-Truncated: length\r\n"
+        about += _missing(left_out, made.truncated)
         about += b"".join(b"%b: %b\r\n" % (_ROBOTS_TAG.encode(), value) for value in made.robots)
         content = record(b"conversion", id, at, DOM + uri, b"text/html; charset=utf-8", (made.html,), about)
         packed = igzip_lib.compress(content, _BODY_LEVEL, igzip_lib.COMP_GZIP)
@@ -176,10 +179,16 @@ class WarcWriter:
 _Parts = tuple[bytes, bytes, tuple[bytes, ...], bytes]
 
 
+def _missing(left_out: bool, truncated: bool) -> bytes:
+    """Says that not all of a body is there."""
+    if left_out:
+        return b"WARC-Truncated: %b\r\n" % LEFT_OUT.encode()
+    return b"WARC-Truncated: length\r\n" if truncated else b""
+
+
 def _response(exchange: Exchange) -> _Parts:
     about = b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(exchange.body).digest())
-    if exchange.truncated:
-        about += b"WARC-Truncated: length\r\n"
+    about += _missing(exchange.left_out, exchange.truncated)
     if exchange.head:
         return b"response", _RESPONSE, (exchange.head, exchange.body), about
     return b"resource", exchange.mime.encode("ascii", "replace") or b"application/octet-stream", (exchange.body,), about
