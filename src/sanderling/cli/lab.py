@@ -11,6 +11,7 @@ EXPERIMENTS = {
     "focus": "how soon a focused crawl finds the pages of a topic",
     "updated": "how many pages of a site are updated on a day",
     "watcher": "what a report of the changed pages is worth to a crawler",
+    "liars": "what a source of notices costs that lies or dies",
     "ajax": "how much of pages that scripts make is found behind events",
     "freshness": "how fresh each revisit policy keeps a collection",
     "forms": "how many records behind a form each choice of words reaches",

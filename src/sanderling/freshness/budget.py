@@ -82,7 +82,8 @@ def plan_believed(
 
 
 def _per_host(hosts: Groups, caps: ArrayLike) -> Floats:
-    return np.broadcast_to(np.asarray(caps, np.float64), (int(hosts.max()) + 1,))
+    each = np.asarray(caps, np.float64)
+    return each if each.ndim else np.broadcast_to(each, (int(hosts.max()) + 1,))
 
 
 def _scale(visits: Floats, hosts: Groups, caps: Floats) -> Floats:

@@ -15,7 +15,7 @@ from sanderling.freshness import belief, seasons
 from sanderling.freshness.evidence import KINDS, MEMORY, SIZE
 from sanderling.freshness.importance import importance
 from sanderling.freshness.signals import SKEW, SignalRecord
-from sanderling.freshness.sources import SOURCES, expected_by_word
+from sanderling.freshness.sources import SOURCES, odds_by_word
 from sanderling.freshness.trust import Trust
 
 Groups = NDArray[np.intp]
@@ -53,6 +53,7 @@ class Believed(NamedTuple):
     age: Floats  # expected time since the first missed change
     weight: Floats
     silence: Floats | float = 1.0  # the share of changes that no source announces: time without a word counts so much
+    vouched: NDArray[np.bool_] | None = None  # pages that a proven report of their whole host does not name
 
 
 def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Believed:
@@ -83,7 +84,8 @@ def believe(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> 
         fresh[part] = (believed * kept).sum(axis=1)
         age[part] = exposure[part] - (believed * (1 - kept) / belief.RATES).sum(axis=1)
     weight = importance(pages["importance"], 0, np.where(pages["there"], 1.0, ABSENT) * _by_topic(pages))
-    return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight, silence)
+    vouched = _vouched(pages, hosts, now)
+    return Believed(log_rate, spread, rate, exposure, fresh, np.maximum(age, 0.0), weight, silence, vouched)
 
 
 def _by_topic(pages: NDArray[np.void]) -> Floats | float:
@@ -192,17 +194,29 @@ def _source_exposure(
     exposure, silence = elapsed, np.ones(len(pages))
     for host, mine in _speaking(pages, hosts):
         last = pages["at"][mine]
-        quiet, word = np.zeros(len(mine)), np.zeros(len(mine))
+        quiet, odds = np.zeros(len(mine)), np.ones(len(mine))
         for source, record in hosts[host].sources.items():
             recall, until = record.recall, record.silence_until(source)
             covered = np.maximum(min(now, until) - np.maximum(last, record.since), 0.0)
             quiet = np.maximum(quiet, recall * covered)
-            word = np.maximum(word, expected_by_word(record) * (pages["told"][mine, SOURCES.index(source)] > last))
+            named = pages["told"][mine, SOURCES.index(source)] > last
+            odds = np.maximum(odds, np.where(named, odds_by_word(record), 1.0))
             if until >= now - _LATE:
                 silence[mine] = np.minimum(silence[mine], 1 - recall)
-        share = 1 - quiet / np.maximum(now - last, 1e-9)
-        exposure[mine] = elapsed[mine] * np.clip(share, 0.0, 1.0) + word / np.exp(log_rate[mine])
+        share = np.where(odds > 1, 1.0, 1 - quiet / np.maximum(now - last, 1e-9))
+        rate = np.exp(log_rate[mine])
+        kept = np.exp(-rate * elapsed[mine] * np.clip(share, 0.0, 1.0))
+        # The odds of a change times the odds of the word: P(no change) = kept / (kept + odds * (1 - kept)).
+        exposure[mine] = np.log((kept + odds * (1 - kept)) / np.maximum(kept, 1e-300)) / rate
     return exposure, silence
+
+
+def _vouched(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> NDArray[np.bool_] | None:
+    found = np.zeros(len(pages), bool)
+    for host, mine in _speaking(pages, hosts):
+        if any(record.spares_visits(now) for record in hosts[host].sources.values()):
+            found[mine] = pages["told"][mine].max(axis=1) <= pages["at"][mine]
+    return found if found.any() else None
 
 
 def _speaking(pages: NDArray[np.void], hosts: Mapping[int, Trust]) -> Iterator[tuple[int, Groups]]:

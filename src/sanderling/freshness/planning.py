@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sanderling.arrays import Floats
 from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.budget import LONGEST, plan_believed
+from sanderling.freshness.checks import best_checks, check_visits
 from sanderling.freshness.collection import Believed
 from sanderling.freshness.published_rank import published_ranks
 from sanderling.freshness.worth import ROUGH_ERROR, Objective, rough_worth, worth
@@ -21,7 +22,7 @@ _MANY = 50_000
 # A source is never taken to announce more than all but this share of changes.
 _LEAST_SILENCE = 0.01
 # What is left of a budget for visits that no source called for, at least.
-_CHECKS = 0.2
+_UNCALLED = 0.2
 # Days until a page that did not answer is retried. The wait doubles with each failure.
 _FIRST_BACKOFF, _LONGEST_BACKOFF = 10 / 1440, 7.0
 
@@ -45,22 +46,29 @@ def choose(
     inside: NDArray[np.bool_] | bool = True,
 ) -> NDArray[np.intp]:  # fmt: skip
     """The pages with the highest scores that the budget allows, the best first. Only those `inside` are visited."""
+    if policy == "optimal" and (vouched := known.vouched) is not None:
+        checks = best_checks(objective, pages, known, vouched & (ready(pages, now) <= now), cost, budget)
+        rest = budget - float(cost[checks].sum())
+        others = choose(policy, objective, pages, known._replace(vouched=None), cost, rest, now, ~vouched & inside)
+        return np.concatenate([others, checks])
     if policy != "optimal" or len(pages) <= _MANY:
         score = _scores(policy, objective, pages, known, cost, now)
         return affordable(np.where((ready(pages, now) <= now) & inside, score, -np.inf), cost, budget)
     age = known.exposure + known.silence * _half_a_round(pages, now)
-    some = _promising(objective, pages, known, age, cost, budget, now)
+    some = _promising(objective, pages, known, age, cost, budget, now, inside)
     worths = known.weight[some] * worth(age[some], known.log_rate[some], known.spread[some], objective)
     return np.asarray(some[affordable(worths / cost[some], cost[some], budget)])
 
 
 def _promising(
-    objective: Objective, pages: NDArray[np.void], known: Believed, age: Floats, cost: Floats, budget: float, now: float
-) -> NDArray[np.intp]:
+    objective: Objective, pages: NDArray[np.void], known: Believed, age: Floats, cost: Floats, budget: float, now: float,
+    inside: NDArray[np.bool_] | bool = True,
+) -> NDArray[np.intp]:  # fmt: skip
     """A part of the pages that contains all of the best ones for certain."""
     key = rough_worth(age, known.log_rate, known.spread, objective)
     with np.errstate(divide="ignore"):
         key += np.log((known.weight / cost).astype(np.float32))
+    key[~np.broadcast_to(inside, len(key))] = -np.inf
     failed = np.flatnonzero(pages["failures"])
     key[failed[ready(pages[failed], now) > now]] = -np.inf
     most = int(budget / max(float(cost.min()), 1e-9))
@@ -116,9 +124,17 @@ def schedule(
         # What sources announce is visited when they do; the rest of the budget is for what they do not.
         unannounced = np.maximum(known.silence, _LEAST_SILENCE)
         called = float((cost * known.rate * (1 - unannounced)).sum())
-        visits = plan_believed(
-            known.log_rate + np.log(unannounced), known.spread, max(budget - called, _CHECKS * budget), known.weight,
-            cost, hosts, caps, objective, LONGEST,
+        log_rate = known.log_rate + np.log(unannounced)
+        visits, left = np.zeros(len(pages)), max(budget - called, _UNCALLED * budget)
+        others = np.ones(len(pages), bool)
+        if (vouched := known.vouched) is not None:
+            hosts = np.zeros(len(pages), np.intp) if hosts is None else hosts
+            caps = np.broadcast_to(np.asarray(caps, np.float64), int(hosts.max()) + 1)
+            visits[vouched] = check_visits(objective, known, log_rate, vouched, cost, budget, hosts, caps)
+            others, left = ~vouched, max(left - float(visits @ cost), _UNCALLED * budget)
+        visits[others] = plan_believed(
+            log_rate[others], known.spread[others], left, known.weight[others], cost[others],
+            None if hosts is None else hosts[others], caps, objective, LONGEST,
         ).visits  # fmt: skip
         wait, last = _inverse(visits), now - known.exposure / unannounced
     elif policy == "proportional":
