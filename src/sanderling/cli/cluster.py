@@ -30,6 +30,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     actions.add_parser("init", help="make the token and the certificates of a cluster").set_defaults(run=_init)
     start = actions.add_parser("start", help="run the head of a cluster on this machine, until it is stopped")
     start.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"where machines join (default: {DEFAULT_PORT})")
+    start.add_argument(
+        "--autoscaling-config",
+        default="",
+        metavar="FILE",
+        help="the cluster file of `ray up`, which starts the other machines",
+    )
     _add_machine(start)
     start.set_defaults(run=_start)
     join = actions.add_parser("join", help="make this machine part of a cluster, or show how")
@@ -68,6 +74,7 @@ def _start(options: argparse.Namespace) -> int:
     address = f"{own}:{options.port}"
     return run_node(
         credentials, head=True, address=address, own=own, name=options.name, weight=options.weight,
+        autoscaling=options.autoscaling_config,
         on_started=lambda: _started(credentials, address),
     )  # fmt: skip
 

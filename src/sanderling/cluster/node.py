@@ -29,11 +29,11 @@ _OBJECT_STORE = 100 << 20
 
 def run(
     credentials: Credentials, *, head: bool, address: str, own: str, name: str, weight: int | None,
-    on_started: Callable[[], str],
+    on_started: Callable[[], str], autoscaling: str = "",
 ) -> int:  # fmt: skip
     """Runs until it is ended by a signal. `address` is that of the head, `own` is where others reach this machine.
 
-    `on_started` returns what the user is told when the node runs.
+    `on_started` returns what the user is told when the node runs. `autoscaling` is a cluster file of `ray up`.
     """
     loopback = is_loopback(own)
     if loopback != is_loopback(address):
@@ -50,9 +50,7 @@ def run(
         services.resolve_ip_for_localhost = as_given
     with contextlib.closing(_Output(on_started)) as output:
         try:
-            start.main(
-                args=_arguments(head=head, address=address, own=own, name=name, weight=weight), standalone_mode=False
-            )
+            start.main(args=_arguments(head, address, own, name, weight, autoscaling), standalone_mode=False)
         except KeyboardInterrupt:
             return 130
         except SystemExit as end:
@@ -65,7 +63,7 @@ def run(
     return 0
 
 
-def _arguments(*, head: bool, address: str, own: str, name: str, weight: int | None) -> list[str]:
+def _arguments(head: bool, address: str, own: str, name: str, weight: int | None, autoscaling: str) -> list[str]:
     host, _, port = address.rpartition(":")
     arguments = [
         "--block", f"--node-ip-address={own}", "--disable-usage-stats", "--include-log-monitor=false",
@@ -76,7 +74,8 @@ def _arguments(*, head: bool, address: str, own: str, name: str, weight: int | N
     if said := ",".join(f"{label}={value}" for label, value in labels.items() if value):
         arguments.append(f"--labels={said}")
     if head:
-        return [*arguments, "--head", f"--port={port}", "--include-dashboard=false"]
+        arguments += ["--head", f"--port={port}", "--include-dashboard=false"]
+        return [*arguments, f"--autoscaling-config={autoscaling}"] if autoscaling else arguments
     return [*arguments, f"--address={host}:{port}"]
 
 
