@@ -210,4 +210,12 @@ def test_a_focused_crawl_from_examples_that_is_taught(page: Page, tmp_path: Path
         topic.get_by_role("button", name="Not relevant").click()
         expect(topic).to_contain_text("The model was trained with it: precision")
         expect(topic).to_contain_text("You said")
+        # The pages were judged by the model before. One button mends that.
+        topic.get_by_role("link", name="judge all pages again").click()
+        harvest = page.get_by_role("region", name="Topic: focus")
+        expect(harvest).to_contain_text("judged by the model before")
+        examine(page, "overview with an older judgement")
+        harvest.get_by_role("button", name="Judge all pages again").click()
+        expect(harvest).to_contain_text("are on the topic")
+        expect(harvest).not_to_contain_text("judged by the model before")
     assert '"relevant": false' in (home / "focus" / "sanderling.topic").read_text()

@@ -9,6 +9,7 @@ EXPERIMENTS = {
     "ordering": "which order of visits fetches important pages first",
     "change-codes": "what each method of change detection misses, and what it costs",
     "focus": "how soon a focused crawl finds the pages of a topic",
+    "cutting": "what focused crawls save that cut pages short",
     "updated": "how many pages of a site are updated on a day",
     "watcher": "what a report of the changed pages is worth to a crawler",
     "liars": "what a source of notices costs that lies or dies",

@@ -8,9 +8,10 @@ import msgspec
 from sanderling.cli import hosts
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
-from sanderling.presenting.screen import size
-from sanderling.repository.folder import in_use
+from sanderling.presenting.screen import say, size
+from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.opening import reading
+from sanderling.repository.store import Notes
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -32,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         counts = store.counts()
         running = in_use(folder)
+        behind = _judged_before(folder, store)
     counts = counts.with_leases(counts.leased if running else 0)  # leases end with the process that gave them
     if options.json:
         table = {**msgspec.to_builtins(counts), "running": running}
@@ -52,4 +54,16 @@ def run(options: argparse.Namespace) -> int:
         ("  held back", f"{counts.held:,}"),
     ]
     sys.stdout.write("".join(f"{name:14}{value}\n" for name, value in rows))
+    if behind:
+        say(f"{behind} `sanderling topic {options.dir} --judge` judges all again")
     return 0
+
+
+def _judged_before(folder: Folder, store: Notes) -> str:
+    """That the pages of a focused crawl were judged by another model than it has now."""
+    if not folder.topic.exists():
+        return ""
+    from sanderling.crawling import rejudging
+    from sanderling.topics.model import read
+
+    return rejudging.said(store, read(folder.topic))

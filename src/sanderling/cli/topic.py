@@ -3,18 +3,19 @@
 import argparse
 import shlex
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
 
 from sanderling.cli.output import write_json
-from sanderling.crawling import examples
+from sanderling.crawling import examples, rejudging
 from sanderling.crawling.topic import topic_named
-from sanderling.errors import BadTopic
+from sanderling.errors import BadTopic, FolderInUse, UsageError
 from sanderling.presenting.arguments import pathname
-from sanderling.presenting.screen import harmless, many, say
-from sanderling.repository.folder import Folder
-from sanderling.repository.opening import reading
+from sanderling.presenting.screen import NowAndThen, harmless, many, say
+from sanderling.repository.folder import Folder, hold
+from sanderling.repository.opening import open_store, reading, settings_for
 from sanderling.topics.model import Example, Quality, Topic, read, write
 from sanderling.topics.training import TYPED_BY_USER, train
 
@@ -48,6 +49,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )
     parser.add_argument("--folder", default="", metavar="NAME", help="only this folder of a bookmark file")
     parser.add_argument("--forget", nargs="+", default=[], metavar="EXAMPLE", help="take examples out again")
+    parser.add_argument(
+        "--judge", action="store_true", help="train nothing: judge the stored pages of a crawl by its model again"
+    )
     parser.add_argument("--json", action="store_true", help="print the report as one JSON object")
     parser.set_defaults(run=run)
 
@@ -58,6 +62,10 @@ def run(options: argparse.Namespace) -> int:
         folder.require()
     path = folder.topic if folder is not None else options.model
     before = read(path) if path.exists() else None
+    if options.judge:
+        if folder is None or before is None:
+            raise UsageError("--judge needs the folder of a crawl that has a topic")
+        return judge(folder, before)
     if options.example or options.counter or options.words or options.forget or (folder is not None and before):
         given = _given(options, folder)
         kept = [each for each in before.examples if not each.background] if before else []
@@ -77,6 +85,29 @@ def run(options: argparse.Namespace) -> int:
         write_json(msgspec.json.encode({"model": str(path), "name": topic.name, **msgspec.to_builtins(topic.quality)}))
     else:
         sys.stdout.write(report(path, topic.quality, crawled=folder is not None))
+    if folder is not None:
+        try:
+            judge(folder, topic)
+        except FolderInUse:
+            say("the crawl is running: the next start judges its pages by the new model")
+    return 0
+
+
+def judge(folder: Folder, topic: Topic) -> int:
+    """Judges the stored pages of a crawl by its model, from where it was."""
+    settings, _ = settings_for(folder, {})
+    told = NowAndThen()
+
+    def on_progress(done: int, all: int) -> bool:
+        told.say(f"judging: {done:,} of {all:,} versions")
+        return True
+
+    with hold(folder), closing(open_store(folder, readonly=False)) as store:
+        if rejudging.is_behind(store, topic):
+            rejudging.judge_anew(store, folder, settings, topic, on_progress)
+            say(
+                f"all pages are judged by this model: {many(store.relevant_pages(settings.relatedness), 'page')} on the topic"
+            )
     return 0
 
 

@@ -83,6 +83,7 @@ class CrawlServer:
             opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
             topics.keep(topic, folder)
+            judged_anew = topics.judge_stored(opened.store, folder, settings, topic)
             self._store = opened.store
             sizing = Sizing(settings.min_clients, crew_size, opened.store) if settings.min_clients else None
             self._switchboard, self._crew = begin(sizing.size if sizing else crew_size, opened, folder)
@@ -96,7 +97,7 @@ class CrawlServer:
             self._frontier, self._intake, self._visit_requests = parts.frontier, parts.intake, parts.visit_requests
             self._told_pages = parts.told_pages
             self._limits, self._detection, self._ledger = parts.limits, parts.detection, parts.ledger
-            self.repaired = [*opened.notices, *parts.notices, *parts.detection.apply_rules()]
+            self.repaired = [*opened.notices, *judged_anew, *parts.notices, *parts.detection.apply_rules()]
             if unknown := unknown_through_proxy(settings):
                 self.repaired.append(unknown)
             self._control = Control(settings, folder.settings, parts.frontier)

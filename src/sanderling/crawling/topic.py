@@ -7,6 +7,7 @@ import msgspec
 from sanderling.errors import BadTopic, UsageError
 from sanderling.files import write_whole
 from sanderling.repository.folder import Folder
+from sanderling.repository.store import JudgedStore
 from sanderling.settings import Settings
 from sanderling.topics.model import Example, Topic, read, write
 
@@ -84,6 +85,15 @@ def keep(topic: Topic | None, folder: Folder) -> None:
     """Writes the topic of a crawl into its folder, unless it is there."""
     if topic is not None and not (folder.topic.exists() and read(folder.topic) == topic):
         write(folder.topic, topic)
+
+
+def judge_stored(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic | None) -> list[str]:
+    """Judges what is stored by this topic if another one has judged it; returns what the user should know."""
+    if topic is None:
+        return []
+    from sanderling.crawling import rejudging
+
+    return rejudging.begin(store, folder, settings, topic)
 
 
 def for_clients(topic: Topic | None) -> bytes:

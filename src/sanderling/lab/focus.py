@@ -21,10 +21,11 @@ import numpy as np
 
 from sanderling.arrays import Floats
 from sanderling.lab import topical, webs
+from sanderling.lab.sections import documentation
 from sanderling.lab.shark import DEPTH, fish, inherited, shark
 from sanderling.lab.topical import TopicalWeb
 from sanderling.model import State
-from sanderling.presenting.arguments import pathname, positive
+from sanderling.presenting.arguments import count, pathname, positive
 from sanderling.presenting.plot import plot, require_png, save_png, table
 from sanderling.server.distributor import EXPLORING, cuts
 from sanderling.server.focus import Focus
@@ -248,6 +249,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pages", type=positive, default=4000, metavar="N", help="pages of a synthetic web (default: 4000)"
     )
     parser.add_argument("--seeds", type=positive, default=3, metavar="N", help="webs to average over (default: 3)")
+    parser.add_argument("--first-seed", type=count, default=0, metavar="N", help="the first of the seeds (default: 0)")
     parser.add_argument(
         "--web", type=pathname, metavar="DIR", help="a finished crawl of documentation instead, by section"
     )
@@ -259,7 +261,7 @@ def run(options: argparse.Namespace) -> int:
     if options.plot is not None:
         require_png(options.plot)
     reports, series = [], dict[str, list[tuple[float, float]]]()
-    for name, made in _webs(options.web, options.pages, options.seeds):
+    for name, made in _webs(options.web, options.pages, options.seeds, options.first_seed):
         figures, curves = measure(name, made)
         reports.append(figures)
         series = {crawl: [(4.0 * n, float(y)) for n, y in enumerate(curve)] for crawl, curve in curves.items()}
@@ -274,12 +276,16 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _webs(folder: Path | None, pages: int, seeds: int) -> Iterable[tuple[str, list[TopicalWeb]]]:
+def _webs(folder: Path | None, pages: int, seeds: int, first: int) -> Iterable[tuple[str, list[TopicalWeb]]]:
     if folder is None:
         for locality in LOCALITIES:
-            yield f"synthetic, locality {locality}", [topical.synthetic(locality, seed, pages) for seed in range(seeds)]
+            yield (
+                f"synthetic, locality {locality}",
+                [topical.synthetic(locality, seed, pages) for seed in range(first, first + seeds)],
+            )
         return
-    for several in zip(*(topical.of_folder(folder, seed) for seed in range(seeds)), strict=True):
+    read = documentation(folder)
+    for several in zip(*(topical.of_documentation(read, seed) for seed in range(first, first + seeds)), strict=True):
         yield several[0].topic, list(several)
 
 

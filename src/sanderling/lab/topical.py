@@ -1,10 +1,7 @@
 """Webs with topics for simulated focused crawls: what each page is about, and what a model says of pages and links."""
 
 import random
-import re
 from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,26 +9,14 @@ from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
 from sanderling.documents.reading import visible_text
-from sanderling.errors import Damaged
 from sanderling.lab import webs
-from sanderling.repository import views, warc
-from sanderling.repository.archive import page_in
-from sanderling.repository.folder import Folder
-from sanderling.repository.opening import reading
+from sanderling.lab.sections import SECTIONS, Documentation, pages_of
 from sanderling.testing import SyntheticWeb
 from sanderling.topics.judging import Judge
 from sanderling.topics.model import Example
 from sanderling.topics.training import train
-from sanderling.topics.words import LENGTH
-from sanderling.urls import identity
 
 EXAMPLES, COUNTER_EXAMPLES = 20, 60
-# Topics of the documentation web, by the names of its pages.
-SECTIONS = {
-    "networking and TLS": r"ssl|tls|socket|urllib|http\.|asyncio-stream|mod_proxy|dns|ftplib|smtplib|imaplib|java/net/|javax/net",
-    "character sets": r"charset|codecs|unicode|multibyte|collation|encoding|locale|gettext|i18n|stringprep|java/nio/charset",
-    "transactions": r"transaction|mvcc|sql-commit|sql-rollback|sql-begin|savepoint|lock|/wal|isolation|prepare|java/sql/",
-}
 
 
 class TopicalWeb(NamedTuple):
@@ -45,6 +30,7 @@ class TopicalWeb(NamedTuple):
     words: Floats  # what the words of a link to each page say
     likeness: Floats  # to the mean of the examples, the similarity that Fish and Shark search were published with
     link_likeness: Floats
+    judge: Judge
 
 
 def synthetic(locality: float, seed: int, pages: int = 4000, topics: int = 5) -> TopicalWeb:
@@ -63,36 +49,20 @@ def synthetic(locality: float, seed: int, pages: int = 4000, topics: int = 5) ->
     topic = int(np.argmin(np.abs(sizes - pages / topics)))
     web = webs.Web(f"synthetic, locality {locality}", graph, [0], host, host, host, urls)
     texts = [visible_text(url, made.body(url, 0.0), "text/html") for url in urls]
-    anchors = [made.title(url) for url in urls]
+    anchors = [(made.title(url), "") for url in urls]
     return _judged(web, f"topic {topic}", about == topic, texts, anchors, seed)
 
 
-def of_folder(path: Path, seed: int) -> Iterator[TopicalWeb]:
-    """The pages of a finished crawl of documentation, with each of its topics. Links have no words but those of the URL."""
-    web = webs.of_folder(path)
-    texts = _texts(Folder(path), web)
-    for name, pattern in SECTIONS.items():
-        wanted = re.compile(pattern, re.IGNORECASE)
-        truth = np.array([bool(wanted.search(url.split("/", 3)[3])) for url in web.urls])
+def of_documentation(read: Documentation, seed: int) -> Iterator[TopicalWeb]:
+    """The pages of a finished crawl of documentation, with each topic that it has enough pages of."""
+    for name in SECTIONS:
+        truth = np.array(pages_of(read.web, name))
         if truth.sum() > EXAMPLES + 10:
-            yield _judged(web, name, truth, texts, [""] * len(web.urls), seed)
-
-
-def _texts(folder: Folder, web: webs.Web) -> list[str]:
-    with reading(folder.path) as (_, store), closing(warc.WarcReader(folder.warcs)) as archive:
-        found = []
-        for url in web.urls:
-            row = views.version_at(store, identity(url), 1e12)
-            try:
-                page = page_in(archive.read(row.stored)) if row is not None else None
-            except (Damaged, OSError):
-                page = None
-            found.append(f"{page.title}\n{page.text}"[:LENGTH] if page is not None else "")
-    return found
+            yield _judged(read.web, name, truth, read.texts, read.anchors, seed)
 
 
 def _judged(
-    web: webs.Web, topic: str, truth: NDArray[np.bool_], texts: list[str], anchors: list[str], seed: int
+    web: webs.Web, topic: str, truth: NDArray[np.bool_], texts: list[str], anchors: list[tuple[str, str]], seed: int
 ) -> TopicalWeb:
     chance = random.Random(seed)
     mine = chance.sample(np.flatnonzero(truth).tolist(), EXAMPLES)
@@ -102,8 +72,8 @@ def _judged(
     counted = np.ones(len(truth), np.bool_)
     counted[mine] = False
     relevance = np.array([judge.page("", text) for text in texts])
-    words = np.array([judge.link(anchor, "", url) for anchor, url in zip(anchors, web.urls, strict=True)])
+    words = np.array([judge.link(*said, url) for said, url in zip(anchors, web.urls, strict=True)])
     alike = Judge(train(topic, [Example(str(n), True, texts[n]) for n in mine]).weights)
     likeness = np.array([alike.page("", text) for text in texts])
-    link_likeness = np.array([alike.link(anchor, "", url) for anchor, url in zip(anchors, web.urls, strict=True)])
-    return TopicalWeb(web, topic, truth, counted, relevance, words, likeness, link_likeness)
+    link_likeness = np.array([alike.link(*said, url) for said, url in zip(anchors, web.urls, strict=True)])
+    return TopicalWeb(web, topic, truth, counted, relevance, words, likeness, link_likeness, judge)

@@ -1,5 +1,6 @@
 """What the store writes, and what it returns."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
@@ -74,6 +75,16 @@ class Reworked(NamedTuple):
     state: State
     reason: str
     alias: int = 0
+
+
+class Rejudged(NamedTuple):
+    """What another model of the topic says of what is stored."""
+
+    pages: Sequence[tuple[int, float]] = ()  # by the number of the newest version
+    links: Sequence[tuple[int, float]] = ()  # to URLs that were not visited, by their number
+    off_topic: Sequence[tuple[int, int]] = ()  # pages off the topic that lead to a URL, by its id
+    relatedness: float = 1.0  # a page that was cut short and has as much is asked for whole
+    notes: Mapping[str, str] = {}
 
 
 class PageFacts(NamedTuple):

@@ -113,6 +113,18 @@ class SharedQueries(ABC):
     def link_relevances(self) -> Iterator[tuple[int, float]]:
         yield from self._each("SELECT id, relevance FROM urls WHERE relevance <> 0")
 
+    def judged_pages(self) -> Iterator[tuple[int, float, int | None]]:
+        query = f"SELECT u.id, p.relevance, p.redirect FROM {self.joins.urls} WHERE p.status IS NOT NULL"
+        yield from self._each(query)
+
+    def unvisited(self, after: int, most: int) -> list[tuple[int, str, str]]:
+        query = """SELECT number, url, anchor FROM urls WHERE number > ? AND state IN (0, 1) AND kind = 0
+            ORDER BY number LIMIT ?"""
+        return self.select(query, after, most)
+
+    def unvisited_counts(self) -> Iterator[tuple[int, int, int, int, str]]:
+        yield from self._each("SELECT id, state, kind, off_topic, reason FROM urls WHERE state IN (0, 1)")
+
     def relevant_pages(self, least: float) -> int:
         return int(self.select("SELECT count(*) FROM pages WHERE relevance >= ?", least)[0][0])
 

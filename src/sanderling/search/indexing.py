@@ -212,8 +212,8 @@ def behind(store: IndexStore, progress: IndexProgress) -> int:
 
 
 def _rules(store: IndexStore) -> str:
-    """The rules of change detection, and when extractors were last run on stored pages."""
-    return (store.noted("rules") or "[]") + store.noted("extracted")
+    """The rules of change detection, when extractors were last run on stored pages, and the model that judged these."""
+    return (store.noted("rules") or "[]") + store.noted("extracted") + store.noted("judged_by")
 
 
 def _place(version: Searchable) -> str:

@@ -45,6 +45,8 @@ MOST_AT_ONCE = 16
 # After this time a crawl counts as started, even if it does not answer yet.
 START_SECONDS = 30.0
 STOP_SECONDS = 10.0
+# A page waits this long for all pages to be judged again.
+JUDGE_SECONDS = 10.0
 
 _CRAWLS_OWN = {
     "scope", "include", "exclude", "sitemaps", "order", "max_pages", "max_depth", "max_time", "max_bytes", "clients",
@@ -120,17 +122,7 @@ class Runner:
         """Starts or resumes a crawl, and waits until it runs or has failed. A refresh has a budget."""
         command = _command(folder, mode, budget, forever) + ([f"--cluster={self._cluster}"] if self._cluster else [])
         with self._guard:
-            if in_use(folder):
-                raise FolderInUse(f"{folder.path.name} is already being crawled")
-            self._forget_ended()
-            if len(self._processes) >= MOST_AT_ONCE:
-                raise Conflict(f"{MOST_AT_ONCE} crawls are already running; stop one of them first")
-            with (folder.path / LOG).open("ab") as log:
-                process = subprocess.Popen(
-                    entry_points.command("command", *command),
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
-                )  # fmt: skip
-            self._processes[str(folder.path)] = process
+            process = self._launch(folder, command)
             deadline = time.monotonic() + START_SECONDS
             while process.poll() is None and time.monotonic() < deadline:
                 with contextlib.suppress(remote.NotRunning, RunFailed):
@@ -143,6 +135,31 @@ class Runner:
                 (folder.path / LOG).unlink(missing_ok=True)
                 folder.abandon()
             raise UsageError(why) if process.returncode == 2 else RunFailed(why)
+
+    def judge(self, folder: Folder) -> None:
+        """Starts to judge all pages of a crawl by its model; waits a little, since most crawls are small."""
+        if not folder.topic.exists():
+            raise UsageError("this crawl has no topic: start it with one")
+        with self._guard:
+            process = self._launch(folder, ["topic", str(folder.path), "--judge"])
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            if process.wait(JUDGE_SECONDS):
+                raise RunFailed(last_line(folder) or f"it ended with code {process.returncode}")
+
+    def _launch(self, folder: Folder, command: list[str]) -> "subprocess.Popen[bytes]":
+        """Runs a command in a folder that nobody uses."""
+        if in_use(folder):
+            raise FolderInUse(f"{folder.path.name} is already being crawled")
+        self._forget_ended()
+        if len(self._processes) >= MOST_AT_ONCE:
+            raise Conflict(f"{MOST_AT_ONCE} crawls are already running; stop one of them first")
+        with (folder.path / LOG).open("ab") as log:
+            process = subprocess.Popen(
+                entry_points.command("command", *command),
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
+        self._processes[str(folder.path)] = process
+        return process
 
     def tidy(self) -> None:
         """Forgets the processes that have ended."""

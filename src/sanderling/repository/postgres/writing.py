@@ -20,6 +20,7 @@ from sanderling.model import (
     NewUrl,
     NoticeCommit,
     Outcome,
+    Rejudged,
     Reworked,
     Settled,
     State,
@@ -56,6 +57,14 @@ _DATED = """UPDATE urls SET modified = v.modified
     FROM unnest(%b::int8[], %b::float8[]) AS v (id, modified) WHERE urls.id = v.id"""
 _OFF_TOPIC = """UPDATE urls SET off_topic = v.off_topic, rank = greatest(urls.rank, v.rank)
     FROM unnest(%b::int8[], %b::int4[], %b::float8[]) AS v (id, off_topic, rank) WHERE urls.id = v.id"""
+_RELEVANCES = """UPDATE pages SET relevance = v.relevance FROM unnest(%b::int8[], %b::float8[]) AS v (number, relevance)
+    JOIN versions o ON o.number = v.number WHERE pages.id = o.page"""
+_TO_COMPLETE = """UPDATE pages SET etag = '', modified = '' FROM unnest(%b::int8[]) AS v (number)
+    JOIN versions o ON o.number = v.number WHERE pages.id = o.page AND flags & 1 = 1"""
+_LINK_RELEVANCES = """UPDATE urls SET relevance = v.relevance FROM unnest(%b::int8[], %b::float8[]) AS v (number, relevance)
+    WHERE urls.number = v.number"""
+_COUNTED = """UPDATE urls SET off_topic = v.off_topic FROM unnest(%b::int8[], %b::int4[]) AS v (id, off_topic)
+    WHERE urls.id = v.id"""
 _REWORK = """UPDATE urls SET state = v.state, due = 0, attempts = 0, reason = v.reason, alias = v.alias
     FROM unnest(%b::int8[], %b::int4[], %b::text[], %b::int8[]) AS v (id, state, reason, alias) WHERE urls.id = v.id"""
 _NEW_PAGES = _insert(
@@ -202,6 +211,18 @@ class PostgresWriting(PostgresDatabase):
                     (*rows.judged(change), number),
                 )
             db.execute("UPDATE pages SET fingerprint = %s, noise = %s WHERE id = %s", (fingerprint, noise, page))
+
+        self._session.write(work)
+
+    def judge_anew(self, judged: Rejudged) -> None:
+        def work(db: Connection) -> None:
+            _apply(db, _RELEVANCES, judged.pages)
+            whole = [(number,) for number, relevance in judged.pages if relevance >= judged.relatedness]
+            _apply(db, _TO_COMPLETE, whole)
+            _apply(db, _LINK_RELEVANCES, judged.links)
+            _apply(db, _COUNTED, judged.off_topic)
+            for key, value in judged.notes.items():
+                db.execute(META, (key, value))
 
         self._session.write(work)
 

@@ -18,6 +18,7 @@ from sanderling.model import (
     NewUrl,
     NoticeCommit,
     Outcome,
+    Rejudged,
     Reworked,
     Settled,
     State,
@@ -261,6 +262,28 @@ class SqliteWriting(SqliteDatabase):
                 "UPDATE pages SET fingerprint = ?, noise = ? WHERE number = (SELECT page FROM urls WHERE number = ?)",
                 (fingerprint, noise, self.number(page)),
             )
+
+    def judge_anew(self, judged: Rejudged) -> None:
+        with self._transaction():
+            self._db.executemany(
+                "UPDATE pages SET relevance = ? WHERE number = (SELECT page FROM versions WHERE number = ?)",
+                [(relevance, number) for number, relevance in judged.pages],
+            )
+            self._db.executemany(
+                """UPDATE pages SET etag = '', modified = ''
+                WHERE number = (SELECT page FROM versions WHERE number = ?) AND flags & 1 = 1""",
+                [(number,) for number, relevance in judged.pages if relevance >= judged.relatedness],
+            )
+            self._db.executemany(
+                "UPDATE urls SET relevance = ? WHERE number = ?", [(each, number) for number, each in judged.links]
+            )
+            numbers = self._identities.numbers(id for id, _ in judged.off_topic)
+            self._db.executemany(
+                "UPDATE urls SET off_topic = ? WHERE number = ?",
+                [(count, numbers[id]) for id, count in judged.off_topic if id in numbers],
+            )
+            for key, value in judged.notes.items():
+                self._set(key, value)
 
     def put_extracted(self, data: list[tuple[int, str | None]]) -> None:
         with self._transaction():

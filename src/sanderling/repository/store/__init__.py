@@ -28,6 +28,7 @@ from sanderling.repository.store.crawling import (
     WeightStore,
 )
 from sanderling.repository.store.gate import GateStore, HeldRows, TopicStore, TunnelStore
+from sanderling.repository.store.judging import JudgedStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
 from sanderling.repository.store.people import (
     ChangeStore,
@@ -57,6 +58,7 @@ __all__ = [
     "IndexStore",
     "IntakeStore",
     "Joins",
+    "JudgedStore",
     "LinkStore",
     "NewUrls",
     "Notes",
@@ -83,7 +85,7 @@ __all__ = [
 
 
 class Store(
-    FrontierStore, HostStore, IntakeStore, ArchiveStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
+    JudgedStore, FrontierStore, HostStore, IntakeStore, ArchiveStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
     ExtractedStore, PageStore, LinkStore, TopicStore, Protocol,
 ):  # fmt: skip
     """All that a store can do."""

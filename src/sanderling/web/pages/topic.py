@@ -7,13 +7,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from sanderling.crawling import examples
+from sanderling.crawling import examples, rejudging
 from sanderling.errors import UsageError
 from sanderling.repository import views
-from sanderling.repository.folder import Folder
-from sanderling.repository.store import ViewStore
+from sanderling.repository.folder import Folder, in_use
+from sanderling.repository.store import Store, ViewStore
 from sanderling.topics.model import Example, read, write
-from sanderling.web.api.inputs import ShelfDep
+from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import plots
 from sanderling.web.pages.addresses import form_fields, page_of
 from sanderling.web.shelf import Shelf
@@ -31,6 +31,8 @@ class HarvestShown(NamedTuple):
     pages: int
     relevant: int
     drawn: plots.Drawing
+    behind: str  # that another model has judged the pages
+    busy: bool  # it crawls, or judges
 
 
 class Chosen(NamedTuple):
@@ -42,7 +44,7 @@ class Chosen(NamedTuple):
     taught: str  # what somebody said of it
 
 
-def harvest(folder: Folder, store: ViewStore | None, relatedness: float) -> HarvestShown | None:
+def harvest(folder: Folder, store: Store | None, relatedness: float) -> HarvestShown | None:
     """None for a crawl without a topic."""
     if store is None or not folder.topic.exists():
         return None
@@ -59,7 +61,8 @@ def harvest(folder: Folder, store: ViewStore | None, relatedness: float) -> Harv
         lines, said, [(0, "0"), (count / 2, f"{count // 2:,}"), (count, f"{count:,}")],
         [(0, "0 %"), (most / 2, f"{most / 2:.0%}"), (most, f"{most:.0%}")],
     )  # fmt: skip
-    return HarvestShown(read(folder.topic).name, count, sum(in_order), drawn)
+    topic = read(folder.topic)
+    return HarvestShown(topic.name, count, sum(in_order), drawn, rejudging.said(store, topic), in_use(folder))
 
 
 def _cumulated(fits: list[bool]) -> list[tuple[float, float]]:
@@ -87,6 +90,13 @@ def chosen(folder: Folder, store: ViewStore, page: views.Shown) -> Chosen | None
     said = {each.source: each.relevant for each in read(folder.topic).examples if not each.background}
     taught = "" if page.url not in said else "relevant" if said[page.url] else "not relevant"
     return Chosen(parts, known.found_on, known.found_on_id, taught)
+
+
+@router.post("/crawls/{crawl}/judge")
+async def judge(crawl: str, shelf: ShelfDep, runner: RunnerDep) -> Response:
+    """Judges all stored pages by the model as it is now, in a process of its own."""
+    await run_in_threadpool(runner.judge, shelf.folder(crawl))
+    return RedirectResponse(f"/crawls/{crawl}", 303)
 
 
 @router.post("/crawls/{crawl}/pages/{id}/teach")
