@@ -2,7 +2,8 @@
 
 import pytest
 
-from sanderling.announcer.ranking import Ranking, bands, level, normalized
+from sanderling.announcer.ranking import Ranking
+from sanderling.freshness.published_rank import bands, level, normalized
 
 
 @pytest.mark.parametrize(

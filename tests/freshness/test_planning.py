@@ -13,7 +13,7 @@ import pytest
 from sanderling.freshness import belief, evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
 from sanderling.freshness.outlook import budget_values, doubts, paces
-from sanderling.freshness.published_rank import levels, published_ranks
+from sanderling.freshness.ranked_pages import levels, published_ranks
 from sanderling.freshness.signals import SignalRecord, Validators
 from sanderling.freshness.worth import Objective, worth
 from sanderling.lab.simulation.exact_evidence import observed
@@ -400,9 +400,9 @@ def test_a_million_pages_are_planned_in_seconds() -> None:
 def test_the_published_rank() -> None:
     # The deepest page lies at depth 9: sqrt((9 - 1) / 2) = 2 bands of four depths each.
     depths = np.array([0, 1, 2, 5, 6, 9])
-    assert levels(depths, np.full(6, 9.0)).tolist() == [0.5, 0.5, 0.4, 0.4, 0.3, 0.3]
-    assert levels(np.array([2, 3]), np.full(2, 3.0)).tolist() == [0.4, 0.4]
-    assert levels(np.array([2, 33]), np.full(2, 33.0)).tolist() == [0.4, 0.1]
+    assert levels(depths, np.full(6, 9)).tolist() == [0.5, 0.5, 0.4, 0.4, 0.3, 0.3]
+    assert levels(np.array([2, 3]), np.full(2, 3)).tolist() == [0.4, 0.4]
+    assert levels(np.array([2, 33]), np.full(2, 33)).tolist() == [0.4, 0.1]
     rows = collection(4, depth=np.array([0, 1, 2, 9]))
     rows["evidence"] = [visits([False] * 4), visits([True] * 4), visits([True, True, False, False]), visits([False])]
     assert published_ranks(rows).tolist() == pytest.approx([0.5, 1.0, 0.65, 0.3], abs=0.01)

@@ -14,7 +14,7 @@ from sanderling.freshness.adaptive import NUTCH_FIRST
 from sanderling.freshness.budget import LONGEST, plan_believed
 from sanderling.freshness.checks import best_checks, check_visits
 from sanderling.freshness.collection import Believed
-from sanderling.freshness.published_rank import published_ranks
+from sanderling.freshness.ranked_pages import published_ranks
 from sanderling.freshness.worth import ROUGH_ERROR, Objective, rough_worth, worth
 
 # With more pages than this, a rough score excludes most of them before the exact worth is computed.

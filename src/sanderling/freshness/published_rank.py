@@ -1,37 +1,31 @@
-"""The published rank of pages, from what visits found: rank = Fn + L, each at most one half.
+"""The published rank of a page: how often it changes, and how close it is to the main page. Each counts one half.
 
-    Fn = 1/2 (F - Fmin) / (Fmax - Fmin)
+    rank = Fn + L,   Fn = 1/2 (F - Fmin) / (Fmax - Fmin)
 
-F is how often a page changed, compared with the pages of its host. L is 0.5 for the main page and the pages it links to,
-and 0.4 to 0.1 for others, in bands of their depth. There are sqrt((length - 1) / 2) bands, at least one and at most four;
-the length is the greatest depth.
+F is how often the page changed, compared with the pages of its site. L is 0.5 for the main page and the pages it links
+to. All others get 0.4 to 0.1, by the depth at which they lie: the depths are cut into sqrt((length - 1) / 2) bands of
+equal width, where the length is the greatest depth. There are at least one and at most four bands.
 """
 
-import numpy as np
-from numpy.typing import NDArray
+import math
 
-from sanderling.arrays import Floats
-from sanderling.freshness.collection import numbers_of
+CLOSEST = 0.5
 
 
-def published_ranks(pages: NDArray[np.void]) -> Floats:
-    """The rank of every page of a collection."""
-    numbers = numbers_of(pages)[:, 0]
-    frequency = numbers[:, 1].astype(np.float64) + numbers[:, 3]
-    _, host = np.unique(pages["host"], return_inverse=True)
-    least, most = np.full(host.max(initial=0) + 1, np.inf), np.zeros(host.max(initial=0) + 1)
-    np.minimum.at(least, host, frequency)
-    np.maximum.at(most, host, frequency)
-    length = np.zeros(len(most))
-    np.maximum.at(length, host, pages["depth"])
-    width = (most - least)[host]
-    share = np.divide(frequency - least[host], width, out=np.zeros(len(pages)), where=width > 0)
-    return np.asarray(0.5 * share + levels(pages["depth"], length[host]))
+def normalized(frequency: float, least: float, most: float) -> float:
+    """Fn, 0 to 0.5; 0 when all pages changed equally often."""
+    if most <= least:
+        return 0.0
+    return 0.5 * min(max((frequency - least) / (most - least), 0.0), 1.0)
 
 
-def levels(depth: NDArray[np.int_], length: Floats) -> Floats:
-    """L for pages at these depths, in sites of these lengths."""
-    bands = np.clip(np.rint(np.sqrt(np.maximum(length - 1, 0) / 2)), 1, 4)
-    width = np.maximum(length - 1, 1) / bands
-    band = np.minimum(np.floor((np.maximum(depth, 2) - 2) / width), bands - 1)
-    return np.where(depth <= 1, 0.5, np.round(0.4 - 0.1 * band, 1))
+def bands(length: int) -> int:
+    return min(4, max(1, round(math.sqrt(max(length - 1, 0) / 2))))
+
+
+def level(depth: int, length: int) -> float:
+    """L of a page that the main page does not link to. It lies at depth 2 at least."""
+    count = bands(length)
+    width = max(length - 1, 1) / count
+    band = min(int((max(depth, 2) - 2) / width), count - 1)
+    return round(0.4 - 0.1 * band, 1)

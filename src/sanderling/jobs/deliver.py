@@ -4,35 +4,20 @@ Not a command for people: the server starts it, writes the settings to its stand
 standard output. It delivers until its input ends, and then what is left.
 """
 
-import os
-import signal
 import sys
-import threading
 from pathlib import Path
 
-import msgspec
-
 from sanderling.errors import FolderInUse, SanderlingError
+from sanderling.jobs import companion
 from sanderling.repository.folder import Folder
-from sanderling.settings import Settings
 from sanderling.telling.delivery import deliver_all, sole_messenger
 
-POLITENESS = 10  # the crawl itself goes first
 LOCK_PAUSE = 1.0
 
 
 def main(arguments: list[str]) -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which ends us
-    os.nice(POLITENESS)
     folder = Folder(Path(arguments[0]))
-    settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)
-    ended = threading.Event()
-
-    def wait_for_the_end() -> None:
-        sys.stdin.buffer.read()
-        ended.set()
-
-    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    settings, ended = companion.begin()
     while True:
         try:
             with sole_messenger(folder):

@@ -6,11 +6,8 @@ folder's socket. It ends when its input does.
 """
 
 import contextlib
-import os
 import random
-import signal
 import sys
-import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,6 +19,7 @@ from sanderling.crawling import remote
 from sanderling.crawling.report_watch import READ_ALL
 from sanderling.documents.robots import group_for
 from sanderling.errors import SanderlingError
+from sanderling.jobs import companion
 from sanderling.model import Host, Told
 from sanderling.network import agent, names
 from sanderling.network.one_request import Answer, request
@@ -32,7 +30,6 @@ from sanderling.repository.store import Store
 from sanderling.settings import Settings
 from sanderling.urls import canonical, origin
 
-POLITENESS = 10
 # Reports that are read at the same time.
 THREADS = 4
 SECONDS = 20.0
@@ -171,18 +168,9 @@ class Listener:
 
 
 def main(arguments: list[str]) -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which ends us
-    os.nice(POLITENESS)
     folder = Folder(Path(arguments[0]))
     once = arguments[1:] == ["once"]
-    settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)
-    ended = threading.Event()
-
-    def wait_for_the_end() -> None:
-        sys.stdin.buffer.read()
-        ended.set()
-
-    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    settings, ended = companion.begin()
     listener = Listener(folder.path, settings)
     was_read = False
     with ThreadPoolExecutor(THREADS) as pool:

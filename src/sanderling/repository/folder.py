@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from sanderling.errors import BadFolder, FolderInUse
+from sanderling.files import is_locked
 
 DATABASE = "sanderling.db"
 SETTINGS = "sanderling.toml"
@@ -113,14 +114,7 @@ def holder_of(folder: Folder) -> dict[str, object]:
 
 def in_use(folder: Folder) -> bool:
     """Whether a process works in the folder right now."""
-    try:
-        with folder.lock.open("r") as file:
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return is_locked(folder.lock)
 
 
 def _named(holder: dict[str, object]) -> str:

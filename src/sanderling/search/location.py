@@ -16,6 +16,7 @@ import msgspec
 import tantivy
 
 from sanderling.errors import BadIndex, IndexInUse
+from sanderling.files import is_locked
 from sanderling.search.schema import FORMAT, SCHEMA, register
 from sanderling.search.writing import IndexProgress, write_errors
 
@@ -68,14 +69,7 @@ def discard(folder: Path) -> None:
 
 
 def _written_to(folder: Path) -> bool:
-    try:
-        with (folder / ".tantivy-writer.lock").open() as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True
-    return False
+    return is_locked(folder / ".tantivy-writer.lock")
 
 
 @contextlib.contextmanager
