@@ -17,10 +17,10 @@ def is_reference(value: str | None) -> bool:
     return _REFERENCE.fullmatch(value or "") is not None
 
 
-def from_here(value: str | None) -> str | None:
-    """A reference that holds in any working directory."""
+def from_here(value: str | None, folder: Path = Path()) -> str | None:
+    """A reference that holds in any working directory. It is named from `folder` on."""
     found = _REFERENCE.fullmatch(value or "")
-    return f"file:{Path(found[2]).absolute()}" if found and found[2] else value
+    return f"file:{(folder / found[2]).absolute()}" if found and found[2] else value
 
 
 def revealed(name: str, value: str | None) -> str | None:

@@ -51,6 +51,7 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
     fetched_at: float
     digest: str
     extracted: dict[str, Any] | None  # what your extractors said
+    login: bool  # it was read with your login
     stored: Stored
     folder: Path
 
@@ -109,9 +110,14 @@ class Crawl:
     """A crawl into one folder. It runs inside `async with`."""
 
     def __init__(
-        self, folder: str | os.PathLike[str], seeds: Sequence[str] = (), *, again: bool = False, **settings: object
-    ) -> None:
-        """`again` visits every known page once more, and gives those that have changed."""
+        self, folder: str | os.PathLike[str], seeds: Sequence[str] = (), *, again: bool = False,
+        with_login: bool = False, **settings: object,
+    ) -> None:  # fmt: skip
+        """`again` visits every known page once more, and gives those that have changed.
+
+        Pages that were read with your login are given only `with_login`.
+        """
+        self._with_login = with_login
         self._again = again
         self._folder = Folder(Path(folder))
         self._seeds = [canonical_seed(seed) for seed in ([seeds] if isinstance(seeds, str) else seeds)]
@@ -188,7 +194,7 @@ class Crawl:
     def _hand_over(self) -> None:
         """Gives the reader what was committed, as fast as it reads."""
         while not self._stop.is_set() and (found := views.page_versions(self._server.store, self._queued, BATCH)):
-            for each in found:
+            for each in found if self._with_login else [each for each in found if not each.version.login]:
                 self._tell(self._unread.put_nowait, self._page(each))
             self._queued = found[-1].version.number
             while self._unread.qsize() > MOST_UNREAD and not self._stop.is_set():
@@ -200,7 +206,7 @@ class Crawl:
         return Page(
             version=version.number, url=version.url, status=version.status, title=version.title, mime=version.mime,
             charset=charset, language=language, size=version.size, truncated=truncated, fetched_at=version.at,
-            digest=version.digest, extracted=version.extracted, stored=version.stored, folder=self._folder.warcs,
+            digest=version.digest, extracted=version.extracted, login=version.login, stored=version.stored, folder=self._folder.warcs,
         )  # fmt: skip
 
     def _tell(self, act: object, value: object) -> None:

@@ -10,7 +10,7 @@ import math
 import re
 import tomllib
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
@@ -18,6 +18,7 @@ from sanderling import __version__, credentials
 from sanderling.clock import DAY
 from sanderling.errors import BadSetting
 from sanderling.urls import as_written
+from sanderling.urls import origin as origin_of
 
 Scope = Literal["host", "domain", "prefix", "any"]
 Render = Literal["never", "auto", "always"]
@@ -76,6 +77,7 @@ class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     min_significance: float = 0.0
     hosts: tuple[str, ...] = ()
     baseline: bool = False  # also the pages of the first crawl
+    login: bool = False  # also pages that were read with a login
     allow_private: bool = False
 
     def __post_init__(self) -> None:
@@ -89,6 +91,48 @@ class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def __repr__(self) -> str:
         """Without the secret, because settings may be shown or logged."""
         return f"Webhook({self.url!r})"
+
+
+class Login(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A session of the user's own at one origin: headers, the cookies of a file, or the way to log in.
+
+    Values may be kept elsewhere (`credentials`). `cookies` always are: in the format of Netscape's cookies.txt.
+    """
+
+    origin: str = ""  # that of the page, unless it is given
+    headers: dict[str, str] = {}
+    cookies: str = ""
+    page: str = ""  # the page with the login form
+    fields: dict[str, str] = {}  # what to fill in there, by the name of the field
+    shows: str = ""  # a text in the HTML of pages only while somebody is logged in
+
+    def __post_init__(self) -> None:
+        place = as_written(self.origin or self.page)
+        if not place:
+            raise ValueError("origin or page must begin with http:// or https:// and a host")
+        if self.page and not (self.fields and self.shows):
+            raise ValueError("a page needs fields, and shows: a text that pages contain only while you are logged in")
+        if not (self.headers or self.cookies or self.page):
+            raise ValueError("give headers, cookies, or a page and its fields")
+        if self.cookies and not credentials.is_reference(self.cookies) and "\t" not in self.cookies:
+            raise ValueError("cookies must be file:PATH or env:NAME")
+        if any(not re.fullmatch(r"[A-Za-z0-9-]+", name) or name.lower() in NOT_OF_A_SESSION for name in self.headers):
+            raise ValueError("headers has a name that is not allowed")
+        if self.page and origin_of(as_written(self.page) or "") != origin_of(place):
+            raise ValueError("page and origin are of different hosts")
+
+    @property
+    def place(self) -> str:
+        """Its origin, as URLs have it."""
+        return origin_of(as_written(self.origin or self.page) or "")
+
+    def __repr__(self) -> str:
+        """Without what is secret, because settings may be shown or logged."""
+        return f"Login({self.place!r})"
+
+
+# Headers that the crawler sets itself.
+NOT_OF_A_SESSION = ("host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -137,6 +181,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     contact: str | None = None
     proxy: str | None = None
     cookies: bool = False
+    login: tuple[Login, ...] = ()
     skip_types: tuple[str, ...] = ()
     body_types: tuple[str, ...] = ()
     body_urls: tuple[str, ...] = ()
@@ -177,9 +222,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 class Declared(NamedTuple):
     name: str
-    unit: Literal[
-        "duration", "size", "count", "number", "text", "flag", "list", "choice", "rules", "webhooks", "values"
-    ]
+    unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice", "rules", "tables", "values"]
     group: str
     help: str
 
@@ -228,6 +271,7 @@ DECLARED = [
     Declared("contact", "text", "Manners", "URL or mail address of the operator of the crawl, added to the user agent"),
     Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address, or env:NAME or file:PATH, where the address is kept"),
     Declared("cookies", "flag", "Network", "keep cookies during a run; links that log out are then not followed"),
+    Declared("login", "tables", "Network", "your own session at a site: headers, cookies or the way to log in; only in sanderling.toml"),
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
     Declared("body_types", "list", "Network", "keep only bodies of this media type, e.g. text/html; other pages are read, and their size and digest are kept (repeatable)"),
     Declared("body_urls", "list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)"),
@@ -258,7 +302,7 @@ DECLARED = [
     Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by CSS selector; only in sanderling.toml"),
     Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
-    Declared("webhook", "webhooks", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
+    Declared("webhook", "tables", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
     Declared("cluster", "text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head"),
     Declared("cluster_compress", "flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow"),
     Declared("cluster_patience", "duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that"),
@@ -267,6 +311,7 @@ DECLARED = [
 ]  # fmt: skip
 
 _BY_NAME = {each.name: each for each in DECLARED}
+Table = TypeVar("Table", bound=msgspec.Struct)
 
 
 def read_value(name: str, value: Any) -> Any:
@@ -275,8 +320,8 @@ def read_value(name: str, value: Any) -> Any:
         near = difflib.get_close_matches(name, _BY_NAME, 1)
         raise BadSetting(f"unknown setting {name!r}{f'; did you mean {near[0]}?' if near else ''}")
     unit = _BY_NAME[name].unit
-    if unit == "webhooks":
-        return _webhooks(value)
+    if unit == "tables":
+        return _logins(value) if name == "login" else _webhooks(value)
     found = _in_unit(name, unit, value)
     if name in _POSITIVE and found < (0.001 if unit == "duration" else 1):  # libcurl counts milliseconds
         raise BadSetting(f"{name} = {value!r} has to be more than 0")
@@ -309,9 +354,23 @@ def read_value(name: str, value: Any) -> Any:
 
 def revealed(settings: Settings) -> Settings:
     """Settings with the values that are kept elsewhere, for who uses them. They must not be stored or shown."""
+    if settings.login:
+        settings = msgspec.structs.replace(settings, login=tuple(_revealed_login(each) for each in settings.login))
     if not credentials.is_reference(settings.proxy):
         return settings
     return overlay(settings, {"proxy": credentials.revealed("proxy", settings.proxy)})
+
+
+def _revealed_login(login: Login) -> Login:
+    def values(name: str, table: dict[str, str]) -> dict[str, str]:
+        return {key: credentials.revealed(f"{name}.{key} of a login", value) or "" for key, value in table.items()}
+
+    cookies = credentials.revealed("cookies of a login", login.cookies) or ""
+    if login.cookies and "\t" not in cookies:
+        raise BadSetting(f"cookies = {login.cookies!r} of a login: there are no cookies in the format of cookies.txt")
+    return msgspec.structs.replace(
+        login, headers=values("headers", login.headers), fields=values("fields", login.fields), cookies=cookies
+    )
 
 
 def without_password(address: str) -> str:
@@ -359,26 +418,35 @@ _POSITIVE = {
 
 
 def _webhooks(value: Any) -> tuple[Webhook, ...]:
-    """Reads webhooks. Errors name the field but do not quote the value, because it contains secrets."""
-    for number, table in enumerate(value if isinstance(value, list | tuple) else (), 1):
-        for key in table if isinstance(table, dict) else ():
-            if key not in Webhook.__struct_fields__:
-                raise BadSetting(f"webhook number {number} has no key {key!r}{_misplaced(key)}")
-    try:
-        found = msgspec.convert(value, tuple[Webhook, ...])
-    except msgspec.ValidationError as error:
-        raise BadSetting(f"webhook is wrong: {error}") from None
+    found = _tables("webhook", Webhook, value)
     if len({each.url for each in found}) < len(found):
         raise BadSetting("webhook has the same url twice")
     return found
 
 
-def _misplaced(key: str) -> str:
+def _logins(value: Any) -> tuple[Login, ...]:
+    found = _tables("login", Login, value)
+    if len({each.place for each in found}) < len(found):
+        raise BadSetting("login has the same origin twice")
+    return found
+
+
+def _tables(name: str, kind: type[Table], value: Any) -> tuple[Table, ...]:
+    """Reads a list of tables. Errors name the field but do not quote the value, because it contains secrets."""
+    for number, table in enumerate(value if isinstance(value, list | tuple) else (), 1):
+        for key in table if isinstance(table, dict) else ():
+            if key not in kind.__struct_fields__:
+                raise BadSetting(f"{name} number {number} has no key {key!r}{_misplaced(name, kind, key)}")
+    try:
+        return msgspec.convert(value, tuple[kind, ...])  # type: ignore[valid-type]
+    except msgspec.ValidationError as error:
+        raise BadSetting(f"{name} is wrong: {error}") from None
+
+
+def _misplaced(name: str, kind: type[Table], key: str) -> str:
     if key in _BY_NAME or key == "seeds":
-        return (
-            "; it is a setting of the crawl, so move it above the first [[webhook]]: below, it belongs to the webhook"
-        )
-    near = difflib.get_close_matches(key, Webhook.__struct_fields__, 1)
+        return f"; it is a setting of the crawl, so move it above the first [[{name}]]: below, it belongs to the {name}"
+    near = difflib.get_close_matches(key, kind.__struct_fields__, 1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
@@ -490,9 +558,21 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
     if table.get("topic"):
         table.setdefault("order", "topic")
     try:
-        return overlay(Settings(), table), tuple(seeds)
+        settings = overlay(Settings(), table)
+        return msgspec.structs.replace(settings, login=tuple(_from(path.parent, x) for x in settings.login)), tuple(
+            seeds
+        )
     except BadSetting as error:
         raise BadSetting(f"{path}: {error}") from None
+
+
+def _from(folder: Path, login: Login) -> Login:
+    """A login whose files are named from the folder on."""
+    values = {
+        name: {key: credentials.from_here(value, folder) or "" for key, value in getattr(login, name).items()}
+        for name in ("headers", "fields")
+    }
+    return msgspec.structs.replace(login, cookies=credentials.from_here(login.cookies, folder) or "", **values)
 
 
 def _with_forms(table: dict[str, Any]) -> dict[str, Any]:

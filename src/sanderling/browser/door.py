@@ -101,6 +101,7 @@ class Door:
         self._settings = settings
         self._fetcher = fetcher
         self._archive = archive
+        self._logins = {login.place for login in settings.login}
         self._blocked = {kind for name in settings.block for kind in BLOCKABLE[name]}
         self._cache = StaticCache()
         self._shared = Verified()  # files that many pages are made from
@@ -120,7 +121,7 @@ class Door:
         if why := self._objection(load, paused, url):
             self._refuse(load, paused, url, why, tell)
             return
-        if paused.request.method == "GET" and (kept := self._cache.find(url)) is not None:
+        if paused.request.method == "GET" and (kept := self._cache.find(self._cached_as(load, url))) is not None:
             load.made_of(kept.source)
             _fulfil(paused, kept, tell)
             load.changed()
@@ -173,7 +174,7 @@ class Door:
 
     def _check(self, load: PageLoad, source: PageSource, settle: Callable[[bool], None]) -> None:
         if source.shared:
-            kept = self._cache.find(source.url)
+            kept = self._cache.find(self._cached_as(load, source.url))
             known = (
                 kept.source.digest if kept is not None and kept.source is not None else self._shared.find(source.url)
             )
@@ -183,7 +184,7 @@ class Door:
         own = origin(source.url) == load.origin
         request = Request(
             source.url, load.trusted and own, self._settings.max_body, conditions(source),
-            private=load.private if own else (),
+            private=load.private if own else (), session="part" if own else "",
         )  # fmt: skip
 
         def compare(response: Response) -> None:
@@ -198,6 +199,10 @@ class Door:
             self._send(request, compare)
         else:
             self._robots.ask(request, lambda allowed: self._send(request, compare) if allowed else settle(False))
+
+    def _cached_as(self, load: PageLoad, url: str) -> str:
+        """What a file is kept under. A page of another origin does not get what a session of the user's brought."""
+        return f"{load.origin} {url}" if origin(url) in self._logins else url
 
     # ---- what a page may have
 
@@ -239,7 +244,7 @@ class Door:
         own = home == load.origin
         return Request(
             url, load.trusted and own, self._settings.max_body, tuple(headers), method=method, body=body,
-            private=load.private if own else (),
+            private=load.private if own else (), session="part" if own else "",
         )  # fmt: skip
 
     # ---- requests
@@ -288,7 +293,7 @@ class Door:
             if paused.request.method == "GET":
                 answer = answer._replace(source=source_of(request, paused.resource_type, response))
                 load.made_of(answer.source)
-                self._cache.add(request.url, paused.resource_type, response, answer)
+                self._cache.add(self._cached_as(load, request.url), paused.resource_type, response, answer)
             if request.method != "GET" or any(name.lower() == "authorization" for name, _ in request.headers):
                 load.repeatable = False  # what a user is known by is not stored
             _fulfil(paused, answer, tell)

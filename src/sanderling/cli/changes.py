@@ -45,7 +45,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "changes", help="list what changed, newest first", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    add_filters(parser)
+    add_filters(parser, login=True)
     parser.add_argument("--limit", type=count, metavar="N", help="maximum number of changes")
     parser.add_argument(
         "--follow", action="store_true", help="print the changes that a running crawl finds, until Ctrl-C"

@@ -82,7 +82,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         if each.group not in groups:
             groups[each.group] = parser.add_argument_group(each.group)
         group = groups[each.group]
-        if each.unit in ("rules", "webhooks", "values"):
+        if each.unit in ("rules", "tables", "values"):
             continue  # tables do not fit on a command line
         flag = _FLAGS.get(each.name) or "--" + each.name.replace("_", "-")
         if each.unit == "flag":

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import check_place, written
+from sanderling.cli.selecting import add_with_login
 from sanderling.errors import UsageError
 from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
@@ -28,10 +29,10 @@ Formats:
   graphml   the link graph as GraphML
 """
 
-FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut], Iterator[bytes]]] = {
+FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut, bool], Iterator[bytes]]] = {
     "warc": export.warcs,
     "cdxj": export.cdxj,
-    "jsonl": lambda folder, store, left_out: export.jsonl(folder, store, left_out, text_of),
+    "jsonl": lambda folder, store, left_out, login: export.jsonl(folder, store, left_out, text_of, login),
     "links": export.links,
     "parquet": export.links_parquet,
     "graphml": export.links_graphml,
@@ -52,6 +53,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         type=pathname,
         help="the file to write (- for standard output), or for Markdown a folder",
     )
+    add_with_login(parser)
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
     parser.set_defaults(run=run)
 
@@ -63,7 +65,9 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.output} exists; choose another name or add --force")
     left_out = export.LeftOut()
     with reading(options.dir) as (folder, store), written(options.output, folder) as file:
-        length = sum(file.write(chunk) for chunk in FORMATS[options.format](folder, store, left_out))
+        length = sum(
+            file.write(chunk) for chunk in FORMATS[options.format](folder, store, left_out, options.with_login)
+        )
     say(f"wrote {size(length)}")
     return _incomplete(left_out, options.dir)
 
@@ -90,7 +94,7 @@ def _markdown(options: argparse.Namespace) -> int:
     count, left_out = 0, export.LeftOut()
     with reading(options.dir) as (folder, store):
         check_place(out, folder)
-        for name, text in markdown.files(folder, store, left_out):
+        for name, text in markdown.files(folder, store, left_out, options.with_login):
             path = out / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8", "replace")

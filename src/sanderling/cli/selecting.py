@@ -13,7 +13,8 @@ from sanderling.telling.selection import ChangeFilter, kinds_named
 KINDS = [each.name.lower() for each in ChangeKind if each.name]
 
 
-def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> None:
+def add_filters(parser: argparse.ArgumentParser, since: str | None = None, login: bool = False) -> None:
+    """With `login`, pages that were read with the user's login are listed without being asked for."""
     note = f" (default: {since})" if since else ""
     parser.add_argument(
         "--since",
@@ -48,6 +49,14 @@ def add_filters(parser: argparse.ArgumentParser, since: str | None = None) -> No
     parser.add_argument(
         "--all", action="store_true", help="also list changes that are not news, and the pages of the first crawl"
     )
+    if login:
+        parser.set_defaults(with_login=True)
+    else:
+        add_with_login(parser)
+
+
+def add_with_login(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--with-login", action="store_true", help="also include pages that were read with your login")
 
 
 def wanted(options: argparse.Namespace, store: Notes) -> ChangeFilter:
@@ -57,5 +66,6 @@ def wanted(options: argparse.Namespace, store: Notes) -> ChangeFilter:
         significance=options.min_significance,
         hosts=tuple(options.host),
         everything=options.all,
+        login=options.with_login,
         after=0 if options.all or options.baseline else baseline(store).number,
     )

@@ -6,6 +6,7 @@ All times here are of the monotonic clock.
 import math
 import time
 from collections.abc import Iterator, Sequence
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -13,16 +14,17 @@ from sanderling.client import robots
 from sanderling.client.archive import Archive
 from sanderling.client.arrival import REDIRECTS
 from sanderling.client.exchange import ROBOTS
-from sanderling.client.fetch import PAGE, Fetch, Requests
+from sanderling.client.fetch import LOGIN, PAGE, Fetch, Requests
 from sanderling.client.fetcher import Fetcher, Learner, Response, refused
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import READ, Loop
 from sanderling.client.polite_host import Pauses, PoliteHost
 from sanderling.client.reading import Reader
 from sanderling.client.schedule import Schedule
+from sanderling.client.sessions import Session, Sessions
 from sanderling.clock import RemoteClock
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
-from sanderling.model.reasons import reason
+from sanderling.model.reasons import reason, sentence
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
 
@@ -50,8 +52,10 @@ class Crawler:
         reader: Reader,
         archive: Archive,
         learner: Learner | None = None,
+        sessions: Sessions = MappingProxyType({}),
     ) -> None:
         self._name = name
+        self._sessions = sessions
         self._settings = settings
         self._server = server
         self._server_clock = RemoteClock()
@@ -153,6 +157,8 @@ class Crawler:
                     schedule.add(host, now)
                 elif not host.in_flight:
                     self._ask_robots(host, host.origin + "/robots.txt", 0)
+            elif (session := self._sessions.get(host.origin)) is not None and (session.due or session.over):
+                self._log_in(host, session, now)
             else:
                 if host.ready(now):
                     self._ask_page(host, host.queue.popleft())
@@ -168,6 +174,17 @@ class Crawler:
         # An unreadable robots.txt is read again with the next try of the pages, any other once a day.
         age = time.monotonic() - host.robots.at
         return age > (1.0 if host.robots.allowed is False else robots.KEPT)
+
+    def _log_in(self, host: PoliteHost, session: Session, now: float) -> None:
+        """Makes the next step of a login, or gives up a host at which we cannot be logged in."""
+        if session.over:
+            host.dead = (math.inf, Outcome.FAILED, session.over)
+            self._give_up(host)
+        elif not host.may_ask(now):
+            self._schedule.add(host, now)
+        elif not host.in_flight and host.queue:
+            request = self._requests.login(session, host)
+            self._start(Fetch(Task(0, request.url, 0, 0, 0), host, request, LOGIN))
 
     def _ask_page(self, host: PoliteHost, task: Task) -> None:
         rules = host.rules
@@ -207,6 +224,10 @@ class Crawler:
     # ---- read and settle
 
     def _read(self, fetches: Sequence[Fetch]) -> dict[Fetch, Visit]:
+        for fetch in fetches if self._sessions else ():
+            response = fetch.response
+            if response.rendered is not None and response.session:  # perhaps its scripts show the login form
+                self._sessions[fetch.host.origin].judge(fetch.request.url, response, response.rendered.html)
         pages = [fetch for fetch in fetches if fetch.is_page and not fetch.postponed]
         return dict(zip(pages, self._reader.read(pages), strict=True))
 
@@ -220,6 +241,8 @@ class Crawler:
                 self._keep(visit)
             elif fetch.postponed:
                 self._put_back(fetch)
+            elif fetch.robots_hops == LOGIN:
+                self._logged_in(fetch, now)
             else:
                 self._read_robots(fetch)
             if fetch.response.host_is_dead and not fetch.postponed and fetch.robots_hops <= 0:
@@ -241,9 +264,19 @@ class Crawler:
         else:
             host.dead = (now + seconds, Outcome.RETRY, response.error)
 
+    def _logged_in(self, fetch: Fetch, now: float) -> None:
+        """A step of a login was answered."""
+        host, session = fetch.host, self._sessions[fetch.host.origin]
+        host.in_flight = 0
+        host.pause_after(fetch.response.seconds, now)
+        session.advance(fetch.response)
+        if session.hindered and not session.over:
+            fetch.response.error = session.hindered
+            self._leave_alone(fetch, now)
+
     def _put_back(self, fetch: Fetch) -> None:
-        """Queues a task again: another host at the same address was being asked, or memory was short."""
-        if fetch.response.crowded_out:
+        """Queues a task again: another host at its address was being asked, memory was short, or a session is over."""
+        if fetch.response.crowded_out or fetch.response.signed_out:
             fetch.host.pause_after(fetch.response.seconds, time.monotonic())
         if fetch.is_page:
             fetch.host.in_flight -= 1
@@ -300,6 +333,7 @@ class Crawler:
         notes = self._notes()
         warcs = self._archive.flush()
         notices = self._learner.notices() if self._learner is not None else []
+        notices += [f"{place}: {sentence(each.over)}" for place, each in self._sessions.items() if each.over]
         report = Report(
             self._name, self._number, time.monotonic(), self._want(now), self._visits, notes, warcs, list(returned),
             notices,

@@ -81,6 +81,7 @@ class Handle:
         "_cutter",
         "_joined",
         "_look_at",
+        "cookies",
         "curl",
         "gave_up",
         "is_first",
@@ -98,10 +99,12 @@ class Handle:
     response: Response
 
     def __init__(
-        self, curl: pycurl.Curl, anywhere: bool, memory: BodyMemory, is_first: IsFirst, cutter: "Cutter | None" = None
-    ) -> None:
+        self, curl: pycurl.Curl, anywhere: bool, memory: BodyMemory, is_first: IsFirst, cutter: "Cutter | None" = None,
+        cookies: bool = False,
+    ) -> None:  # fmt: skip
         """`is_first` says whether its request is the one that was sent first."""
         self.curl = curl
+        self.cookies = cookies  # it has the cookies of the crawl
         self.memory = memory
         self.is_first = is_first
         self._anywhere = anywhere
@@ -222,7 +225,7 @@ class CurlFetcher:
         # Hosts that sent an unknown Content-Encoding, such as a charset. They are asked for no encoding, and each of
         # their answers is decompressed here if it says that it is compressed.
         self._plain: set[str] = set()
-        self._idle: list[Handle] = []
+        self._idle: dict[bool, list[Handle]] = {False: [], True: []}  # by whether they have the cookies of the crawl
         self._active: dict[pycurl.Curl, Handle] = {}
         self._names = ProxiedNames(loop) if looks_up(settings) else None
         self._refused: list[Response] = []
@@ -231,7 +234,9 @@ class CurlFetcher:
         self._swept_at = 0.0
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
-        handle = self._idle.pop() if self._idle else self._new_handle()
+        cookies = request.cookies and self._settings.cookies
+        idle = self._idle[cookies]
+        handle = idle.pop() if idle else self._new_handle(cookies)
         response = handle.begin(request, may_connect)
         curl = handle.curl
         curl.setopt(pycurl.URL, request.url.encode())
@@ -269,7 +274,7 @@ class CurlFetcher:
                 response.error = reason("private-address", address)
                 response.hopeless = response.host_is_dead = True
                 self._refused.append(response)
-                self._idle.append(handle)
+                self._idle[handle.cookies].append(handle)
                 return
         if addresses and (self._settings.proxy or "").startswith("socks5:"):
             # The proxy is told this address, and no other one.
@@ -300,7 +305,7 @@ class CurlFetcher:
         for curl in list(self._active):
             self._multi.remove_handle(curl)
             curl.close()
-        for handle in self._idle:
+        for handle in (*self._idle[False], *self._idle[True]):
             handle.curl.close()
         if self._names is not None:
             self._names.close()
@@ -327,7 +332,7 @@ class CurlFetcher:
         if response.crowded_out:
             response.error, response.seconds = reason("network", "postponed"), curl.getinfo(pycurl.TOTAL_TIME)
             self._memory.overflowed(len(self._active))
-            self._idle.append(handle)
+            self._idle[handle.cookies].append(handle)
             return response
         self._memory.received()
         response.lines = []
@@ -356,7 +361,7 @@ class CurlFetcher:
             response.host_is_dead = code in _HOST_IS_DEAD or unconnected
         response.seconds = curl.getinfo(pycurl.TOTAL_TIME)
         response.address = curl.getinfo(pycurl.PRIMARY_IP)
-        self._idle.append(handle)
+        self._idle[handle.cookies].append(handle)
         return response
 
     def _sent(self, handle: Handle) -> bytes:
@@ -408,10 +413,10 @@ class CurlFetcher:
             set_(pycurl.HTTPGET, 1)
         handle.special = bool(request.headers) or request.method != "GET"
 
-    def _new_handle(self) -> Handle:
+    def _new_handle(self, cookies: bool) -> Handle:
         settings = self._settings
         curl = pycurl.Curl()
-        handle = Handle(curl, settings.allow_private, self._memory, self._is_first, self._cutter)
+        handle = Handle(curl, settings.allow_private, self._memory, self._is_first, self._cutter, cookies)
         set_ = curl.setopt
         set_(pycurl.NOSIGNAL, 1)
         set_(pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS | pycurl.PROTO_FTP | pycurl.PROTO_GOPHER)
@@ -429,13 +434,14 @@ class CurlFetcher:
         set_(pycurl.LOW_SPEED_TIME, max(1, min(int(settings.low_speed_time), _LONGEST)))
         set_(pycurl.DNS_CACHE_TIMEOUT, 600)
         set_(pycurl.CAINFO, certificates())
-        set_(pycurl.SHARE, self._share)
+        if cookies or not settings.cookies:  # what is shared contains the cookies of the crawl
+            set_(pycurl.SHARE, self._share)
         set_(pycurl.PROXY, settings.proxy or "")
         set_(pycurl.NOPROXY, "")  # ignore the environment
         set_(pycurl.FTP_USE_EPSV, 1)
-        if settings.cookies:
+        if cookies:
             set_(pycurl.COOKIEFILE, "")
-        if settings.cookies or settings.proxy:
+        if cookies or settings.proxy:
             set_(pycurl.VERBOSE, 1)
             set_(pycurl.DEBUGFUNCTION, handle.hear)
         if not settings.proxy and (settings.by_address or not settings.allow_private):

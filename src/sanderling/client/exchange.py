@@ -25,7 +25,7 @@ def exchange_of(
         notes += b"purpose: %b\r\n" % purpose.encode()
     return Exchange(
         fetch.request.url, response.started, response.sent, head, body, mime, response.address, response.truncated,
-        response.protocol, notes, revisit, fetch.task.stored if revisit else None,
+        response.protocol, notes, revisit, fetch.task.stored if revisit else None, login=bool(response.session),
     )  # fmt: skip
 
 

@@ -3,11 +3,12 @@
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.polite_host import PoliteHost
 from sanderling.client.robots import LARGEST
+from sanderling.client.sessions import Session
 from sanderling.model import Kind, Task
 from sanderling.settings import Settings
 from sanderling.urls import origin
 
-PAGE = -1
+PAGE, LOGIN = -1, -2
 _FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
 # How the validator of a rendered page begins: it says what the page was made from.
 MADE_FROM = "made-from:"
@@ -24,7 +25,7 @@ class Fetch:
         self.task = task
         self.host = host
         self.request = request
-        self.robots_hops = robots_hops  # `PAGE`, or for robots.txt how many redirects led here
+        self.robots_hops = robots_hops  # `PAGE`, `LOGIN`, or for robots.txt how many redirects led here
         self._was_busy = False
 
     @property
@@ -33,8 +34,10 @@ class Fetch:
 
     @property
     def postponed(self) -> bool:
-        """Whether it has to be sent again, since another host at the same address was being asked, or memory was short."""
-        return self.response.crowded_out or (self._was_busy and bool(self.response.error))
+        """Whether it has to be sent again: another host at its address was being asked, memory was short, or a session
+        is over."""
+        response = self.response
+        return response.crowded_out or response.signed_out or (self._was_busy and bool(response.error))
 
     def permission(self) -> MayConnect | None:
         """What to ask before connecting, if hosts at one address share a pause."""
@@ -58,7 +61,7 @@ class Requests:
         if task.body:
             return Request(
                 task.url, _trusted(task.url, host), self._limit, _FORM, private=_private(task.url, host),
-                method="POST", body=task.body.encode(),
+                method="POST", body=task.body.encode(), session="page",
             )  # fmt: skip
         return Request(
             task.url,
@@ -71,7 +74,11 @@ class Requests:
             made_from=task.etag if task.etag.startswith(MADE_FROM) else "",
             digest=task.digest,
             events=task.events,
+            session="page",
         )
+
+    def login(self, session: Session, host: PoliteHost) -> Request:
+        return session.request(host.trusted, host.private)
 
     def robots(self, url: str, host: PoliteHost) -> Request:
         return Request(url, _trusted(url, host), LARGEST, private=_private(url, host))

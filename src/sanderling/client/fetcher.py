@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 from urllib.parse import quote
 
 from sanderling.model import HintedEvent
@@ -32,6 +32,9 @@ class Request(NamedTuple):
     made_from: str = ""  # what the page was made from when it was last rendered
     digest: bytes = b""  # of the version that is stored, if there is one
     events: tuple[HintedEvent, ...] = ()  # that show more of the page, as its site says
+    # It gets the user's session at its origin, if there is one: as a page, which shows whether the session still holds.
+    session: Literal["", "part", "page"] = ""
+    cookies: bool = True  # the cookies of the crawl are for it
 
     @property
     def id(self) -> int:
@@ -58,7 +61,8 @@ class Response:
 
     __slots__ = (
         "address", "chunks", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines", "not_rendered",
-        "protocol", "rendered", "seconds", "sent", "since", "size", "started", "status", "truncated",
+        "protocol", "rendered", "seconds", "sent", "session", "signed_out", "since", "size", "started", "status",
+        "truncated",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -77,6 +81,8 @@ class Response:
         self.protocol = ""  # "" for HTTP/1.x
         self.sent = b""  # the request as it was sent, in the form of HTTP/1.1; empty for ftp and gopher
         self.rendered: Rendered | None = None
+        self.session = 0  # the generation of the user's session that it was asked for in; 0 without one
+        self.signed_out = False  # that session is over: the request is to be sent again after a login
         self.not_rendered = ""  # why a page that was to be rendered is not, as a reason
         self.restart()
 

@@ -144,6 +144,7 @@ class Reader:
             canonical=identity(rendered.canonical) if rendered and rendered.canonical else read.canonical,
             truncated=response.truncated or (rendered is not None and rendered.truncated),
             noindex=read.noindex,
+            login=bool(response.session),
             permanent=response.status in PERMANENT,
             fingerprint=read.fingerprint,
             links=read.links,

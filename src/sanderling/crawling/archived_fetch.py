@@ -40,6 +40,7 @@ def archived_fetch(
             body = original(task.stored).body
         except (Damaged, OSError):
             return None
+    response.session = int(warc.LOGIN_FIELD in exchange.fields)
     response.lines = head
     response.chunks, response.size = [body], len(body)
     fetch = Fetch(task, PoliteHost(origin(task.url), False, settings), Request(task.url, False, settings.max_body))

@@ -48,7 +48,16 @@ class Rescoping:
         seeds and where they moved to; `in_order` visits by depth."""
         near = hashlib.sha256("\n".join(sorted(homes)).encode()).hexdigest()
         wanted = json.dumps(
-            [settings.scope, settings.include, settings.exclude, settings.cookies, settings.max_depth, in_order, near]
+            [
+                settings.scope,
+                settings.include,
+                settings.exclude,
+                settings.cookies,
+                sorted(login.place for login in settings.login),
+                settings.max_depth,
+                in_order,
+                near,
+            ]
         )
         if not self._by:
             self._remember(wanted)

@@ -74,7 +74,11 @@ class CrawlServer:
         self.on_commit: Callable[[], None] = lambda: None
         self._extractor_failures = extractors.ExtractorFailures()
         extractors.check(settings.extractors, folder.path)
-        revealed(settings)  # what is missing is said before anything is made
+        told = revealed(settings)  # what is missing is said before anything is made
+        if told.login:
+            from sanderling.client import sessions
+
+            sessions.check(told)
         topic = topic or topics.topic_of(settings, folder)
         make_room_for_clients(crew_size)
         with contextlib.ExitStack() as undo:

@@ -69,6 +69,25 @@ def pairs_of(form: Form, values: Mapping[str, str], button: Field | None = None)
     return [*pairs, *([(button.name, button.value)] if button is not None else [])]
 
 
+def filled_in(document: Document, base: str, values: Mapping[str, str]) -> tuple[Form, list[tuple[str, str]]] | None:
+    """The form of a page that has all these fields, and what a browser sends with them filled in, tokens included."""
+    for element in document.iter_elements("form"):
+        controls = [*element.iter_elements(_CONTROLS)]
+        form = _form(element, base, {}, controls)
+        if values.keys() <= {field.name for field in form.fields}:
+            break
+    else:
+        return None
+    whole = {each.attr("name"): each.attr("value") or "" for each in controls if _type(each) == "hidden"}
+    pairs = [
+        (field.name, values.get(field.name, whole.get(field.name, field.value)))
+        for field in form.fields
+        if (field.sent or field.name in values) and field.type not in _BUTTONS
+    ]
+    pressed = next((field for field in form.fields if field.type in ("submit", "image")), None)
+    return form, [*pairs, *([(pressed.name, pressed.value)] if pressed is not None else [])]
+
+
 def request_of(form: Form, pairs: list[tuple[str, str]]) -> tuple[str, str] | None:
     """The URL and the body that send these; None if they lead to no URL."""
     encoded = urlencode(pairs, errors="replace")

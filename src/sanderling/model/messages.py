@@ -13,7 +13,7 @@ from sanderling.model.forms import Form, Turner
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 13
+PROTOCOL = 14
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -142,6 +142,7 @@ class Exchange(NamedTuple):
     original: Stored | None = None  # where the unchanged content is
     conversion: Conversion | None = None  # of a page that was rendered or reduced
     left_out: bool = False  # the user does not want the body; it may be there in another form
+    login: bool = False  # asked for in a session of the user's
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):
@@ -167,6 +168,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     canonical: int = 0  # the identity of its rel=canonical, or of the target of a permanent redirect
     truncated: bool = False
     noindex: bool = False
+    login: bool = False  # read in a session of the user's
     permanent: bool = False  # a redirect that will not change
     retry_after: float = 0.0
     fingerprint: bytes = b""  # in the encoding of the change detector

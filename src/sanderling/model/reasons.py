@@ -14,6 +14,8 @@ SENTENCES = {
     "include": "matches no include pattern",
     "ends-session": "would end the session that cookies keep",
     # Not followed for other reasons
+    "changes-something": "would change something in the session of your login",
+    "login-page": "it is the page to log in on",
     "too-deep": "deeper than max_depth",
     "too-many-redirects": "more than {} redirects",
     "sitemap-nested": "sitemaps nested more than {} deep",
@@ -68,6 +70,9 @@ SENTENCES = {
     "page-asks-too-much": "the page asks for too much",
     "not-a-sitemap": "not a sitemap: {}",
     "set-aside": "set aside: it ended a client process twice",
+    "signed-out": "it shows that nobody is logged in",
+    "login-failed": "the login failed: {}",
+    "session-over": "the session has ended: pages show that nobody is logged in",
     # Why there was no answer
     "private-address": "leads to the private address {}",
     "timed-out": "timed out: {}",
@@ -93,7 +98,15 @@ SENTENCES = {
     "other": "{}",
 }
 
-OUT_OF_SCOPE = ("other-host", "other-domain", "outside-prefix", "exclude", "include", "ends-session")
+OUT_OF_SCOPE = (
+    "other-host",
+    "other-domain",
+    "outside-prefix",
+    "exclude",
+    "include",
+    "ends-session",
+    "changes-something",
+)
 # Other settings may bring these back.
 BY_SETTINGS = (*OUT_OF_SCOPE, "too-deep")
 

@@ -177,6 +177,7 @@ class PageRow(Struct, frozen=True, kw_only=True):
     noindex: bool = False
     redirect: str | None = None
     permanent: bool = False  # a redirect that will not change
+    login: bool = False  # it was read in a session of the user's
     same_as: str | None = None  # the URL of the page, if this is only another name of it
     simhash: str = ""  # 64 bits in hexadecimal; near-duplicates differ in 3 of them or fewer
     state_of: str | UnsetType = UNSET  # the page that this is a state of; only printed for states
@@ -209,6 +210,7 @@ class VersionRow(Struct, frozen=True, kw_only=True):
     length: int
     title: str = ""  # as it is now
     extracted: dict[str, Any] | None = None  # what the user's extractors said
+    login: bool = False  # its page was read in a session of the user's
 
     @property
     def stored(self) -> Stored:

@@ -24,11 +24,13 @@ _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
 
-def files(folder: Folder, store: PageStore, left_out: LeftOut) -> Iterator[tuple[PurePosixPath, str]]:
+def files(
+    folder: Folder, store: PageStore, left_out: LeftOut, with_login: bool = False
+) -> Iterator[tuple[PurePosixPath, str]]:
     """Yields the file name and the text of each page. Aliases and pages without text are left out."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         for page in store.pages():
-            if page.warc is None or page.same_as or not 200 <= page.status < 300:
+            if page.warc is None or page.same_as or (page.login and not with_login) or not 200 <= page.status < 300:
                 continue
             archived = readable(reader, page.url, Stored(page.warc, page.offset, page.length), left_out)
             document = document_in(archived) if archived is not None else None

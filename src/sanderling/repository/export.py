@@ -19,6 +19,7 @@ from sanderling.repository.archive import type_of
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import ArchiveStore, GraphStore, LinkStore, PageStore
 from sanderling.repository.surt import surt
+from sanderling.urls import identity
 
 TextOf = Callable[[warc.Archived], str]
 Row = TypeVar("Row")
@@ -43,12 +44,14 @@ class LeftOut:
         self.first = self.first or what
 
 
-def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[bytes]:
+def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
     """All WARC files as one: gzip members can simply follow each other. Damaged records are left out."""
-    yield from (record.packed for _, record, _ in _records(folder, store, left_out))
+    yield from (record.packed for _, record, _ in _records(folder, store, left_out, with_login))
 
 
-def _records(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[tuple[str, archives.Member, bytes]]:
+def _records(
+    folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool
+) -> Iterator[tuple[str, archives.Member, bytes]]:
     """Every record that can be read: the name of its file, its place in it and its content."""
     for name, size in sorted(store.warcs().items()):
         path, end = folder.warcs / name, 0
@@ -56,19 +59,30 @@ def _records(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator
             end = member.offset + member.length
             if member.content is None:
                 left_out.note(f"{name} is damaged from byte {member.offset:,} to {end:,}")
-            else:
+            elif with_login or warc.LOGIN_FIELD not in warc.fields_of(member.content):
                 yield name, member, member.content
         if end < size:
             left_out.note(f"{name} ends at byte {end:,} of {size:,}")
 
 
-def links(folder: Folder, store: LinkStore, left_out: LeftOut) -> Iterator[bytes]:
+def links(folder: Folder, store: LinkStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
     """The link graph, an edge a line."""
-    for source, targets in store.edges():
+    for source, targets in _edges(store, with_login):
         yield "".join(f"{source}\t{target}\n" for target in targets).encode()
 
 
-def links_parquet(folder: Folder, store: LinkStore, left_out: LeftOut) -> Iterator[bytes]:
+def _edges(store: LinkStore, with_login: bool) -> Iterator[tuple[str, list[str]]]:
+    """Each page with the pages it links to, without what only the user's login shows."""
+    hidden = set[int]() if with_login else store.behind_login()
+    if not hidden:
+        yield from store.edges()
+        return
+    for source, targets in store.edges():
+        if identity(source) not in hidden:
+            yield source, [target for target in targets if identity(target) not in hidden]
+
+
+def links_parquet(folder: Folder, store: LinkStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
     """The link graph as a table with the columns `source` and `target`."""
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
@@ -77,13 +91,13 @@ def links_parquet(folder: Folder, store: LinkStore, left_out: LeftOut) -> Iterat
     schema = arrow.schema([("source", arrow.string()), ("target", arrow.string())])
     written = _Written()
     with parquet.ParquetWriter(arrow.PythonFile(written, "w"), schema, compression="zstd") as writer:
-        for batch in _batches((source, target) for source, targets in store.edges() for target in targets):
+        for batch in _batches((source, target) for source, targets in _edges(store, with_login) for target in targets):
             writer.write_table(arrow.table(list(zip(*batch, strict=True)), schema=schema))
             yield written.take()
     yield written.take()
 
 
-def links_graphml(folder: Folder, store: GraphStore, left_out: LeftOut) -> Iterator[bytes]:
+def links_graphml(folder: Folder, store: GraphStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
     """The link graph for graph programs: every known URL as a node, every link as an edge."""
     import numpy as np  # late: this file is wired into the server, which has no use for it
 
@@ -91,7 +105,8 @@ def links_graphml(folder: Folder, store: GraphStore, left_out: LeftOut) -> Itera
 
     yield _GRAPHML_HEAD
     ids = array("q")
-    for batch in _batches(store.url_texts()):
+    hidden = set[int]() if with_login else store.behind_login()
+    for batch in _batches((id, url) for id, url in store.url_texts() if id not in hidden):
         ids.extend(id for id, _ in batch)
         yield "".join(f'<node id="n{id}"><data key="url">{escape(url)}</data></node>\n' for id, url in batch).encode(
             "utf-8", "replace"
@@ -136,11 +151,13 @@ class _Written(io.RawIOBase):
         return taken
 
 
-def jsonl(folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf) -> Iterator[bytes]:
+def jsonl(
+    folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf, with_login: bool = False
+) -> Iterator[bytes]:
     """One object a page: its facts and its text."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         for page in store.pages():
-            if page.warc is None or not 200 <= page.status < 300:
+            if page.warc is None or (page.login and not with_login) or not 200 <= page.status < 300:
                 continue
             archived = readable(reader, page.url, Stored(page.warc, page.offset, page.length), left_out)
             if archived is not None:
@@ -148,10 +165,10 @@ def jsonl(folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf) 
                 yield json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
-def cdxj(folder: Folder, store: ArchiveStore, left_out: LeftOut) -> Iterator[bytes]:
+def cdxj(folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
     """An index of all that can be replayed from the archives, sorted by reversed host name and path, then by time."""
     lines = []
-    for name, record, content in _records(folder, store, left_out):
+    for name, record, content in _records(folder, store, left_out, with_login):
         fields = warc.fields_of(content)
         if fields["warc-type"] in ("response", "resource", "revisit", "conversion"):
             lines.append(_cdxj_line(Stored(name, record.offset, record.length), fields, content))

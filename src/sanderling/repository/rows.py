@@ -26,7 +26,7 @@ from sanderling.model.reasons import sentence
 
 FIRST = Change(ChangeKind.NEW, 1.0, "", "new")
 
-TRUNCATED, NOINDEX, PERMANENT = 1, 2, 4
+TRUNCATED, NOINDEX, PERMANENT, LOGIN = 1, 2, 4, 8
 
 PAGE_COLUMNS = (
     "id", "status", "fetched_at", "changed_at", "visits", "changes", "importance", "size", "digest", "text_digest",
@@ -51,7 +51,7 @@ PAGE_FIELDS = f"""u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at,
     (SELECT v.extracted FROM versions v WHERE v.page = p.{{key}} ORDER BY v.number DESC LIMIT 1)"""
 # What `version` turns into a `VersionRow`.
 VERSION_FIELDS = """v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
-    v.size, v.mime, w.name, v."offset", v.length, p.title, v.extracted"""
+    v.size, v.mime, w.name, v."offset", v.length, p.title, v.extracted, p.flags"""
 
 # Without validators and digest, whatever the next visit brings is stored.
 DISTRUST = """UPDATE pages SET etag = '', modified = '', digest = {empty}
@@ -61,9 +61,10 @@ RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WH
 # What a new version leaves of a page's row; `changes` of the new row says whether it is a change worth telling.
 RENEWED = (
     "status", "fetched_at", "size", "digest", "text_digest", "mime", "charset", "language", "title", "etag", "modified",
-    "flags", "redirect", "canonical", "simhash", "warc", "offset", "length", "fingerprint", "noise",
-    "relevance",
+    "redirect", "canonical", "simhash", "warc", "offset", "length", "fingerprint", "noise", "relevance",
 )  # fmt: skip
+# A page that was ever read with a login stays marked: its older versions are behind the login.
+RENEWED_FLAGS = f"flags = excluded.flags | ({{pages}}.flags & {LOGIN})"
 # What a visit that brought no content leaves of it: the copy we have stands.
 TOUCHED = ("status", "fetched_at", "redirect")
 
@@ -90,7 +91,7 @@ def page_row(v: Visit, warcs: Mapping[str, int], commit: Commit) -> tuple[Any, .
     changed = change is not None and change.news and not change.kinds & ChangeKind.NEW
     place = (warcs[v.stored.warc], v.stored.offset, v.stored.length) if v.stored else (None, 0, 0)
     redirect = int.from_bytes(v.links[:8], "little", signed=True) if v.outcome is Outcome.REDIRECT and v.links else None
-    flags = v.truncated * TRUNCATED | v.noindex * NOINDEX | v.permanent * PERMANENT
+    flags = v.truncated * TRUNCATED | v.noindex * NOINDEX | v.permanent * PERMANENT | v.login * LOGIN
     return (
         v.id, v.status, v.at, v.at, 1, int(changed), 0.0, v.size, v.digest, v.text_digest, v.mime, v.charset,
         v.language, v.title, v.etag, v.modified, flags, redirect, v.canonical, v.simhash, *place, v.fingerprint,
@@ -143,7 +144,7 @@ def version(r: tuple[Any, ...]) -> VersionRow:
     return VersionRow(
         number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],
         summary=r[7], news=bool(r[8]), digest=r[9].hex(), size=r[10], mime=r[11], warc=r[12], offset=r[13], length=r[14],
-        title=r[15], extracted=_data(r[16]),
+        title=r[15], extracted=_data(r[16]), login=bool(r[17] & LOGIN),
     )  # fmt: skip
 
 
@@ -171,7 +172,7 @@ def page(r: tuple[Any, ...]) -> PageRow:
         url=r[0], status=r[1], state=State(r[2]).name.lower(), depth=r[3], fetched_at=r[4], changed_at=r[5],
         visits=r[6], changes=r[7], importance=r[8], digest=r[9].hex(), title=r[10], mime=r[11], charset=r[12],
         language=r[13], size=r[14], truncated=bool(r[15] & TRUNCATED), noindex=bool(r[15] & NOINDEX),
-        permanent=bool(r[15] & PERMANENT), reason=sentence(r[16]), reason_code=r[16], warc=r[17], offset=r[18],
+        permanent=bool(r[15] & PERMANENT), login=bool(r[15] & LOGIN), reason=sentence(r[16]), reason_code=r[16], warc=r[17], offset=r[18],
         length=r[19], simhash=f"{r[20] & 0xFFFF_FFFF_FFFF_FFFF:016x}" if r[20] else "", relevance=r[21] or UNSET,
         extracted=_data(r[22]), redirect=r[23], same_as=r[24],
     )  # fmt: skip

@@ -187,6 +187,11 @@ class SharedQueries(ABC):
     def newest_version(self) -> int:
         return int(self.select("SELECT coalesce(max(number), 0) FROM versions")[0][0])
 
+    def behind_login(self) -> set[int]:
+        read = f"SELECT u.id FROM {self.joins.urls} WHERE p.flags & {rows.LOGIN} <> 0"
+        found = {row[0] for row in self._each(read)}
+        return found | {row[0] for row in self._each(f"SELECT id FROM urls WHERE via IN ({read})")} if found else found
+
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         for url, targets in self._each(f"SELECT u.url, l.targets FROM {self.joins.links}"):
             ids = list(memoryview(targets).cast("q"))

@@ -74,6 +74,7 @@ class Shown(NamedTuple):
     same: int
     truncated: bool
     noindex: bool
+    login: bool
     redirect: str
     same_as: str
     fingerprint: bytes
@@ -133,7 +134,7 @@ def url(store: ViewStore, id: int) -> Shown | None:
     known = [*row[:3], _named(row[3]), *row[4:9], sentence(row[9]), row[9], *page]
     others = store.known([other for other in row[24:26] if other])
     names = [others[other][0] if other in others else "" for other in row[24:26]]
-    marks = [bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX), *names]
+    marks = [bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX), bool(flags & rows.LOGIN), *names]
     return Shown._make([*known, *marks, bytes(row[26] or b""), bytes(row[27] or b""), row[28]])
 
 
@@ -234,9 +235,12 @@ def newest_versions(store: ViewStore, after: int, most: int) -> list[VersionRow]
 def changes(
     store: ViewStore, most: int, before: int | None = None, kinds: ChangeKind | None = None, since: float = 0.0,
     significance: float = 0.0, host: int | None = None, everything: bool = False,
-    newer_than: int = 0,
+    newer_than: int = 0, login: bool = True,
 ) -> ListPart:  # fmt: skip
-    """Versions of all pages behind a number, the newest first; without `everything` only those that are news."""
+    """Versions of all pages behind a number, the newest first; without `everything` only those that are news.
+
+    Without `login`, pages that were read in a session of the user's are left out.
+    """
     if before is None:
         before = (store.select("SELECT max(number) FROM versions")[0][0] or 0) + 1
     end = max(
@@ -254,8 +258,10 @@ def changes(
     if not everything:
         asked_for = (kinds or ChangeKind(0)) & ChangeKind.BEHAVIOUR  # told only to those who ask for it
         wanted.append(("(v.news <> 0 AND v.kinds <> 0 OR v.kinds & ? <> 0)", [int(asked_for)]))
+    if not login:
+        wanted.append((f"p.flags & {rows.LOGIN} = 0", []))
     # First which ones, then all about these: no planner may join a whole stretch to show the first few.
-    source = "versions v" if host is None else store.joins.versions
+    source = "versions v" if host is None and login else store.joins.versions
     numbers = [row[0] for row in _select(store, f"SELECT v.number FROM {source}", wanted, "v.number DESC", most)]
     chosen = [(f"v.number IN ({', '.join('?' * len(numbers))})", list[object](numbers))]
     query = f"{_VERSIONS} FROM {store.joins.versions}"

@@ -46,6 +46,9 @@ SCREENSHOT = b"image/webp"
 # What a browser made of a page has names of its own: replay tools would else show it instead of the page. Other archives
 # name pictures of whole pages like this, too.
 DOM, PICTURE = b"urn:dom:", b"urn:fullPage:"
+# On the records of what was asked for in a session of the user's.
+LOGIN_FIELD = "x-sanderling-login"
+LOGIN_MARK = b"X-Sanderling-Login: yes\r\n"
 # Of a conversion: what the headers of the page say to robots.
 _ROBOTS_TAG = "X-Robots-Tag"
 # As much of a record, packed and not, as its own fields ever take.
@@ -80,7 +83,7 @@ class WarcWriter:
         if self._file is None or self._end >= self._rotate_at:
             self._next_file()
         at, uri, response_id = _date(exchange.at), exchange.url.encode("utf-8", "replace"), self._record_id()
-        connection = b""
+        mark, connection = LOGIN_MARK if exchange.login else b"", b""
         if exchange.address:
             connection += b"WARC-IP-Address: %b\r\n" % exchange.address.encode()
         if exchange.protocol:
@@ -89,25 +92,27 @@ class WarcWriter:
             _revisit(exchange, self._originals) if exchange.revisit else _response(exchange)
         )
         response = igzip_lib.compress(
-            record(kind, response_id, at, uri, block_type, block, connection + about),
+            record(kind, response_id, at, uri, block_type, block, mark + connection + about),
             _BODY_LEVEL, igzip_lib.COMP_GZIP,
         )  # fmt: skip
         stored = Stored(self.name, self._end, len(response))
         self._append(response)
-        beside, notes = b"WARC-Concurrent-To: <%b>\r\n" % response_id, exchange.notes
+        beside, notes = mark + b"WARC-Concurrent-To: <%b>\r\n" % response_id, exchange.notes
         if exchange.request:
             self._append_small(b"request", at, uri, _REQUEST, exchange.request, connection + beside)
         if exchange.revisit == "304":
             notes += _as_fields(exchange.head)
         self._append_small(b"metadata", at, uri, _NOTES, notes, beside)
         if exchange.conversion is not None:
-            stored = self._convert(exchange.conversion, at, uri, response_id, exchange.left_out)
+            stored = self._convert(exchange.conversion, at, uri, response_id, exchange.left_out, mark)
         self._ends[self.name] = self._end
         return stored
 
-    def _convert(self, made: Conversion, at: bytes, uri: bytes, source: bytes, left_out: bool) -> Stored:
+    def _convert(
+        self, made: Conversion, at: bytes, uri: bytes, source: bytes, left_out: bool, mark: bytes
+    ) -> Stored:
         """Buffers the records of what a browser made of a page; returns where that will be."""
-        id, about = self._record_id(), b"WARC-Refers-To: <%b>\r\n" % source
+        id, about = self._record_id(), mark + b"WARC-Refers-To: <%b>\r\n" % source
         about += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(made.html).digest())
         about += _missing(left_out, made.truncated)
         about += b"".join(b"%b: %b\r\n" % (_ROBOTS_TAG.encode(), value) for value in made.robots)
@@ -116,10 +121,10 @@ class WarcWriter:
         stored = Stored(self.name, self._end, len(packed))
         self._append(packed)
         if made.screenshot:  # directly behind it: that is where it is looked for
-            about = b"WARC-Refers-To: <%b>\r\n" % id
+            about = mark + b"WARC-Refers-To: <%b>\r\n" % id
             content = record(b"conversion", self._record_id(), at, PICTURE + uri, SCREENSHOT, (made.screenshot,), about)
             self._append(packed_record(content))
-        beside = b"WARC-Concurrent-To: <%b>\r\n" % id
+        beside = mark + b"WARC-Concurrent-To: <%b>\r\n" % id
         self._append_small(b"metadata", at, uri, _NOTES, made.notes, beside)
         return stored
 

@@ -116,8 +116,8 @@ class Allocator:
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
         # Pauses are kept by the client that a host belongs to; so are cookies, which nobody else would have.
-        self._cookies = settings.cookies
-        self._belongs = self._unhurried or settings.cookies
+        self._cookies = settings.cookies or bool(settings.login)
+        self._belongs = self._unhurried or self._cookies
         self._longest = max(LONGEST_NOTED, settings.delay or 0.0, settings.max_delay)
         self._by_level = settings.max_depth is not None
         self._by_address = settings.by_address and not settings.proxy and self._unhurried

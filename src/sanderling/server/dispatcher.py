@@ -18,6 +18,11 @@ Rank = Callable[[int], float]
 
 # /logout.php, /users/sign_out, ?action=logoff, Special:UserLogout; not /how-to-log-out-of-everything.
 _ENDS_SESSION = re.compile(r"(?:[/?&=;:_.]|user)(?:log|sign)[-_]?(?:out|off)(?![\w%+-])", re.IGNORECASE)
+# /items/5/delete, ?action=remove, ?delete=5; not /how-to-delete.
+_CHANGES = re.compile(
+    r"[/?&;=@:](?:delete|remove|destroy|erase|purge|revoke|retire|unsubscribe|cancel|approve|reject|vote)(?:\.\w+)?/?(?=$|[?&;=])",
+    re.IGNORECASE,
+)
 
 
 def canonical_seed(text: str) -> str:
@@ -52,6 +57,7 @@ class Scope:
         self._include = [pattern(text) for text in settings.include]
         self._exclude = [pattern(text) for text in settings.exclude]
         self._in_session = settings.cookies
+        self._logins = {login.place for login in settings.login}
         self._seeds: set[str] = set()
         for seed in seeds:
             self.extend(seed)
@@ -82,8 +88,11 @@ class Scope:
         # What to follow from a seed is said by patterns that the seed itself need not match.
         if self._include and url not in self._seeds and not any(p.search(url) for p in self._include):
             return reasons.reason("include")
-        if self._in_session and _ENDS_SESSION.search(url, len(home)):
+        logged_in = home in self._logins
+        if (self._in_session or logged_in) and _ENDS_SESSION.search(url, len(home)):
             return reasons.reason("ends-session")
+        if logged_in and _CHANGES.search(url, len(home)):
+            return reasons.reason("changes-something")
         return ""
 
     def _domain(self, home: str) -> str:

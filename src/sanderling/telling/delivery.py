@@ -94,7 +94,7 @@ class _Deliveries:
         self._store, self._folder, self._settings, self._webhook, self._say = store, folder, settings, webhook, say
         self._name = f"the webhook at {hostname(webhook.url)}"
         self._wanted = ChangeFilter(
-            kinds=kinds_named(webhook.kinds), significance=webhook.min_significance, hosts=webhook.hosts,
+            kinds=kinds_named(webhook.kinds), significance=webhook.min_significance, hosts=webhook.hosts, login=webhook.login,
             after=0 if webhook.baseline else baseline(store).number,
         )  # fmt: skip
         kept = records.read(folder.webhooks, webhook.url)

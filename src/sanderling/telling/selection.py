@@ -21,6 +21,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     significance: float = 0.0
     hosts: tuple[str, ...] = ()  # and their subdomains; an empty tuple means all hosts
     everything: bool = False  # also changes that are not news or not visible
+    login: bool = False  # also pages that were read in a session of the user's
     after: int = 0  # only versions with a higher number, such as those after the baseline
 
     @property
@@ -33,6 +34,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
             version.at >= self.since
             and version.number > self.after
             and version.significance >= self.significance
+            and (self.login or not version.login)
             and (not self.kinds or bool(version.kinds & self.kinds))
             and (self.everything or (version.news and bool(version.kinds)) or bool(version.kinds & self._asked_for))
             and (not self.hosts or _is_under(version.url, self.hosts))

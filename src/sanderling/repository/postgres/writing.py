@@ -76,7 +76,7 @@ _NEW_PAGES = _insert(
 _PAGES = f"""{_NEW_PAGES}
     ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, changes = p.changes + excluded.changes,
     changed_at = CASE WHEN excluded.changes > 0 THEN excluded.changed_at ELSE p.changed_at END,
-    {_from_new(rows.RENEWED)}"""
+    {_from_new(rows.RENEWED)}, {rows.RENEWED_FLAGS.format(pages="p")}"""
 _ANSWERS = f"{_NEW_PAGES} ON CONFLICT (id) DO UPDATE SET visits = p.visits + 1, {_from_new(rows.TOUCHED)}"
 _UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at,
     status = CASE WHEN p.status BETWEEN 200 AND 299 THEN p.status ELSE 200 END,

@@ -36,7 +36,8 @@ _INSERT_PAGE = f"""{insert("pages", ("number", "url", *rows.PAGE_COLUMNS[1:]))}
     ON CONFLICT (number) DO UPDATE SET visits = visits + 1"""
 _PAGE = f"""{_INSERT_PAGE}, changes = changes + excluded.changes,
     changed_at = iif(excluded.changes, excluded.changed_at, changed_at),
-    {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)}"""
+    {", ".join(f"{name} = excluded.{name}" for name in rows.RENEWED)},
+    {rows.RENEWED_FLAGS.format(pages="pages")}"""
 _ANSWER = f"{_INSERT_PAGE}, {', '.join(f'{name} = excluded.{name}' for name in rows.TOUCHED)}"
 _UNCHANGED = """UPDATE pages SET visits = visits + 1, status = iif(status BETWEEN 200 AND 299, status, 200), fetched_at = ?,
     not_modified = not_modified + ?, same = same + ?,

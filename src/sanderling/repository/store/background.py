@@ -15,6 +15,9 @@ class GraphStore(Protocol):
     def url_texts(self) -> Iterable[tuple[int, str]]:
         """Every URL's id and text."""
 
+    def behind_login(self) -> set[int]:
+        """The URLs that were read in a session of the user's, or found on such a page."""
+
     def packed_links(self) -> Iterable[tuple[int, bytes]]:
         """Every page with the 64-bit ids it links to, packed."""
 

@@ -53,6 +53,9 @@ class LinkStore(UrlLookup, Protocol):
     def edges(self) -> Iterator[tuple[str, list[str]]]:
         """Each page with the pages it links to."""
 
+    def behind_login(self) -> set[int]:
+        """The URLs that were read in a session of the user's, or found on such a page."""
+
     def links_of(self, id: int) -> bytes:
         """The 64-bit ids that a page links to, packed; empty when it was not visited or has none."""
 

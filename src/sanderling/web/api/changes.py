@@ -56,7 +56,7 @@ def feed(request: Request, crawl: str, shelf: ShelfDep, host: str = "", kind: Ki
     with shelf.reading(crawl) as (_, store):
         found = views.changes(
             store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(store, host),
-            newer_than=baseline(store).number,
+            newer_than=baseline(store).number, login=False,
         ).rows  # fmt: skip
     title = f"Changes in {crawl}" + (f" on {host}" if host else "")
     about = f"sanderling:feed {crawl} {host} {','.join(sorted(kind))}"

@@ -132,4 +132,6 @@ def _shown(chosen: Settings, each: Any) -> Setting:
         value = address.shown(value)  # no passwords
     if each.name == "webhook":
         value = [urlsplit(hook.url).hostname for hook in value]  # no secrets
+    if each.name == "login":
+        value = [login.place for login in value]
     return Setting(each.name, value, getattr(Settings(), each.name), each.unit, each.group, each.help)

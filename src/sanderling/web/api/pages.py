@@ -78,6 +78,7 @@ class PageAnswer(Struct, frozen=True, kw_only=True):
     changed_at: float
     truncated: bool
     noindex: bool
+    login: bool
     redirect: str | None
     same_as: str | None
     versions: int

@@ -87,7 +87,7 @@ def feed(
     with shelf.reading(crawl) as (_, store):
         found = views.changes(
             store, atom.MOST_ENTRIES, None, kinds_of(kind), 0.0, least, host_named(store, host),
-            newer_than=baseline(store).number,
+            newer_than=baseline(store).number, login=False,
         ).rows  # fmt: skip
     title = f"Changes in {crawl}" + (f": {kind}" if kind in KINDS else "") + (f" on {host}" if host else "")
     about = f"sanderling:dashboard {crawl} {kind} {least} {host}"

@@ -28,6 +28,7 @@ def facts(page: Shown) -> list[tuple[str, str]]:
         ("Importance", f"{page.importance:.3g}" if page.importance else ""),
         ("Relevance", f"{page.relevance:.3g}" if page.relevance else ""),
         ("Link text", page.anchor),
+        ("Read with your login", "it stays out of exports and feeds" if page.login else ""),
         ("Not to be indexed", "at the request of the page" if page.noindex else ""),
     ]
     return [(name, value) for name, value in found if value]
