@@ -43,7 +43,7 @@ def test_a_handle_that_sent_a_form_is_as_good_as_new() -> None:
         form = plain._replace(method="POST", headers=FORM, body=b"q=sand")
         for request in (plain, form, form._replace(body=b""), plain):
             assert answer(fetcher, loop, request).status == 200
-        assert len(fetcher._idle) == 1
+        assert len(fetcher._idle[False]) == 1
     assert received == [
         ("GET", None, b""),
         ("POST", FORM[0][1], b"q=sand"),
