@@ -108,9 +108,7 @@ class WarcWriter:
         self._ends[self.name] = self._end
         return stored
 
-    def _convert(
-        self, made: Conversion, at: bytes, uri: bytes, source: bytes, left_out: bool, mark: bytes
-    ) -> Stored:
+    def _convert(self, made: Conversion, at: bytes, uri: bytes, source: bytes, left_out: bool, mark: bytes) -> Stored:
         """Buffers the records of what a browser made of a page; returns where that will be."""
         id, about = self._record_id(), mark + b"WARC-Refers-To: <%b>\r\n" % source
         about += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(made.html).digest())
