@@ -18,7 +18,7 @@ class Cookie(NamedTuple):
     until: float  # by the clock of the day
 
 
-class Jar:
+class CookieJar:
     """The cookies of one origin, by name and path."""
 
     def __init__(self, origin: str) -> None:

@@ -21,7 +21,7 @@ from sanderling.client.loop import READ, Loop
 from sanderling.client.polite_host import Pauses, PoliteHost
 from sanderling.client.reading import Reader
 from sanderling.client.schedule import Schedule
-from sanderling.client.sessions import Session, Sessions
+from sanderling.client.sessions import Sessions, UserSession
 from sanderling.clock import RemoteClock
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
 from sanderling.model.reasons import reason, sentence
@@ -175,7 +175,7 @@ class Crawler:
         age = time.monotonic() - host.robots.at
         return age > (1.0 if host.robots.allowed is False else robots.KEPT)
 
-    def _log_in(self, host: PoliteHost, session: Session, now: float) -> None:
+    def _log_in(self, host: PoliteHost, session: UserSession, now: float) -> None:
         """Makes the next step of a login, or gives up a host at which we cannot be logged in."""
         if session.over:
             host.dead = (math.inf, Outcome.FAILED, session.over)

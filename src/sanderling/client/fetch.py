@@ -3,7 +3,7 @@
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.polite_host import PoliteHost
 from sanderling.client.robots import LARGEST
-from sanderling.client.sessions import Session
+from sanderling.client.sessions import UserSession
 from sanderling.model import Kind, Task
 from sanderling.settings import Settings
 from sanderling.urls import origin
@@ -77,7 +77,7 @@ class Requests:
             session="page",
         )
 
-    def login(self, session: Session, host: PoliteHost) -> Request:
+    def login(self, session: UserSession, host: PoliteHost) -> Request:
         return session.request(host.trusted, host.private)
 
     def robots(self, url: str, host: PoliteHost) -> Request:

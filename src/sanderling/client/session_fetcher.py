@@ -1,7 +1,7 @@
 """A fetcher that adds the user's sessions to requests, and takes all traces of them out of what is archived."""
 
 from sanderling.client.fetcher import Fetcher, MayConnect, Request, Response
-from sanderling.client.sessions import Session, Sessions
+from sanderling.client.sessions import Sessions, UserSession
 from sanderling.urls import origin
 
 _LEFT_OUT = b"X-Archive-Left-Out"
@@ -13,7 +13,7 @@ class SessionFetcher:
     def __init__(self, fetcher: Fetcher, sessions: Sessions) -> None:
         self._fetcher = fetcher
         self._sessions = sessions
-        self._asked: dict[Response, tuple[Session, Request]] = {}
+        self._asked: dict[Response, tuple[UserSession, Request]] = {}
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
         session = self._sessions.get(origin(request.url)) if request.session else None

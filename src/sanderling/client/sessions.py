@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from sanderling.client.cookies import Jar
+from sanderling.client.cookies import CookieJar
 from sanderling.client.fetcher import Request, Response
 from sanderling.documents.forms import filled_in
 from sanderling.documents.html import HtmlPage
@@ -42,14 +42,14 @@ class _Step(NamedTuple):
     sent: bool = False  # the form was sent before
 
 
-class Session:
+class UserSession:
     """One session. `generation` counts how often it was begun."""
 
     def __init__(self, login: Login, limit: int = 1 << 20) -> None:
         self.place = login.place
         self._login = login
         self._limit = limit
-        self._jar = Jar(self.place)
+        self._jar = CookieJar(self.place)
         self._jar.read(login.cookies)
         self._page = document_of(login.page)
         self._next = self._first_step()
@@ -196,12 +196,12 @@ class Session:
         return bool(shows) and (shows.encode() in html or shows.encode("latin-1", "replace") in html)
 
 
-Sessions = Mapping[str, Session]  # by origin
+Sessions = Mapping[str, UserSession]  # by origin
 
 
-def sessions_of(settings: Settings) -> dict[str, Session]:
+def sessions_of(settings: Settings) -> dict[str, UserSession]:
     """The sessions of settings whose values are revealed."""
-    return {login.place: Session(login) for login in settings.login}
+    return {login.place: UserSession(login) for login in settings.login}
 
 
 def check(settings: Settings) -> None:
@@ -210,7 +210,7 @@ def check(settings: Settings) -> None:
         for name, value in login.headers.items():
             if not (value.isprintable() and value.isascii()):
                 raise BadSetting(f"login of {login.place}: the value of {name} must be one line of ASCII")
-        jar = Jar(login.place)
+        jar = CookieJar(login.place)
         jar.read(login.cookies)
         if login.cookies and not len(jar):
             raise BadSetting(f"login of {login.place}: its cookies have none for this origin, or all have expired")
