@@ -16,7 +16,9 @@ from sanderling.repository.address import located
 from tests.applications import roundup
 from tests.conftest import FAST, Run, started
 from tests.members import PASSWORD, Members, Request
+from tests.rendering.rendering import browser
 from tests.servers import PageServer
+from tests.telling.endpoint import Endpoint
 from tests.waiting import until
 
 QUICK = (*FAST, "--no-index", "--render", "never")
@@ -150,7 +152,9 @@ def test_a_page_that_is_never_shown_does_not_make_us_log_in_for_ever(tmp_path: P
 
 
 def with_secrets(requests: list[Request]) -> list[Request]:
-    return [each for each in requests if "sid" in each.headers.get("cookie", "") or "authorization" in each.headers]
+    """Those with a session. The cookie of nobody is one of the crawl."""
+    kept = [each for each in requests if "sid=" in each.headers.get("cookie", "").replace("sid=nobody", "")]
+    return kept + [each for each in requests if "authorization" in each.headers]
 
 
 def test_nothing_of_a_session_reaches_another_origin(tmp_path: Path, sanderling: Run) -> None:
@@ -281,3 +285,34 @@ def test_a_page_server_never_gets_what_was_not_asked_for(tmp_path: Path, sanderl
     with PageServer({"/": b"<form method=post action=/login><input type=password name=p></form>"}) as server:
         sanderling("crawl", server.origin + "/", "-d", tmp_path / "c", *QUICK)
         assert not [each for each in server.asked if {"cookie", "authorization"} & each.headers.keys()]
+
+
+def test_what_pages_load_gets_the_session_of_their_own_origin_only(tmp_path: Path, sanderling: Run) -> None:
+    """Rendered pages of the site and of another one, which load files from both."""
+    browser()
+    load = "<script>for (const url of %s) fetch(url).then(r => r.text()).then(t => document.body.append(t))</script>"
+    with Members(1) as other, Members(1) as site:
+        both = [f"{site.origin}/members/0", f"{other.origin}/members/0"]
+        site.extra["/"] = f"<title>Ours</title><body>Log out <a href={other.origin}/x>x</a>" + load % both
+        other.extra["/x"] = "<title>Theirs</title><body>" + load % [f"{site.origin}/members/0?from=there", both[1]]
+        folder = folder_with(tmp_path / "c", site, more='scope = "any"\nallow_private = true\ncookies = true')
+        options = ("--render", "always", "--clients", "1", "--no-sitemaps", *FAST, "--no-index")
+        assert sanderling("crawl", "-d", folder, *options, env=KNOWN).code == 0
+        assert not with_secrets(other.asked)
+        there = [each for each in site.asked if each.path == "/members/0" and "/x" in each.headers.get("referer", "")]
+        assert not with_secrets(there)
+    pages = {page["title"]: page for page in sanderling("pages", folder, "--json").lines}
+    assert pages["Ours"]["login"] and not pages["Theirs"]["login"]
+    shown = archived(folder)
+    assert b"secret 0" in shown
+    theirs = shown[shown.index(b"<title>Theirs") :]
+    assert b"secret 0" not in theirs[: theirs.index(b"WARC/1.1")]
+
+
+def test_webhooks_are_told_of_pages_behind_a_login_only_when_asked(tmp_path: Path, sanderling: Run) -> None:
+    for asked in (False, True):
+        with Members(2) as site, Endpoint() as endpoint:
+            hook = f'[[webhook]]\nurl = "{endpoint.url}"\nallow_private = true\nbaseline = true\nlogin = {str(asked).lower()}\n'
+            folder = folder_with(tmp_path / str(asked), site, RECIPE + hook)
+            sanderling("crawl", "-d", folder, *QUICK, env=KNOWN)
+            assert bool(endpoint.posted) is asked
