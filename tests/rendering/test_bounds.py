@@ -10,7 +10,7 @@ from tests.rendering.app import page
 from tests.rendering.rendering import Renderer, renderer
 from tests.servers import Answer, PageServer
 
-MEMORY = 600 << 20
+MEMORY = 700 << 20
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +92,10 @@ def test_a_million_elements_are_bounded(render: Renderer, site: PageServer) -> N
 
 def test_a_long_page_is_cut_at_the_limit(render: Renderer, site: PageServer) -> None:
     site.table["/"] = page("document.body.innerHTML = '<p>x</p>'.repeat(1e5)")
-    response = render.render(site.origin + "/")
-    assert response.rendered is not None and response.rendered.truncated
-    assert len(response.rendered.html) < (1 << 19) + 100
+    for _ in range(2):  # the memory of the first is not that of the second
+        response = render.render(site.origin + "/")
+        assert response.rendered is not None and response.rendered.truncated, response.not_rendered
+        assert len(response.rendered.html) < (1 << 19) + 100
     assert "a good page" in render.html(site.origin + "/good")
 
 

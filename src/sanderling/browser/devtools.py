@@ -6,7 +6,7 @@ name is that of the browser itself.
 
 import contextlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -59,6 +59,7 @@ class DevTools:
         self._heard = bytearray()
         self._scanned = 0  # so much of what was heard has no end of a message
         self._unsent: list[bytes] = []
+        self._holding = False  # messages are collected, to be written together
         self._answers: dict[int, tuple[str, Promise[msgspec.Raw]]] = {}
         self._sessions: dict[str, OnEvent] = {}
         self.ended = False
@@ -90,6 +91,18 @@ class DevTools:
         self._send(_encode(message) + b"\0")
         return answer
 
+    @contextlib.contextmanager
+    def together(self) -> Iterator[None]:
+        """Writes all calls that are made meanwhile in one piece: each piece wakes the browser."""
+        held, self._holding = self._holding, True
+        try:
+            yield
+        finally:
+            self._holding = held
+            if not held and self._unsent and not self.ended:
+                self._unsent = [b"".join(self._unsent)]
+                self._write()
+
     def close(self) -> None:
         """Drops the connection. A browser that was started with pipes ends with them."""
         if self.ended:
@@ -111,7 +124,7 @@ class DevTools:
 
     def _send(self, message: bytes) -> None:
         self._unsent.append(message)
-        if len(self._unsent) == 1:
+        if len(self._unsent) == 1 and not self._holding:
             self._write()
 
     def _write(self) -> None:
@@ -142,13 +155,14 @@ class DevTools:
         if not part or len(self._heard) > LONGEST:
             self._end()
             return
-        while (end := self._heard.find(b"\0", self._scanned)) >= 0:
-            message = bytes(self._heard[:end])
-            del self._heard[: end + 1]
-            self._scanned = 0
-            self._take(message)
-            if self.ended:
-                return
+        with self.together():
+            while (end := self._heard.find(b"\0", self._scanned)) >= 0:
+                message = bytes(self._heard[:end])
+                del self._heard[: end + 1]
+                self._scanned = 0
+                self._take(message)
+                if self.ended:
+                    return
         self._scanned = len(self._heard)
 
     def _take(self, data: bytes) -> None:

@@ -15,7 +15,7 @@ from sanderling.browser.door import Door
 from sanderling.browser.loaded_page import LoadedPage
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
-from sanderling.browser.process import Browser, BrowserLimits, descendants, is_page, memory_of
+from sanderling.browser.process import Browser, BrowserLimits, is_page, memory_of
 from sanderling.browser.promises import Timers, run
 from sanderling.browser.rendering import render
 from sanderling.browser.starting import CannotStart, start
@@ -246,7 +246,7 @@ class RenderPool:
         """Ends processes of pages that use too much memory."""
         if self._browser is None:
             return
-        for pid in descendants(self._browser.pid) if self._running else ():
+        for pid in self._browser.pages() if self._running else ():
             if memory_of(pid) > self._settings.render_memory and is_page(pid):
                 os.kill(pid, signal.SIGKILL)
                 self._too_large_at = time.monotonic()

@@ -98,10 +98,17 @@ class Browser:
             os.close(theirs_out)
         self.protection = Protection(_is_alone(self._process.pid), sandbox)
         self.tools = DevTools(loop, ours_in, ours_out, on_end)
+        self._zygotes: list[int] = []
 
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def pages(self) -> list[int]:
+        """The processes that may run pages. A zygote starts these, and has no other threads, so looking costs little."""
+        if not self._zygotes:
+            self._zygotes = [pid for pid in descendants(self.pid) if _is(pid, b"--type=zygote")]
+        return [pid for zygote in self._zygotes or [self.pid] for pid in descendants(zygote, bool(self._zygotes))]
 
     def said(self) -> str:
         """What it wrote to its standard error."""
@@ -180,14 +187,15 @@ def _is_alone(pid: int) -> bool:
         return False
 
 
-def descendants(pid: int) -> list[int]:
-    """The processes that a process started, with those that they started."""
+def descendants(pid: int, of_main_threads: bool = False) -> list[int]:
+    """The processes that a process started, with those that they started; only by their main threads, if so wanted."""
     found, unread = [], [pid]
     while unread:
         each = unread.pop()
         try:
-            threads = [*Path(f"/proc/{each}/task").iterdir()]
-            children = [int(child) for thread in threads for child in (thread / "children").read_text().split()]
+            every = () if of_main_threads else Path(f"/proc/{each}/task").iterdir()
+            threads = [thread.name for thread in every] or [str(each)]
+            children = [int(child) for thread in threads for child in _children(each, thread)]
         except OSError:
             continue
         found += children
@@ -195,18 +203,29 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def _children(pid: int, thread: str) -> list[bytes]:
+    with open(f"/proc/{pid}/task/{thread}/children", "rb", buffering=0) as file:  # noqa: PTH123 - four times a second
+        return file.read().split()
+
+
 def memory_of(pid: int) -> int:
     """How much of the machine's memory a process uses."""
     try:
-        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        with open(f"/proc/{pid}/statm", "rb", buffering=0) as file:  # noqa: PTH123
+            return int(file.read(100).split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, IndexError, ValueError):
         return 0
 
 
 def is_page(pid: int) -> bool:
     """Whether a process of the browser runs pages."""
+    return _is(pid, b"--type=renderer")
+
+
+def _is(pid: int, word: bytes) -> bool:
+    """Whether a process was started with a word."""
     try:
-        return b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()
+        return word in Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:
         return False
 

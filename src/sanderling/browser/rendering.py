@@ -4,6 +4,7 @@ import json
 import re
 import time
 from html import escape
+from typing import Any, NamedTuple
 
 from sanderling.browser.devtools import CallRefused
 from sanderling.browser.page_load import PageLoad
@@ -27,7 +28,17 @@ AT_ONCE = 1.0
 # A script that runs for so long without a break is ended, and so often.
 LONGEST_TASK, MOST_INTERRUPTIONS = 5.0, 3
 # Reading takes milliseconds, and seconds for a million elements.
+LARGE = 50_000
 _TO_READ = 15.0
+# The memory of a page that is this long is not free when the next page needs it, so that one gets another tab.
+_HEAVY = 500_000
+
+
+class AtRest(NamedTuple):
+    """How the wait for a page ended, and what was found then."""
+
+    how: str
+    found: Any = None
 
 
 async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules) -> Rendered:
@@ -35,15 +46,17 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     started = time.monotonic()
     deadline = started + settings.render_timeout
     try:
-        how = await bring(tab, load, settings, rules, deadline)
+        how, found = await bring(tab, load, settings, rules, deadline, reading(settings.max_body))
     except TimedOut:
-        how = "deadline"
+        how, found = "deadline", None
     if how in ("deadline", "interrupted"):
         tab.freeze()
-    rendered = await read(tab, load, settings.max_body)
+    rendered = as_rendered(found, load) if found else await read(tab, load, settings.max_body)
     # After it was read: a page may notice that all of it is shown. A state gets its own, after its events.
     if settings.screenshots and tab.healthy and not is_state(load.named):
         rendered = rendered._replace(screenshot=await screenshot(tab))
+    if len(rendered.html) >= _HEAVY:
+        tab.healthy = False
     notes = {
         "rendered": how,
         "renderTimeMs": str(round((time.monotonic() - started) * 1000)),
@@ -56,19 +69,30 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     return rendered._replace(notes=tuple(notes.items()), made_from=made_from)
 
 
-async def bring(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules, deadline: float) -> str:
-    """Loads a page and waits until it has settled and is as the user wants it. Returns how it ended."""
+async def bring(
+    tab: Tab, load: PageLoad, settings: Settings, rules: PageRules, deadline: float, wanted: str = "({})"
+) -> AtRest:
+    """Loads a page and waits until it has settled and is as the user wants it.
+
+    `wanted` is an expression for an object. Its value comes with the answer that the page has settled: a call of its own
+    costs the browser about as much as a request of the page.
+    """
     await tab.navigate(load, deadline, settings.cookies)
-    how = await settle(tab, load, deadline)
-    if await prepare(tab, load, deadline, settings.close_banners, rules):
+    consent = script("consent") if settings.close_banners else "0"
+    if_ready = "null" if rules.selectors(load.url) or rules.scripts(load.url) else f"({consent}) || {wanted}"
+    first = await settle(tab, load, deadline, then=if_ready)
+    if isinstance(first.found, dict):
+        return first
+    changed = bool(first.found or await tab.evaluate(consent, deadline))
+    if await prepare(tab, load, deadline, rules) or changed:
         load.changed()
-        how = await settle(tab, load, deadline)
-    return how
+        return await settle(tab, load, deadline, then=wanted)
+    return first
 
 
-async def prepare(tab: Tab, load: PageLoad, deadline: float, banners: bool, rules: PageRules) -> bool:
+async def prepare(tab: Tab, load: PageLoad, deadline: float, rules: PageRules) -> bool:
     """Does what the user wants on a page that has settled. Whether that may have changed it."""
-    changed = banners and bool(await tab.evaluate(script("consent"), deadline))
+    changed = False
     for selector in rules.selectors(load.url):
         wanted = f"document.querySelector({json.dumps(selector)}) !== null"
         while time.monotonic() < deadline and not await tab.evaluate(wanted, deadline):
@@ -80,15 +104,16 @@ async def prepare(tab: Tab, load: PageLoad, deadline: float, banners: bool, rule
     return changed
 
 
-async def settle(tab: Tab, load: PageLoad, deadline: float, quiet_for: float = QUIET) -> str:
-    """Waits until a page has loaded, gets no more answers and does not change. Returns how it ended."""
+async def settle(tab: Tab, load: PageLoad, deadline: float, quiet_for: float = QUIET, then: str = "null") -> AtRest:
+    """Waits until a page has loaded, gets no more answers and does not change; `then` is evaluated at once."""
+    ask = f"((quiet) => [quiet, quiet >= {quiet_for * 1000} ? {then} : null])(sanderlingQuiet())"
     interruptions, quiet_since = 0, 0.0
     while (now := time.monotonic()) < deadline:
         polls = _polls(load, now)
         if not polls and (not load.loaded_at or load.in_flight):
             quiet_since = 0.0
             if now - load.active_at > PATIENCE:
-                return "waiting"
+                return AtRest("waiting")
             await tab.sleep(min(deadline, now + LONGEST_TASK))
             if time.monotonic() - load.active_at < LONGEST_TASK or not await tab.is_busy(LONGEST_TASK):
                 continue
@@ -98,19 +123,20 @@ async def settle(tab: Tab, load: PageLoad, deadline: float, quiet_for: float = Q
         else:
             quiet_since = quiet_since or now
             if now - quiet_since > RESTLESS:
-                return "restless"
-            quiet = await _quiet(tab, min(deadline, now + LONGEST_TASK))
-            if quiet is not None:
+                return AtRest("restless")
+            answer = await _quiet(tab, ask, min(deadline, now + LONGEST_TASK))
+            if answer is not None:
+                quiet, found = answer[0] / 1000, answer[1]
                 if quiet >= quiet_for:
-                    return "polling" if polls else "quiet"
+                    return AtRest("polling" if polls else "quiet", found)
                 await tab.sleep(min(deadline, time.monotonic() + quiet_for - quiet))
                 continue
         interruptions += 1
         tab.interrupt()
         if interruptions >= MOST_INTERRUPTIONS:
-            return "interrupted"
+            return AtRest("interrupted")
         load.changed()
-    return "deadline"
+    return AtRest("deadline")
 
 
 def _polls(load: PageLoad, now: float) -> bool:
@@ -118,15 +144,20 @@ def _polls(load: PageLoad, now: float) -> bool:
     return bool(load.loaded_at) and now - load.loaded_at > RESTLESS and now - load.free_at < AT_ONCE
 
 
-async def _quiet(tab: Tab, deadline: float) -> float | None:
-    """For how long the DOM has not changed; None if the page does not answer."""
+async def _quiet(tab: Tab, ask: str, deadline: float) -> tuple[float, Any] | None:
+    """For how many milliseconds the DOM has not changed, and what else was asked; None if the page does not answer."""
     try:
-        found = await tab.evaluate("sanderlingQuiet()", deadline)
+        found = await tab.evaluate(ask, deadline)
     except CallRefused:  # it is between two documents
-        return 0.0
+        return 0.0, None
     except TimedOut:
         return None
-    return float(found or 0.0) / 1000
+    return (found[0], found[1]) if found else (0.0, None)
+
+
+def reading(limit: int) -> str:
+    """An expression for the DOM of a page that is not too large to be read in passing."""
+    return f"(document.getElementsByTagName('*').length > {LARGE} ? null : ({script('read')})({json.dumps(limit)}))"
 
 
 async def read(tab: Tab, load: PageLoad, limit: int) -> Rendered:
@@ -139,10 +170,15 @@ async def read(tab: Tab, load: PageLoad, limit: int) -> Rendered:
             tab.freeze()
             continue
         if found is not None:
-            moved = found["base"] if found["base"] != load.url else ""
-            html = with_links(found["html"], moved, load.leads)
-            return Rendered(html.encode("utf-8", "replace"), truncated=found["cut"])
+            return as_rendered(found, load)
     raise TimedOut
+
+
+def as_rendered(found: dict[str, Any], load: PageLoad) -> Rendered:
+    """What was read of a page."""
+    moved = found["base"] if found["base"] != load.url else ""
+    html = with_links(found["html"], moved, load.leads)
+    return Rendered(html.encode("utf-8", "replace"), truncated=found["cut"])
 
 
 def with_links(html: str, base: str, leads: list[str]) -> str:

@@ -21,6 +21,9 @@ _ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 # What pages keep in the browser. They find it empty, so that the order of visits does not matter.
 _KEPT = "local_storage,indexeddb,cache_storage,file_systems,websql,service_workers"
 
+# What the browser says when a document is gone with its worlds.
+_NO_SUCH_WORLD = "Cannot find context"
+
 _paused = msgspec.json.Decoder(Paused).decode
 
 
@@ -50,6 +53,7 @@ class Tab:
         self._load: PageLoad | None = None
         self._sleep: Promise[None] = Promise()
         self._children: list[str] = []
+        self._world = 0  # its number in the document that is loaded; 0 when it is not known
         self.pages = 0
         self.healthy = True
 
@@ -116,12 +120,15 @@ class Tab:
         self.pages += 1
         self._load, load.frame, load.on_change = load, self.target, self._wake
         kept = _KEPT if keep_cookies else f"{_KEPT},cookies"
-        self.call("Storage.clearDataForOrigin", {"origin": load.origin, "storageTypes": kept})
         session_storage = {"securityOrigin": load.origin, "isLocalStorage": False}
-        self.call("DOMStorage.clear", {"storageId": session_storage})
-        if "#" in load.address:  # else another fragment of the same document would not load it
-            await self.within(self.call("Page.navigate", {"url": "about:blank"}), deadline)
-        await self.within(self.call("Page.navigate", {"url": load.address}), deadline)
+        self._world = 0
+        with self._tools.together():
+            self.call("Storage.clearDataForOrigin", {"origin": load.origin, "storageTypes": kept})
+            self.call("DOMStorage.clear", {"storageId": session_storage})
+            if "#" in load.address:  # else another fragment of the same document would not load it
+                self.call("Page.navigate", {"url": "about:blank"})
+            navigated = self.call("Page.navigate", {"url": load.address})
+        await self.within(navigated, deadline)
 
     def leave(self) -> None:
         """The page was read: it gets nothing more."""
@@ -147,17 +154,25 @@ class Tab:
 
     async def world(self, deadline: float) -> int:
         """The number of our own world of the page."""
-        made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
-        world: msgspec.Raw = await self.within(made, deadline)
-        number: int = msgspec.json.decode(world)["executionContextId"]
-        return number
+        if not self._world:
+            made = self.call("Page.createIsolatedWorld", {"frameId": self.target, "worldName": WORLD})
+            world: msgspec.Raw = await self.within(made, deadline)
+            self._world = msgspec.json.decode(world)["executionContextId"]
+        return self._world
 
     async def evaluate(self, expression: str, deadline: float, ours: bool = True) -> Any:
         """The value of an expression in our own world of the page, or in the page's. None if it raises an error."""
         asked: dict[str, Any] = {"expression": expression, "returnByValue": True, "awaitPromise": True}
-        if ours:
-            asked["contextId"] = await self.world(deadline)
-        result: msgspec.Raw = await self.within(self.call("Runtime.evaluate", asked), deadline)
+        known = self._world
+        try:
+            if ours:
+                asked["contextId"] = await self.world(deadline)
+            result: msgspec.Raw = await self.within(self.call("Runtime.evaluate", asked), deadline)
+        except CallRefused as error:
+            self._world = 0
+            if not ours or not known or _NO_SUCH_WORLD not in str(error):
+                raise
+            return await self.evaluate(expression, deadline)  # the page has another document now, and nothing was run
         answer = msgspec.json.decode(result)
         return None if "exceptionDetails" in answer else answer["result"].get("value")
 
