@@ -9,6 +9,7 @@ import time
 
 from bench import (
     announce,
+    application_text,
     beside,
     change,
     cluster,
@@ -42,6 +43,7 @@ examples:
   python -m bench announce                 what an announcer costs the machine of a site
   python -m bench notices                  what 10,000 notices cost the server, and how fast a change is seen
   python -m bench render                   pages that JavaScript makes, with a browser
+  python -m bench application-text         how much of an application from npm is found, against its Markdown files
   python -m bench cluster                  the same crawl over the Unix socket and through Ray
   python -m bench store                    the stores with a million URLs, without any network
 
@@ -103,6 +105,8 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=about)
         module.add_arguments(command)
         command.set_defaults(run=module.run)
+    text = commands.add_parser("application-text", help="how much of the text of a real application is found")
+    text.set_defaults(run=lambda _: application_text.report())
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     again.set_defaults(run=lambda chosen: revisit.revisit(chosen.on))
