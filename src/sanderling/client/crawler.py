@@ -76,6 +76,7 @@ class Crawler:
         self._oldest = 0.0
         self._told_at = 0.0
         self._number = 0
+        self._looked_up = self._fetched = 0.0  # seconds since the last report, of all requests together
 
     def run(self) -> None:
         """Crawls until the server says stop or is gone."""
@@ -235,6 +236,7 @@ class Crawler:
         now = time.monotonic()
         for fetch in fetches:
             host, visit = fetch.host, visits.get(fetch)
+            self._time(host, fetch.response)
             if visit is not None:
                 host.in_flight -= 1
                 host.pause_after(fetch.response.seconds, now, visit.retry_after)
@@ -251,6 +253,12 @@ class Crawler:
                 host.pause.user = None
                 self._schedule.wake(host.pause, now)
             self._schedule.add(host, now)
+
+    def _time(self, host: PoliteHost, response: Response) -> None:
+        self._looked_up += response.looked_up
+        self._fetched += response.seconds
+        if response.connected:
+            host.connected = min(host.connected or response.connected, response.connected)
 
     def _leave_alone(self, fetch: Fetch, now: float) -> None:
         """Pauses a host that cannot be reached until its pages are tried again."""
@@ -336,9 +344,10 @@ class Crawler:
         notices += [f"{place}: {sentence(each.over)}" for place, each in self._sessions.items() if each.over]
         report = Report(
             self._name, self._number, time.monotonic(), self._want(now), self._visits, notes, warcs, list(returned),
-            notices,
+            notices, self._looked_up, self._fetched,
         )  # fmt: skip
         self._visits = []
+        self._looked_up = self._fetched = 0.0
         self._told_at = now
         self._server.tell(report)
         if len(self._hosts) > MOST_HOSTS:
@@ -361,6 +370,7 @@ class Crawler:
                         host.interval,
                         host.address,
                         learned.get(host.origin, b""),
+                        host.connected,
                     )
                 )
                 host.told = host.robots_told = True

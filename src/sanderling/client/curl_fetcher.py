@@ -360,6 +360,10 @@ class CurlFetcher:
                 self._plain.add(origin(handle.request.url))
             response.host_is_dead = code in _HOST_IS_DEAD or unconnected
         response.seconds = curl.getinfo(pycurl.TOTAL_TIME)
+        if curl.getinfo(pycurl.NUM_CONNECTS):
+            response.looked_up = curl.getinfo(pycurl.NAMELOOKUP_TIME)
+            if not self._settings.proxy:
+                response.connected = max(0.0, curl.getinfo(pycurl.CONNECT_TIME) - response.looked_up)
         response.address = curl.getinfo(pycurl.PRIMARY_IP)
         self._idle[handle.cookies].append(handle)
         return response

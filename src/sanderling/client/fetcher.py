@@ -60,9 +60,9 @@ class Response:
     """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
 
     __slots__ = (
-        "address", "chunks", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines", "not_rendered",
-        "protocol", "rendered", "seconds", "sent", "session", "signed_out", "since", "size", "started", "status",
-        "truncated",
+        "address", "chunks", "connected", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines",
+        "looked_up", "not_rendered", "protocol", "rendered", "seconds", "sent", "session", "signed_out", "since",
+        "size", "started", "status", "truncated",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -77,6 +77,8 @@ class Response:
         self.hopeless = False  # another try would end the same way
         self.host_is_dead = False  # every other request to the host would end the same way for now
         self.seconds = 0.0
+        self.looked_up = 0.0  # seconds until the address of the name was known
+        self.connected = 0.0  # seconds that the connection took; 0 for one that was there
         self.address = ""
         self.protocol = ""  # "" for HTTP/1.x
         self.sent = b""  # the request as it was sent, in the form of HTTP/1.1; empty for ftp and gopher

@@ -36,7 +36,7 @@ class PoliteHost:
     """One host that this client visits."""
 
     __slots__ = (
-        "address", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "private", "queue",
+        "address", "connected", "connections", "dead", "in_flight", "interval", "origin", "pause", "pauses", "private", "queue",
         "robots", "robots_told", "rules", "scheduled", "settings", "told", "trusted",
     )  # fmt: skip
 
@@ -48,6 +48,7 @@ class PoliteHost:
         self.settings = settings
         self.queue: deque[Task] = deque()
         self.connections = 1
+        self.connected = 0.0  # the seconds of the quickest connection; 0 for none yet
         self.in_flight = 0
         self.pause = Pause()
         self.pauses = pauses

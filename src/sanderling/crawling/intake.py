@@ -56,7 +56,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         # What was visited: what the client does not hold any more has been given to another.
         tasks = self._leased(report)
         visits = [visit for visit in report.visits if visit.id in tasks]
-        noted = [host for note in report.hosts if (host := self.allocator.note(note)) is not None]
+        noted = [host for note in report.hosts if (host := self.allocator.note(note, report.client)) is not None]
         if not visits and not noted:
             return []
 

@@ -193,6 +193,7 @@ class HostNote(Struct, frozen=True, array_like=True):
     interval: float
     address: str = ""  # its IP address, if the crawl shares pauses by address
     rendering: bytes = b""  # what rendering its pages brings, if that is new
+    connected: float = 0.0  # seconds that a connection takes, at least; 0 if that is not known
 
 
 class Hello(Struct, frozen=True, tag=True):
@@ -214,6 +215,8 @@ class Report(Struct, frozen=True, tag=True):
     warcs: dict[str, int]  # how many bytes of each WARC file of this client are on disk
     returned: list[int] = []  # tasks that were recalled
     notices: list[str] = []  # what the user should be told
+    looked_up: float = 0.0  # seconds that requests waited for the addresses of names, in all
+    fetched: float = 0.0  # seconds that the same requests took, in all
 
 
 class Ask(Struct, frozen=True, tag=True):

@@ -17,6 +17,7 @@ from xxhash import xxh3_64_intdigest
 
 from sanderling.model import Host, HostLease, HostNote, HostState, Task, Visit
 from sanderling.server.pace import ClientPace
+from sanderling.server.proximity import FACTOR, machine_of, near_to, places_near
 from sanderling.settings import Settings
 
 # A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
@@ -43,9 +44,11 @@ Most = Callable[[int], int]  # how many URLs of a host may be leased, by what is
 class SharedAddress:
     """The hosts at one address, as far as they share anything."""
 
-    __slots__ = ("interval", "leased", "name", "not_before")
+    __slots__ = ("interval", "leased", "name", "near", "not_before", "seconds")
 
     def __init__(self, name: str) -> None:
+        self.seconds: dict[str, float] = {}
+        self.near: frozenset[str] = frozenset()
         self.name = name
         self.not_before = 0.0
         self.interval = 0.0
@@ -64,7 +67,9 @@ class QueuedHost:
         "keeper",
         "kept",
         "leased",
+        "near",
         "queued",
+        "seconds",
         "suspended",
         "trusted",
     )
@@ -81,6 +86,8 @@ class QueuedHost:
         self.depth = 0  # nothing nearer to the seeds than this is queued
         self.kept = host.interval  # as the store knows it
         self.suspended: float | None = 0.0  # until then it is away; None for the rest of the run
+        self.seconds: dict[str, float] = {}  # of a connection, by machine
+        self.near: frozenset[str] = frozenset()  # the machines that it may belong to; empty for all
 
 
 class LeasedTask(NamedTuple):
@@ -130,6 +137,8 @@ class Allocator:
         self._lines: dict[str, OrderedDict[int, QueuedHost]] = {"": OrderedDict()}
         self._own: dict[str, dict[int, QueuedHost]] = {}
         self._at: dict[str, str] = {}  # the client at each place
+        self._places: dict[str, str] = {}  # the place of each client
+        self._machines: set[str] = set()
         self._held: dict[int, LeasedTask] = {}
         self.paces: dict[str, ClientPace] = {}
 
@@ -156,6 +165,8 @@ class Allocator:
         """`place` is what the hosts of a client are found by: a client of the same place gets the same hosts."""
         self._own[client] = {}
         self._at[place or client] = client
+        self._places[client] = place or client
+        self._machines = {machine_of(place) for place in self._at}
         self.paces[client] = ClientPace(time.monotonic())
         self._line_up()
 
@@ -163,6 +174,8 @@ class Allocator:
         """Takes back all that a client held, save a URL that nobody shall get again."""
         self._own.pop(client, None)
         self._at = {place: name for place, name in self._at.items() if name != client}
+        self._places.pop(client, None)
+        self._machines = {machine_of(place) for place in self._at}
         self.paces.pop(client, None)
         self._line_up()
         for held in [held for held in self._held.values() if held.client == client]:
@@ -328,7 +341,7 @@ class Allocator:
         for site in sites.values():
             self._offer(site)
 
-    def note(self, note: HostNote) -> Host | None:
+    def note(self, note: HostNote, client: str = "") -> Host | None:
         """Keeps what a client learned about a host; returns the host when there is something new to store: its rules, or
         how long a page takes, by which visits are planned, or what rendering brings."""
         site = self._by_origin.get(note.origin)
@@ -339,6 +352,8 @@ class Allocator:
         host.interval = note.interval
         if self._by_address and note.address:
             self._settle_at(site, note.address)
+        if note.connected and len(self._machines) > 1:
+            self._measured(site, machine_of(self._places.get(client, "")), note.connected)
         same_rules = note.robots is None or note.robots == host.robots
         rendering = note.rendering or host.rendering
         same_rules = same_rules and rendering == host.rendering
@@ -347,6 +362,25 @@ class Allocator:
         host.robots, host.rendering = note.robots or host.robots, rendering
         site.kept = note.interval
         return host
+
+    def _measured(self, site: QueuedHost, machine: str, seconds: float) -> None:
+        """How long a machine takes to connect to a host. The host may move to another machine."""
+        where = site.address or site
+        before = where.seconds.get(machine, 0.0)
+        if not machine or (before and before / FACTOR < seconds < before * FACTOR):
+            return
+        where.seconds[machine] = seconds
+        near = near_to(self._machines, where.seconds, site.queued)
+        if near == where.near:
+            return
+        self._withdraw(site)
+        where.near = near
+        for own in self._own.values():
+            own.pop(site.host.id, None)
+        if site.address is None:
+            self._offer(site)
+        else:
+            self._line_up()
 
     def _settle_at(self, site: QueuedHost, name: str) -> None:
         """Where a host was found; from now on it shares the pause and the client of that address."""
@@ -435,15 +469,17 @@ class Allocator:
         else:
             self._withdraw(site)
         for client, holding in site.holders.items():
-            stays = site.address is None or client == self._line_of(site)
+            stays = (site.address is None and not site.near) or client == self._line_of(site)
             if client in self._own and stays and holding <= self._quota(site, client) // 2:
                 self._own[client].setdefault(id, site)
 
     def _line_of(self, site: QueuedHost) -> str:
         if site.keeper in self._own:
             return site.keeper
-        name = site.address.name if site.address is not None else site.host.origin
-        return self._at.get(owner(name, self._at), "") if self._belongs else ""
+        if not self._belongs:
+            return ""
+        name, near = (site.address.name, site.address.near) if site.address else (site.host.origin, site.near)
+        return self._at.get(owner(name, places_near(self._at, near) if near else self._at), "")
 
     def _withdraw(self, site: QueuedHost) -> None:
         self._lines[self._line_of(site)].pop(site.host.id, None)
