@@ -228,6 +228,18 @@ def test_exports(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: i
     assert sanderling("export", folder, "--format", "jsonl", "-o", "-").out.count("\n") == len(expected)
 
 
+def test_few_connections_are_all_used_when_hosts_wait(tmp_path: Path) -> None:
+    """A long list of URLs of one host, which takes one connection, is not all that a client holds."""
+    web = SyntheticWeb(hosts=12, pages=360, seed=2)
+    seeds = tmp_path / "seeds.txt"
+    with web.serve() as site:
+        seeds.write_text("\n".join(site.seeds))
+        site.hold(after=150)
+        limits = ("--connections", 6, "--clients", 1, "--delay", 0, "--no-hold", "--render", "never")
+        with started("crawl", "--seeds", seeds, "-d", tmp_path / "c", "--scope", "any", "--proxy", site.proxy, *limits):
+            until(lambda: site.held == 6)
+
+
 def test_manners_by_default(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """One connection, robots obeyed, a pause of four times the server's time."""
     web = SyntheticWeb(hosts=1, pages=12, seed=2, latency=0.05)

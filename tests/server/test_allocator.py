@@ -54,6 +54,19 @@ def test_hosts_are_served_in_turn() -> None:
     assert made.leased == 5 * FIRST_STOCK
 
 
+def test_a_host_counts_for_its_own_connections_only() -> None:
+    made, queue = allocator(dict.fromkeys(range(10), 50), delay=0.0)
+    made.join("a")
+    for host in range(10):
+        made.note(HostNote(f"http://{host}", None, 0.0, 0.1))
+    first = queue.lease(made, "a", 4, 99)
+    assert [len(lease.tasks) for lease in first] == [4] * 4
+    # What it holds already does not fill the connections that it lacks.
+    more = queue.lease(made, "a", 2, 99)
+    assert len({lease.origin for lease in more} - {lease.origin for lease in first}) == 2
+    assert sum(len(lease.tasks) for lease in queue.lease(made, "a", 9, 5)) == 5
+
+
 def test_a_host_without_limits_is_spread_over_clients() -> None:
     made, queue = allocator({1: 1000}, per_host=32, delay=0.0)
     made.join("a")

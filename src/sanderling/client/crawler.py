@@ -331,9 +331,14 @@ class Crawler:
             len(self._visits) >= BATCH
             or (self._visits and now - self._oldest >= REPORT_AFTER)
             or now - self._told_at >= LONGEST_SILENCE
-            or (self._visits and not self._fetches and not self._schedule.ready)
+            or (self._visits and not self._schedule.ready and self._is_short_of_work())
         ):
             self._tell()
+
+    def _is_short_of_work(self) -> bool:
+        """Whether it cannot go on, or could do twice as much and has visits enough to be worth a report."""
+        few = self._settings.connections / 2
+        return not self._fetches or (len(self._fetches) < few <= len(self._visits))
 
     def _tell(self, returned: Sequence[int] = ()) -> None:
         now = time.monotonic()
@@ -377,9 +382,14 @@ class Crawler:
         return notes
 
     def _want(self, now: float) -> int:
-        """How many tasks would keep this client busy. Tasks of hosts that pause do not count."""
-        stock = sum(len(host.queue) for host in self._hosts.values() if host.pause.next_at <= now + 1)
-        return max(0, self._settings.connections - stock)
+        """How many more connections this client could use. Hosts that pause do not count.
+
+        A host counts for no more than its own connections, however many tasks wait for it.
+        """
+        used = sum(
+            min(len(host.queue), host.connections) for host in self._hosts.values() if host.pause.next_at <= now + 1
+        )
+        return max(0, self._settings.connections - used)
 
     def _forget_idle_hosts(self, now: float) -> None:
         self._hosts = {origin: host for origin, host in self._hosts.items() if host.queue or host.in_flight}

@@ -96,7 +96,7 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
         return max(0, self.ledger.counts.queued - self.allocator.leased)
 
     def lease(self, client: str, want: int) -> list[HostLease]:
-        """Up to `want` tasks for a client, as the limits allow."""
+        """Tasks for `want` connections of a client, as the limits allow."""
         room = self.network.room(self.limits.leases_left(), self.allocator.leased)
         hosts = self.allocator.lease(client, want, room, self.next_tasks.take)
         self.queued.announce_admitted()

@@ -237,25 +237,27 @@ class Allocator:
             site.depth = 0
 
     def lease(self, client: str, want: int, room: int, take: Take) -> list[HostLease]:
-        """Up to `want` tasks for a client, at most `room`, in turn from the hosts it may visit.
+        """Tasks for `want` connections of a client, at most `room`, in turn from the hosts it may visit.
 
-        `take` gives the tasks of a host that come next, without those that are leased.
+        A host gets as many tasks as the client wants, but uses only its own connections. So a client with few of them
+        is not kept busy by a long list for one host. `take` gives the tasks of a host that come next, without those
+        that are leased.
         """
         leases: list[HostLease] = []
-        want = min(want, room)
+        most = want
         own = self._own[client]
         level = min((depth for depth, n in self._levels.items() if n), default=0) if self._by_level else None
         since, now = time.monotonic(), time.time()
         soon = now + LONGEST_PAUSE
         for site in [*own.values(), *self._first_of("", want), *self._first_of(client, want)]:
-            if want <= 0:
+            if want <= 0 or room <= 0:
                 break
             not_before = self._not_before(site, now)
             if not_before > soon or (level is not None and site.depth > level):
                 continue
             if site.suspended is None or site.suspended > since or (site.suspended and site.leased):
                 continue
-            count = min(self._room(site, client) - site.holders.get(client, 0), want, site.queued)
+            count = min(self._room(site, client) - site.holders.get(client, 0), most, room, site.queued)
             connections = self._connections(site, client)
             if (
                 count <= 0
@@ -284,9 +286,11 @@ class Allocator:
                 site.leased.add(task.id)
                 self._held[task.id] = LeasedTask(site, client, task, since, planned)
             site.queued -= len(tasks)
-            site.holders[client] = site.holders.get(client, 0) + len(tasks)
+            held = site.holders.get(client, 0)
+            site.holders[client] = held + len(tasks)
             site.granted[client] = (site.granted.get(client, (0, 0))[1], connections)
-            want -= len(tasks)
+            room -= len(tasks)
+            want -= max(0, min(connections, held + len(tasks)) - held)
             own.pop(site.host.id, None)
             self._withdraw(site)
             site.keeper = client if self._cookies else ""
