@@ -4,7 +4,7 @@ import socket
 import time
 import zlib
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:  # loaded only by crawls with a topic
 
 _INTEREST = {pycurl.POLL_IN: READ, pycurl.POLL_OUT: WRITE, pycurl.POLL_INOUT: READ | WRITE}
 _PORTS = {"http": "80", "https": "443", "ftp": "21", "gopher": "70"}
+# Of proxies that are named without a port, as libcurl has it.
+_PROXY_PORT, _PROXY_PORTS = "1080", {"https": "443"}
+_MOST_UNRESOLVED = 10_000
 _ACCEPT = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
 _HEADERS = [_ACCEPT, "Expect:"]
 # What this libcurl can unpack. Said in so many words, because requests are archived as they were sent.
@@ -225,6 +228,8 @@ class CurlFetcher:
         # Hosts that sent an unknown Content-Encoding, such as a charset. They are asked for no encoding, and each of
         # their answers is decompressed here if it says that it is compressed.
         self._plain: set[str] = set()
+        # Hosts whose names were not found. libcurl would keep that for minutes and not ask again.
+        self._unresolved: set[str] = set()
         self._idle: dict[bool, list[Handle]] = {False: [], True: []}  # by whether they have the cookies of the crawl
         self._active: dict[pycurl.Curl, Handle] = {}
         self._names = ProxiedNames(loop) if looks_up(settings) else None
@@ -245,11 +250,27 @@ class CurlFetcher:
         if (plain := bool(self._plain) and origin(request.url) in self._plain) != handle.plain:
             handle.plain = plain
             _take_encodings(curl, not plain)
+        if self._unresolved:
+            self._resolve_anew(handle)
         if self._names is not None:
             self._names.ask(hostname(request.url), partial(self._judge, handle))
         else:
             self._send(handle)
         return response
+
+    def _resolve_anew(self, handle: Handle) -> None:
+        """Has libcurl forget that a name was not found: the host of a request, or the proxy."""
+        home, proxy = origin(handle.request.url), self._settings.proxy or ""
+        again = [f"-{_name_and_port(home)}"] if home in self._unresolved else []
+        again += [f"-{_name_and_port(proxy, _PROXY_PORTS)}"] if proxy in self._unresolved else []
+        self._unresolved -= {home, proxy}
+        if again:
+            handle.curl.setopt(pycurl.RESOLVE, again)
+
+    def _not_found(self, home: str) -> None:
+        if len(self._unresolved) >= _MOST_UNRESOLVED:
+            self._unresolved.clear()
+        self._unresolved.add(home)
 
     def _send(self, handle: Handle) -> None:
         """Sends a request, or has it wait for memory."""
@@ -278,10 +299,8 @@ class CurlFetcher:
                 return
         if addresses and (self._settings.proxy or "").startswith("socks5:"):
             # The proxy is told this address, and no other one.
-            scheme, _, where = origin(request.url).partition("://")
-            port = where.rpartition("]")[2].partition(":")[2] or _PORTS[scheme]
             listed = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
-            handle.curl.setopt(pycurl.RESOLVE, [f"+{hostname(request.url)}:{port}:{listed}"])
+            handle.curl.setopt(pycurl.RESOLVE, [f"+{_name_and_port(origin(request.url))}:{listed}"])
         self._send(handle)
 
     def finished(self) -> list[Response]:
@@ -358,6 +377,9 @@ class CurlFetcher:
             response.hopeless = code_of(response.error) == "private-address" or code in _HOPELESS
             if code == pycurl.E_BAD_CONTENT_ENCODING and message.startswith("Unrecognized"):
                 self._plain.add(origin(handle.request.url))
+            if code in (pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_RESOLVE_PROXY):
+                by_proxy = code == pycurl.E_COULDNT_RESOLVE_PROXY
+                self._not_found(self._settings.proxy or "" if by_proxy else origin(handle.request.url))
             response.host_is_dead = code in _HOST_IS_DEAD or unconnected
         response.seconds = curl.getinfo(pycurl.TOTAL_TIME)
         if curl.getinfo(pycurl.NUM_CONNECTS):
@@ -483,6 +505,14 @@ def _take_encodings(curl: pycurl.Curl, any: bool) -> None:
         curl.setopt(pycurl.ACCEPT_ENCODING, _ENCODINGS)
     else:
         curl.unsetopt(pycurl.ACCEPT_ENCODING)
+
+
+def _name_and_port(home: str, ports: Mapping[str, str] = _PORTS) -> str:
+    """As libcurl knows the addresses of a host; `home` is an origin or the address of a proxy."""
+    scheme, _, rest = home.partition("://")
+    where = rest.rpartition("@")[2].partition("/")[0]
+    port = where.rpartition("]")[2].partition(":")[2]
+    return f"{where.removesuffix(f':{port}').strip('[]')}:{port or ports.get(scheme, _PROXY_PORT)}"
 
 
 def _reason(code: int, message: str, by_proxy: bool) -> str:
