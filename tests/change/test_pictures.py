@@ -59,7 +59,7 @@ def test_pictures_are_fetched_compared_and_told(sanderling: Run, tmp_path: Path)
         sanderling("crawl", "-d", folder, "--again")
         rows = sanderling("changes", folder, "--kind", "image", "--all", "--json").lines
         told = {row["url"].removeprefix(server.origin): row for row in rows}
-        assert told.keys() == {"/saved.png", "/redrawn.png", "/broken.png"}
+        assert told.keys() == {"/saved.png", "/redrawn.png", "/broken.png", "/"}
         assert told["/saved.png"]["summary"] == "the same picture, saved again"
         assert told["/saved.png"]["significance"] < 0.05 < told["/redrawn.png"]["significance"]
         assert told["/broken.png"]["summary"] == "the file is another one"

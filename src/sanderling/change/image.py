@@ -27,9 +27,8 @@ Colours = NDArray[np.uint8]  # height x width x red, green, blue
 
 
 class Look(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The identity of an image, and what it looks like."""
+    """What an image looks like."""
 
-    url: int
     difference: int
     frequency: int
     # The mean colours of 4 x 4 parts. The hashes see only shapes, and nothing in a plain picture.
@@ -108,11 +107,11 @@ def distance(one: int, other: int) -> int:
     return (one ^ other).bit_count()
 
 
-def look(colours: Colours, url: int = 0) -> Look:
-    """Both perceptual hashes of a picture, and its colours. `url` is the identity of its address."""
+def look(colours: Colours) -> Look:
+    """Both perceptual hashes of a picture, and its colours."""
     grey = (colours @ _LUMA).round().astype(np.uint8)
     shades = np.stack([shrink(colours[:, :, channel], 4, 4) for channel in range(3)], axis=2)
-    return Look(url, difference_hash(grey), frequency_hash(grey), shades.round().astype(np.uint8).tobytes())
+    return Look(difference_hash(grey), frequency_hash(grey), shades.round().astype(np.uint8).tobytes())
 
 
 def unlikeness(one: Look, other: Look) -> float:

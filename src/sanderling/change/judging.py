@@ -22,7 +22,9 @@ from sanderling.change import (
     processing,
     unlikeness,
 )
+from sanderling.change.aspects import Aspect
 from sanderling.change.image import Look
+from sanderling.change.noise import are_volatile, learn_image
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
 from sanderling.errors import BadSetting
@@ -172,7 +174,9 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return Judgement(_left(visit, before), before.noise, template)
     if visit.outcome is Outcome.UNCHANGED and before.noise and before.fingerprint:
-        same = _decode_fingerprint(before.fingerprint)
+        same = known_fingerprint(before.fingerprint)
+        if same is None:  # an image
+            return Judgement(None, _encode(learn_image(known_noise(before.noise), False)), template)
         learned = learn_template(template, same, same) if template.places else template
         return Judgement(None, _encode(learn(_decode_noise(before.noise), same, same)), learned)
     if visit.outcome is not Outcome.PAGE:
@@ -181,9 +185,9 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
         return Judgement(Change(ChangeKind.NEW, 1.0, "", "back" if before.ever else "new"), before.noise, template)
     if visit.completes:
         return Judgement(Change(ChangeKind.TEXT, 0.01, "", "the rest of it is stored now", news=False), b"", template)
-    kept = before.fingerprint or anew(before)
     if visit.mime.startswith("image/"):
-        return Judgement(_redrawn(kept, visit.fingerprint), b"", template)
+        return _image(visit, before, anew, template)
+    kept = before.fingerprint or anew(before)
     if not visit.fingerprint or not kept:
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
     try:
@@ -201,15 +205,34 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
 _ANOTHER = "the file is another one"
 
 
-def _redrawn(old: bytes, new: bytes) -> Change:
-    """Compares two image files with different bytes. If both show the same picture, it is not news."""
-    try:
-        unlike = unlikeness(_decode_look(old), _decode_look(new))
-    except msgspec.MsgspecError:  # one of them cannot be decoded, or is not an image
+def _image(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
+    """Compares two image files with different bytes. A picture that is another one at most visits is not news."""
+    noise = known_noise(before.noise)
+    change = _redrawn(_known_look(before.fingerprint) or _known_look(anew(before)), _known_look(visit.fingerprint))
+    if change.news and are_volatile({Aspect.IMAGES}, noise):
+        change = msgspec.structs.replace(change, summary=f"{change.summary}, as on most visits", news=False)
+    return Judgement(change, _encode(learn_image(noise, change.significance > _RESAVED)), template)
+
+
+_RESAVED = 0.01
+
+
+def _redrawn(old: Look | None, new: Look | None) -> Change:
+    """Compares two image files. If both show the same picture, it is not news."""
+    if old is None or new is None:
         return Change(ChangeKind.IMAGE, 1.0, "", _ANOTHER)
+    unlike = unlikeness(old, new)
     if not unlike:
-        return Change(ChangeKind.IMAGE, 0.01, "", "the same picture, saved again", news=False)
+        return Change(ChangeKind.IMAGE, _RESAVED, "", "the same picture, saved again", news=False)
     return Change(ChangeKind.IMAGE, unlike, "", "another picture" if unlike == 1.0 else "the picture was altered")
+
+
+def _known_look(packed: bytes) -> Look | None:
+    """Decodes a stored look. None if there is none: it cannot be decoded, or the file is not an image."""
+    try:
+        return _decode_look(packed) if packed else None
+    except msgspec.MsgspecError:
+        return None
 
 
 def _change(verdict: Verdict) -> Change:

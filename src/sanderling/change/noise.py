@@ -101,6 +101,11 @@ def _aspects(known: dict[Aspect, Place], changed: set[Aspect]) -> dict[Aspect, P
     return {aspect: Place(count.changes + (aspect in changed), count.visits + 1) for aspect, count in counts.items()}
 
 
+def learn_image(known: Noise, changed: bool) -> Noise:
+    """The noise of an image file after another visit."""
+    return Noise(aspects=_aspects(known.aspects, {Aspect.IMAGES} if changed else set()))
+
+
 def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
     """Keeps the places that changed most often. Places that changed once come from an edit or a redesign."""
     if len(counted) <= MAX_PLACES:

@@ -47,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
             return 0
         older, newer = _chosen(versions, options.a, options.b)
         both = versions[older - 1], versions[newer - 1]
-        consecutive = newer == older + 1
-        found = difference(folder, store, both, consecutive=consecutive, places=True, noise=options.noise)
+        found = difference(folder, store, both, versions[older - 1 : newer], places=True, noise=options.noise)
     if options.kinds:
         sys.stdout.write(_kinds(found.verdict, found.summary))
         return 0

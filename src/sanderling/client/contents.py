@@ -26,6 +26,9 @@ if TYPE_CHECKING:  # loaded only by crawls with a topic
 # What parsers raise when a page breaks them.
 CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError)
 
+# Images of a page beyond these are fetched, but the page is not marked when they change.
+_MOST_IMAGES = 1000
+
 # The first step reads the tree of a page, which may then be freed. The second makes the fingerprint from its result,
 # the text and the packed links.
 Fingerprinter = Callable[[turbohtml.Document, str], Condense]
@@ -61,6 +64,7 @@ class Read(NamedTuple):
     relevance: float = 0.0  # when there is a topic
     forms: Sequence[Form] = ()
     turners: Sequence[Turner] = ()
+    images: bytes | None = None  # that an HTML page shows, when they are fetched
     hrefs: Sequence[str] = ()  # of an HTML page whose text and links are archived in its stead
 
 
@@ -112,9 +116,13 @@ class ContentReader:
         head = page.head(self.names, self._follow_nofollow)
         nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
         links: bytes = b""
+        images = b""
         found: Sequence[Found] = ()
         if not nofollow or self._ignore_robots:
             links, found = self._links_of(page, head)
+            if self._images:  # fetched like links, but not part of the link graph
+                images, drawn = self.links.resolve(head.base, page.images())
+                found = [*found, *(each for _, each in drawn)]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
         forms: Sequence[Form] = ()
@@ -128,6 +136,7 @@ class ContentReader:
         return Read(
             page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, forms=forms,
             canonical=identity(stands_for) if stands_for and stands_for != url else 0,
+            images=images[: 8 * _MOST_IMAGES] if self._images else None,
             hrefs=[whole for each in hrefs if (whole := join(head.base, each))],
         )  # fmt: skip
 
@@ -145,8 +154,6 @@ class ContentReader:
                 each._replace(anchor=text, relevance=self.judge.link(text, around, each.url))
                 for (_, each), (text, around) in zip(new, page.anchor_surroundings(named), strict=True)
             ]
-        if self._images:  # fetched like links, but not part of the link graph
-            found += [each for _, each in self.links.resolve(head.base, page.images())[1]]
         return links, found
 
     def _other(

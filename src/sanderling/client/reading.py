@@ -148,6 +148,7 @@ class Reader:
             permanent=response.status in PERMANENT,
             fingerprint=read.fingerprint,
             links=read.links,
+            images=read.images,
             found=[*read.found, *behind(rendered)],
             relevance=read.relevance,
             extracted=extracted,

@@ -5,6 +5,7 @@ server, and a first crawl has no use for it.
 """
 
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 
 from sanderling.change.judging import fingerprinter, image_describer, judge, rejudge
@@ -57,7 +58,11 @@ class Comparing:
         count = 0
         for page, unchanged in self._store.with_history():
             versions = self._store.versions(page)
-            silent = [v.kinds & ChangeKind.GONE or v.mime.startswith("image/") for v in versions]
+            marks = [False, *(each.marks(before) for before, each in pairwise(versions))]
+            silent = [
+                mark or v.kinds & ChangeKind.GONE or v.mime.startswith("image/")
+                for mark, v in zip(marks, versions, strict=True)
+            ]
             texts = [b"" if no else self._fingerprint_at(v.stored) for no, v in zip(silent, versions, strict=True)]
             changes, fingerprint, noise = rejudge([*zip([v.kinds for v in versions], texts, strict=True)], unchanged)
             found = [(v.number, change) for v, change in zip(versions, changes, strict=True) if change is not None]

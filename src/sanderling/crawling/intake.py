@@ -10,6 +10,7 @@ from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.harvest import Harvest
 from sanderling.crawling.ledger import Ledger
 from sanderling.crawling.notices import heed, said_in
+from sanderling.crawling.shown_images import mark
 from sanderling.model import Before, Commit, Found, Kind, NewUrl, Outcome, Report, Settled, State, Task, Visit
 from sanderling.model.reasons import reason
 from sanderling.refreshing.observer import Observer
@@ -69,7 +70,8 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         retries, retry_wait = self.settings.retries, self.settings.retry_wait
         excused = self.frontier.hear(visits, retry_wait)
         settled = settling.settle_all(visits, tasks, before, excused, retries, retry_wait)
-        changes, noise = self.detection.compare(visits, tasks, before)
+        found, noise = self.detection.compare(visits, tasks, before)
+        changes, marked = mark(self.store, visits, tasks, found)
         lessons = self.gate.learn([(visit, tasks[visit.id]) for visit in visits])
         settled = with_reasons(settled, lessons.reasons)
         if self.focus is not None:
@@ -97,13 +99,15 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         pages = [visit for visit in visits if tasks[visit.id].kind == Kind.PAGE]
         self.ledger.admitted(urls)
         self.ledger.visited(pages, of_pages(settled, tasks), known, changes, self.allocator.leased)
+        self.ledger.marked(marked)
         self.ledger.sitemaps_read(visit for visit in visits if tasks[visit.id].kind != Kind.PAGE)
         self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in requeued)
         self.ledger.moved((each.was, State.QUEUED) for each in lessons.released)
         self.store.commit(
             Commit(
                 report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,
-                [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes, noise,
+                [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes,
+                marked, noise,
                 aliases=aliases(lessons), dated=heeded.dated, off_topic=lessons.off_topic, beliefs=beliefs, trust=trust,
                 forms=asked.changes if asked is not None else None,
             )

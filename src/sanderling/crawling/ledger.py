@@ -7,7 +7,19 @@ their bytes count.
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from sanderling.model import Before, Change, ChangeKind, Counts, Kind, NewUrl, Outcome, Settled, State, Visit
+from sanderling.model import (
+    Before,
+    Change,
+    ChangeKind,
+    Counts,
+    Kind,
+    MarkedPage,
+    NewUrl,
+    Outcome,
+    Settled,
+    State,
+    Visit,
+)
 
 # The total that counts the pages in each state. What is leased is queued as far as the store knows.
 TOTALS = {
@@ -73,6 +85,10 @@ class Ledger:
         counts.redirects -= sum(each.id in known and _is_redirect(known[each.id]) for each in ended)
         counts.redirects += sum(each.state is State.FETCHED and each.id not in stored for each in ended)
         self._sum_up(visits, known, changes, {each.id for each in ended})
+
+    def marked(self, pages: Sequence[MarkedPage]) -> None:
+        """Pages got a version without a visit."""
+        self.counts.versions += len(pages)
 
     def sitemaps_read(self, visits: Iterable[Visit]) -> None:
         """Sitemaps were fetched."""

@@ -173,6 +173,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     retry_after: float = 0.0
     fingerprint: bytes = b""  # in the encoding of the change detector
     links: bytes = b""  # packed 64-bit ids, each once
+    images: bytes | None = None  # that the page shows, likewise; None if nobody looked
     found: list[Found] = []
     stored: Stored | None = None
     relevance: float = 0.0  # how well the page fits the topic of the crawl, from 0 to 1; 0 without a topic

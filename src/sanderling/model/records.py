@@ -42,6 +42,14 @@ class Change(Struct, frozen=True, array_like=True):
     news: bool = True  # worth reporting: not only noise, which changes on every visit
 
 
+class MarkedPage(NamedTuple):
+    """A page that changed without a visit: an image that it shows is a different picture."""
+
+    id: int
+    at: float
+    change: Change
+
+
 class Before(NamedTuple):
     """What is stored about a page's last version, to compare the next one with it."""
 
@@ -130,6 +138,7 @@ class Commit(Struct):
     counts: Counts
     homes: list[str] | None = None  # all URLs that the scope starts from, if there are new ones
     changes: dict[int, Change] = {}  # of the visits that found a new version
+    marked: list[MarkedPage] = []  # pages that show an image that changed
     noise: dict[int, bytes] = {}  # the noise of pages that were visited again
     aliases: list[tuple[int, int]] = []  # URLs that are only other names, and their pages
     dated: list[tuple[int, float]] = []  # known URLs with their dates in a sitemap or feed
@@ -215,6 +224,10 @@ class VersionRow(Struct, frozen=True, kw_only=True):
     @property
     def stored(self) -> Stored:
         return Stored(self.warc, self.offset, self.length)
+
+    def marks(self, before: "VersionRow") -> bool:
+        """Whether the page is as in the version before: only an image that it shows changed."""
+        return self.stored == before.stored
 
 
 class Searchable(NamedTuple):

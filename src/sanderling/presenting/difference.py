@@ -1,7 +1,10 @@
 """Finds what differs between two versions of a page, by the rules and the learned noise with which the crawl compares."""
 
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
+from msgspec.structs import replace
 from turbohtml import Document
 
 from sanderling.change import Verdict, explain, focus
@@ -9,6 +12,7 @@ from sanderling.change.comparison import Piece, pieces
 from sanderling.change.explain import paragraphs, plainly
 from sanderling.change.judging import chooser, known_noise
 from sanderling.change.noise import volatile_places
+from sanderling.change.verdict import AspectKind
 from sanderling.crawling.site_noise import SiteNoise
 from sanderling.model import Before, ChangeKind, VersionRow
 from sanderling.repository import warc
@@ -17,6 +21,9 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.store import Notes
 from sanderling.settings import load
 from sanderling.urls import identity, origin
+
+# Images that changed, named in a summary: the last of them.
+_MOST_REDRAWN = 3
 
 
 class NoiseStore(Notes, Protocol):
@@ -35,10 +42,14 @@ class Difference(NamedTuple):
 
 
 def difference(
-    folder: Folder, store: NoiseStore, both: tuple[VersionRow, VersionRow], *,
-    consecutive: bool, places: bool = False, noise: bool = False,
+    folder: Folder, store: NoiseStore, both: tuple[VersionRow, VersionRow], way: Sequence[VersionRow], *,
+    places: bool = False, noise: bool = False,
 ) -> Difference:  # fmt: skip
-    """What differs between two versions. With `noise`, also what is not news: learned noise and parts that rules ignore."""
+    """What differs between two versions. `way` are the versions from one to the other; empty if they go back in time.
+
+    With `noise`, also what is not news: learned noise and parts that rules ignore.
+    """
+    consecutive = len(way) == 2
     whole = [_document(folder, each) for each in both]
     rule = chooser(load(folder.settings)[0].rules)(both[0].url) if folder.settings.exists() else None
     old, new = (focus(each, rule) if each is not None and rule else each for each in whole)
@@ -58,7 +69,18 @@ def difference(
     stored = both[1].summary if consecutive and both[1].kinds else ""
     # What the crawl stored knows the noise of that time, so it stands. `explain` only adds details to it.
     agree = not stored or stored == plainly(old, new).summary
-    return Difference(verdict.summary if agree else stored, shown, hidden, verdict)
+    found_summary = verdict.summary if agree else stored
+    if redrawn := [each.summary for before, each in pairwise(way) if each.marks(before)]:
+        found_summary, verdict = _with_images(found_summary, verdict, redrawn)
+    return Difference(found_summary, shown, hidden, verdict)
+
+
+def _with_images(summary: str, verdict: Verdict, redrawn: list[str]) -> tuple[str, Verdict]:
+    """Adds what the images became that the page shows. Only the versions say it: their addresses are the same."""
+    named = [*dict.fromkeys(redrawn)][-_MOST_REDRAWN:]
+    parts = ([summary] if verdict.kinds and summary not in named else []) + named
+    kinds = tuple(dict.fromkeys([*verdict.kinds, AspectKind.IMAGE]))
+    return "; ".join(parts), replace(verdict, kinds=kinds, place=verdict.place or "page")
 
 
 def file_summary(both: tuple[VersionRow, VersionRow], consecutive: bool) -> str:

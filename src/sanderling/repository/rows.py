@@ -38,6 +38,12 @@ VERSION_COLUMNS = (
     "significance", "degree", "summary", "news", "extracted",
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned", "rendering")
+# A version like the page's last one, with another moment and another change. {0} is where a value goes, {1} the key of a page.
+MARK = """INSERT INTO versions (page, at, status, digest, text_digest, size, mime, warc, "offset", length, kinds,
+    significance, degree, summary, news, extracted, marked)
+    SELECT page, {0}, status, digest, text_digest, size, mime, warc, "offset", length, {0}, {0}, {0}, {0}, {0}, extracted,
+    1 FROM versions WHERE page = {0} ORDER BY number DESC LIMIT 1"""
+MARKED = "UPDATE pages SET changes = changes + 1, changed_at = {0} WHERE {1} = {0}"
 HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 
 # How relevant a URL is: what was said of the page, or else of the link to it; for both dialects.

@@ -14,6 +14,8 @@ from sanderling.repository.store import ViewStore
 
 # Rows one look goes through at most: 20,000 take 10 ms in SQLite.
 STRETCH = 20_000
+# Versions between two that are compared.
+LONGEST_WAY = 100
 _FIRST, _LAST = 0, 1 << 62
 
 _LISTED = """SELECT u.number, u.id, u.url, u.state, u.depth, u.reason, p.status, p.title, p.mime, p.size, p.visits,
@@ -213,6 +215,11 @@ def versions(store: ViewStore, page: int, first: int, last: int) -> list[Version
     """Versions of a page by their place in its history, which begins with 1; the oldest first."""
     query = f"{_VERSIONS} FROM {store.joins.versions} WHERE u.number = ? ORDER BY v.number LIMIT ? OFFSET ?"
     return [*map(rows.version, store.select(query, store.number(page), max(0, last - first + 1), first - 1))]
+
+
+def way(store: ViewStore, page: int, first: int, last: int) -> list[VersionRow]:
+    """The versions of a page from one place in its history to a later one; of many only the newest."""
+    return versions(store, page, max(first, last - LONGEST_WAY + 1), last)
 
 
 def page_versions(store: ViewStore, after: int, most: int) -> list[PageVersion]:

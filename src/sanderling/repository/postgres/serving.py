@@ -74,6 +74,12 @@ class PostgresServing(PostgresDatabase):
             self._known = KnownUrls((0, row[0], row[1]) for row in self._session.stream("SELECT id, url FROM urls"))
         return self._known.unknown(urls)
 
+    def showing(self, images: list[int]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        for image, page in self._session.read("SELECT image, page FROM shown WHERE image = ANY(%b::int8[])", images):
+            found.setdefault(image, []).append(page)
+        return found
+
     # ---- one page, several names; and what is held back
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:

@@ -24,8 +24,9 @@ from sanderling.model import (
     Reworked,
     Settled,
     State,
+    Visit,
 )
-from sanderling.repository import beliefs, forms, rows
+from sanderling.repository import beliefs, forms, rows, shown
 from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
@@ -92,6 +93,7 @@ _VERSIONS = _insert(
 )
 _LINKS = f"""{_insert("links", ("page", "targets"), "int8 bytea")}
     ON CONFLICT (page) DO UPDATE SET targets = excluded.targets"""
+_MARK, _MARKED = rows.MARK.format("%s"), rows.MARKED.format("%s", "id")
 _HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8 bytea bytea")}
     ON CONFLICT (id) DO UPDATE SET robots = excluded.robots, not_before = excluded.not_before,
     interval = excluded.interval, learned = excluded.learned, rendering = excluded.rendering"""
@@ -128,6 +130,10 @@ class PostgresWriting(PostgresDatabase):
             _apply(db, _UNCHANGED, rows.unchanged(commit))
             _apply(db, _VERSIONS, rows.version_rows(answered, numbers, commit), distinct=False)
             _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
+            _put_shown(db, shown.looked_at(commit))
+            for id, at, change in commit.marked:
+                db.execute(_MARK, (at, *rows.judged(change), id))
+                db.execute(_MARKED, (at, id))
             _apply(db, _ALIASES, commit.aliases)
             _apply(db, _DATED, commit.dated)
             _apply(db, _OFF_TOPIC, [(id, *nearer) for id, nearer in commit.off_topic.items()])
@@ -307,6 +313,19 @@ def _rework(db: Connection, changes: list[Reworked], urls: list[NewUrl], hosts: 
     _copy(db, urls)
     _apply(db, _REWORK, [(each.id, int(each.state), each.reason, each.alias) for each in changes])
     _put_counts(db, counts)
+
+
+def _put_shown(db: Connection, visits: list[Visit]) -> None:
+    if not visits:
+        return
+    query = "SELECT image, page FROM shown WHERE {} = ANY(%b::int8[])"
+    kept = db.execute(query.format("page"), ([visit.id for visit in visits],)).fetchall()
+    now = [(image, visit.id) for visit in visits for image in shown.unpacked(visit.images)]
+    images = sorted({image for image, _ in [*kept, *now]})
+    changes = shown.shown_changes(kept, db.execute(query.format("image"), (images,)).fetchall(), now)
+    delete = "DELETE FROM shown USING unnest(%b::int8[], %b::int8[]) AS v (i, p) WHERE image = v.i AND page = v.p"
+    _apply(db, delete, changes.removed, distinct=False)
+    _apply(db, _insert("shown", ("image", "page"), "int8 int8"), changes.added, distinct=False)
 
 
 def _put_forms(db: Connection, changes: FormChanges) -> None:

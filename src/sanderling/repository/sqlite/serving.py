@@ -86,6 +86,15 @@ class SqliteServing(SqliteDatabase):
             JOIN pages p ON p.number = u.page LEFT JOIN warcs w ON w.number = p.warc WHERE u.number IN"""
         return {row[0]: rows.before(row[1:]) for row in self._by_ids(query, ids)}
 
+    def showing(self, images: list[int]) -> dict[int, list[int]]:
+        numbers = {number: id for id, number in self._identities.numbers(images).items()}
+        query = """SELECT s.image, u.id FROM shown s JOIN pages p ON p.number = s.page JOIN urls u ON u.number = p.url
+            WHERE s.image IN"""
+        found: dict[int, list[int]] = {}
+        for image, page in dict.fromkeys(self._in(query, sorted(numbers))):
+            found.setdefault(numbers[image], []).append(page)
+        return found
+
     # ---- one page, several names; and what is held back
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:

@@ -22,8 +22,9 @@ from sanderling.model import (
     Reworked,
     Settled,
     State,
+    Visit,
 )
-from sanderling.repository import beliefs, forms, rows
+from sanderling.repository import beliefs, forms, rows, shown
 from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
 
@@ -48,6 +49,7 @@ _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
     not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned,
     rendering = excluded.rendering"""
+_MARK, _MARKED = rows.MARK.format("?"), rows.MARKED.format("?", "number")
 _REWORK = "UPDATE urls SET state = ?, due = 0, attempts = 0, reason = ?, alias = ? WHERE number = ?"
 
 
@@ -81,6 +83,7 @@ class SqliteWriting(SqliteDatabase):
             self._identities.append(commit.urls)
             warcs = self._warc_numbers | {name: self._put_warc(name, size) for name, size in commit.warcs.items()}
             self._put_visits(commit, warcs)
+            self._put_marks(commit)
             numbers = self._identities.numbers({*(id for id, _ in commit.aliases), *(id for id, _ in commit.dated)})
             db.executemany(
                 "UPDATE urls SET alias = ? WHERE number = ?",
@@ -129,6 +132,28 @@ class SqliteWriting(SqliteDatabase):
         versions = rows.version_rows(answered, warcs, commit)
         db.executemany(_VERSION, [(places[id], *facts) for id, *facts in versions])
         db.executemany(_LINKS, [(places[v.id], v.links) for v in answered if v.links])
+        self._put_shown(shown.looked_at(commit), places)
+
+    def _put_shown(self, visits: list[Visit], places: dict[int, int]) -> None:
+        if not visits:
+            return
+        numbers = self._identities.numbers(shown.images_of(visits))
+        now = [(numbers[id], places[v.id]) for v in visits for id in shown.unpacked(v.images) if id in numbers]
+        kept = [*self._in("SELECT image, page FROM shown WHERE page IN", sorted({places[v.id] for v in visits}))]
+        images = sorted({image for image, _ in [*kept, *now]})
+        changes = shown.shown_changes(kept, self._in("SELECT image, page FROM shown WHERE image IN", images), now)
+        self._db.executemany("DELETE FROM shown WHERE image = ? AND page = ?", changes.removed)
+        self._db.executemany("INSERT INTO shown VALUES (?, ?)", changes.added)
+
+    def _put_marks(self, commit: Commit) -> None:
+        if not commit.marked:
+            return
+        query = "SELECT id, page FROM urls WHERE page != 0 AND number IN"
+        places = dict(self._by_ids(query, [each.id for each in commit.marked]))
+        for id, at, change in commit.marked:
+            if id in places:
+                self._db.execute(_MARK, (at, *rows.judged(change), places[id]))
+                self._db.execute(_MARKED, (at, places[id]))
 
     def _put_beliefs(self, commit: Commit) -> None:
         numbers = self._identities.numbers(id for id, *_ in commit.beliefs)

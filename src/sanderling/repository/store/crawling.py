@@ -142,6 +142,9 @@ class IntakeStore(NewUrls, ComparingStore, Protocol):
     def before(self, ids: list[int]) -> dict[int, Before]:
         """What is kept of each page's last version."""
 
+    def showing(self, images: list[int]) -> dict[int, list[int]]:
+        """The pages that show each of these images; of images on many pages only some (`repository/shown.py`)."""
+
     def retry_failed(self, counts: Counts) -> None:
         """Queues every page that failed, as if it had never been tried."""
 

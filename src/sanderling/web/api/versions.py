@@ -124,9 +124,8 @@ def diff(
             if not 1 <= place <= count:
                 raise NotFound(f"there is no version {place}: this page has {count}")
         rows = [views.versions(store, id, place, place)[0] for place in (older, newer)]
-        found = difference(
-            folder, store, (rows[0], rows[1]), consecutive=newer == older + 1, places=format != "json", noise=noise
-        )
+        way = views.way(store, id, older, newer)
+        found = difference(folder, store, (rows[0], rows[1]), way, places=format != "json", noise=noise)
     titles = [f"version {place}, {when(row.at)}" for place, row in zip((older, newer), rows, strict=True)]
     if format == "html":
         headers = {"Content-Security-Policy": _STANDALONE}

@@ -79,11 +79,12 @@ def diff(
         a, b = sorted((a, b))
         if newest is None or count < 2:
             return show(request, "diff.html", **head, view="What changed", count=count, newest=newest)
-        older, newer = (views.versions(store, page.id, number, number)[0] for number in (a, b))
+        older, way = views.versions(store, page.id, a, a)[0], views.way(store, page.id, a, b)
+        newer = way[-1]
         pictured = is_shown(folder, older) and is_shown(folder, newer)
         found, trouble = Difference("", [], 0, None), ""
         try:
-            found = difference(folder, store, (older, newer), consecutive=b == a + 1, noise=noise)
+            found = difference(folder, store, (older, newer), way, noise=noise)
         except (Damaged, OSError) as error:
             trouble = _in_words(error)
     return show(
