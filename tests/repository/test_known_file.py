@@ -7,9 +7,12 @@ from pathlib import Path
 import pytest
 
 from sanderling.model import Counts
-from sanderling.repository import known_urls
-from sanderling.repository.sqlite import SqliteStore, known_file
+from sanderling.repository import known_file, known_urls
+from sanderling.repository.address import located
+from sanderling.repository.postgres import PostgresStore
+from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.sqlite.database import FEWEST_CHECKPOINT_PAGES, PAGE
+from sanderling.testing.postgres import PostgresServer
 from tests.repository.test_store import HOST, url
 
 
@@ -104,3 +107,36 @@ def test_the_log_is_bounded_by_the_size_of_the_data(tmp_path: Path) -> None:
     assert path.stat().st_size < FEWEST_CHECKPOINT_PAGES * PAGE
     assert path.with_name("sanderling.db-wal").stat().st_size < 1.1 * FEWEST_CHECKPOINT_PAGES * PAGE
     store.close()
+
+
+@pytest.mark.parametrize("harm", [None, Path.unlink, cut])
+def test_a_server_with_postgresql_reads_the_file_too(
+    tmp_path: Path, postgres: PostgresServer, harm: Callable[[Path], None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, dsn = tmp_path / "sanderling.known", located(postgres.dsn, tmp_path) or ""
+    asked: list[str] = []
+
+    def opened() -> PostgresStore:
+        store = PostgresStore(dsn, known_file=known_file.KnownFile(path))
+        stream = store._session.stream
+        monkeypatch.setattr(
+            store._session, "stream", lambda query, *more: (asked.append(query), stream(query, *more))[1]
+        )
+        return store
+
+    store = opened()
+    for start in range(0, 130, 10):
+        rows = [url(f"{n}") for n in range(start, start + 10)]
+        assert store.unknown({row.id: row.url for row in rows}) == [row.id for row in rows]
+        store.seed([], rows, [HOST], Counts())
+    store.close()
+    if harm is not None:
+        harm(path)
+    for _ in range(2):
+        asked.clear()
+        store = opened()
+        rows = [url(f"{n}") for n in range(200)]
+        assert store.unknown({row.id: row.url for row in rows}) == [row.id for row in rows[130:]]
+        store.close()
+        assert ("SELECT id, url FROM urls" in asked) == (harm is not None)
+        harm = None  # it was written anew

@@ -31,6 +31,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.database = path / DATABASE
+        self.known = self.database.with_suffix(".known")
         self.settings = path / SETTINGS
         self.warcs = path / WARCS
         self.lock = path / LOCK

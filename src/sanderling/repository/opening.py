@@ -10,6 +10,7 @@ from sanderling import credentials
 from sanderling.errors import UsageError
 from sanderling.repository import address
 from sanderling.repository.folder import Folder
+from sanderling.repository.known_file import KnownFile
 from sanderling.repository.ownership import owner_in
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
@@ -25,7 +26,8 @@ def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = No
         from sanderling.repository.postgres import PostgresStore
     except ImportError as error:
         raise UsageError(f"a store in PostgreSQL needs `pip install 'sanderling[postgresql]'` ({error})") from None
-    return PostgresStore(address.resolved(store), readonly, while_away, None if readonly else owner_in(folder))
+    owner = None if readonly else owner_in(folder)
+    return PostgresStore(address.resolved(store), readonly, while_away, owner, KnownFile(folder.known))
 
 
 def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, list[str]]:

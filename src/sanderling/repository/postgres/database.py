@@ -9,6 +9,7 @@ from psycopg import errors, sql
 from sanderling.errors import BadFolder, Damaged
 from sanderling.model import Counts
 from sanderling.repository import migrations
+from sanderling.repository.known_file import MARK, KnownFile
 from sanderling.repository.known_urls import KnownUrls
 from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.session import META, Connection, Session, reason
@@ -32,10 +33,16 @@ class PostgresDatabase(SharedQueries):
     joins: ClassVar[Joins] = JOINS
 
     def __init__(
-        self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None, owner: Owner | None = None
+        self,
+        dsn: str,
+        readonly: bool = False,
+        while_away: WhileAway | None = None,
+        owner: Owner | None = None,
+        known_file: KnownFile | None = None,
     ) -> None:
-        """A namespace that is written belongs to `owner` alone."""
+        """A namespace that is written belongs to `owner` alone. `known_file` is beside its other files."""
         self._readonly = readonly
+        self._known_file = known_file
         self._known: KnownUrls | None = None
         self.notices: list[str] = []
         self._session = Session(dsn, readonly, while_away, owner)
@@ -122,6 +129,29 @@ class PostgresDatabase(SharedQueries):
                 )
             )  # fmt: skip
         self._climb(db, found)
+
+    # ---- the known URLs
+
+    def _load_known(self) -> KnownUrls:
+        """From the file, and what is newer from the table. The number of a row is not needed here."""
+        file = self._known_file
+        saved = file.load(self.noted(MARK) or "") if file is not None else None
+        if file is not None and saved is not None:
+            known = KnownUrls(saved=saved[0])
+            newer = self._session.stream("SELECT id, url FROM urls WHERE number > %s", saved[1])
+            file.add(known.add((0, id, url) for id, url in newer))
+        else:
+            known = KnownUrls((0, id, url) for id, url in self._session.stream("SELECT id, url FROM urls"))
+            if file is not None:
+                file.add(known.entries())
+                self._save_known(file)
+        return known
+
+    def _save_known(self, file: KnownFile) -> None:
+        """Writes the file when it is worth it. All of its rows are committed before the mark is."""
+        last = self._session.read("SELECT coalesce(max(number), 0) FROM urls")[0][0] if file.is_full else 0
+        if mark := file.write(last):
+            self._session.write(lambda db: db.execute(META, (MARK, mark)))
 
     # ---- what all parts need
 

@@ -7,7 +7,6 @@ from itertools import islice
 
 from sanderling.model import Before, PageFacts, RevisitFacts, Task
 from sanderling.repository import beliefs, rows
-from sanderling.repository.known_urls import KnownUrls
 from sanderling.repository.postgres.database import JOINS, PostgresDatabase
 from sanderling.repository.shared_queries import VISITED
 
@@ -71,7 +70,7 @@ class PostgresServing(PostgresDatabase):
 
     def unknown(self, urls: Mapping[int, str]) -> list[int]:
         if self._known is None:
-            self._known = KnownUrls((0, row[0], row[1]) for row in self._session.stream("SELECT id, url FROM urls"))
+            self._known = self._load_known()
         return self._known.unknown(urls)
 
     def showing(self, images: list[int]) -> dict[int, list[int]]:

@@ -27,6 +27,7 @@ from sanderling.model import (
     Visit,
 )
 from sanderling.repository import beliefs, forms, rows, shown
+from sanderling.repository.known_file import KnownFile
 from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
 from sanderling.repository.postgres.session import META, Connection
@@ -105,9 +106,14 @@ class PostgresWriting(PostgresDatabase):
     """The writing half of a store."""
 
     def __init__(
-        self, dsn: str, readonly: bool = False, while_away: WhileAway | None = None, owner: Owner | None = None
+        self,
+        dsn: str,
+        readonly: bool = False,
+        while_away: WhileAway | None = None,
+        owner: Owner | None = None,
+        known_file: KnownFile | None = None,
     ) -> None:
-        super().__init__(dsn, readonly, while_away, owner)
+        super().__init__(dsn, readonly, while_away, owner, known_file)
         self._warc_numbers: dict[str, int] = {}
 
     def commit(self, commit: Commit) -> bool:
@@ -270,8 +276,11 @@ class PostgresWriting(PostgresDatabase):
         self._learn(commit.urls)
 
     def _learn(self, urls: list[NewUrl]) -> None:
-        if self._known is not None:
-            self._known.add((0, row.id, row.url) for row in urls)
+        if self._known is not None and urls:
+            added = self._known.add((0, row.id, row.url) for row in urls)
+            if self._known_file is not None:
+                self._known_file.add(added)
+                self._save_known(self._known_file)
 
 
 def _apply(

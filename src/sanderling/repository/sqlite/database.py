@@ -11,9 +11,9 @@ import msgspec
 from sanderling.errors import BadFolder, Damaged, DiskFull
 from sanderling.model import Counts
 from sanderling.repository import migrations
+from sanderling.repository.known_file import MARK, KnownFile
 from sanderling.repository.shared_queries import SharedQueries
-from sanderling.repository.sqlite.identities import MARK, Finder, Identities, Numbers
-from sanderling.repository.sqlite.known_file import KnownFile
+from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
 from sanderling.repository.store import Joins
 
 STEPS = migrations.steps("sqlite")

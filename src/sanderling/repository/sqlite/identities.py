@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 from sanderling.model import NewUrl
+from sanderling.repository.known_file import MARK, KnownFile
 from sanderling.repository.known_urls import KnownUrls
-from sanderling.repository.sqlite.known_file import KnownFile
 
 SLICES = 256
 # As many may wait, or this share of all: about ten for each page when its slice is written, and in a crawl of ten
@@ -22,8 +22,6 @@ FEWEST_WAITING = 20_000
 WAITING_SHARE = 32
 # A reader that has met so many more since it looked into the table looks again, and forgets those that are in it.
 MOST_LATE = 100_000
-# Under this key the database remembers what is in the file of known URLs.
-MARK = "known"
 
 _NEW_URL = """INSERT INTO urls (number, id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified,
     alias, relevance, off_topic, due, attempts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)"""

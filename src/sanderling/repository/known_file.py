@@ -2,7 +2,7 @@
 
 The table holds the same, and reading it takes 2 us for each URL and every page of the disk that it lies on. The file is
 a copy: what `KnownUrls` keeps of each URL, appended in large pieces. The database remembers how many entries it has, the
-number of the last row in it and their checksum, in the transaction of the rows. A file that does not fit, after a power
+number of the last row in it and their checksum, not before it has the rows. A file that does not fit, after a power
 cut or because an older database was restored, is not used, and written anew.
 """
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # Entries that are written together. A smaller crawl has no file.
 PIECE = 65_536
+MARK = "known"  # the key under which the database remembers
 ENTRY = 16  # bytes: the identity, and what is kept of it
 
 _log = logging.getLogger("sanderling")
@@ -55,9 +56,14 @@ class KnownFile:
     def add(self, entries: "array[int]") -> None:
         self._pending.extend(entries)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there is enough to be written."""
+        return len(self._pending) >= 2 * PIECE
+
     def write(self, last: int) -> str:
         """Writes what was added, when it is worth it; returns the new mark then. `last` is the number of the last row."""
-        if len(self._pending) < 2 * PIECE:
+        if not self.is_full:
             return ""
         try:
             with self._path.open("r+b" if self._written else "wb") as file:
