@@ -21,6 +21,7 @@ from bench import (
     search,
     slow_hosts,
     store,
+    topic,
     truth,
     web,
 )
@@ -45,6 +46,7 @@ examples:
   python -m bench render                   pages that JavaScript makes, with a browser
   python -m bench application-text         how much of an application from npm is found, against its Markdown files
   python -m bench cluster                  the same crawl over the Unix socket and through Ray
+  python -m bench topic                    what a topic costs a client, the server and a whole crawl
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -79,6 +81,10 @@ def parser() -> argparse.ArgumentParser:
     hearing = commands.add_parser("notices", help="what notices cost, and how fast a change of a site is seen")
     hearing.add_argument("--changes", type=int, default=20, help="files that change, one after the other (20)")
     hearing.set_defaults(run=lambda chosen: notices.report(chosen.changes))
+    focused = commands.add_parser("topic", help="what a topic costs a client, the server and a whole crawl")
+    focused.add_argument("--pages", type=int, default=1500, help="pages of the crawls (1500)")
+    focused.add_argument("--rounds", type=int, default=3, help="crawls of each kind, taken in turns (3)")
+    focused.set_defaults(run=lambda chosen: topic.report(chosen.pages, chosen.rounds))
     machines = commands.add_parser("cluster", help="the same crawl over the Unix socket and through Ray")
     machines.add_argument("--pages", type=int, default=5000, help="how many (5000)")
     machines.add_argument("--rounds", type=int, default=3, help="laps of each, taken in turns (3)")

@@ -25,11 +25,15 @@ class Focus:
         self._weights: Sequence[float] = FIRST_WEIGHTS
         self._hosts: dict[int, tuple[int, float]] = {}  # pages and the sum of their relevances
         self._pages, self._sum, self._squares = 0, 0.0, 0.0
+        self._known: dict[
+            int, tuple[float, float]
+        ] = {}  # what hosts add to a rank, and how far each is trusted; until the next page
 
     def weigh(self, weights: Sequence[float]) -> None:
         """Takes the weights that the last job has fitted."""
         if weights:
             self._weights = weights
+            self._known.clear()
 
     def learn(self, visits: Iterable[tuple[Visit, Task]]) -> None:
         for visit, task in visits:
@@ -43,15 +47,23 @@ class Focus:
         self._squares += (total + relevance) ** 2 / (pages + 1) - (total**2 / pages if pages else 0.0)
         self._pages += 1
         self._sum += relevance
+        self._known.clear()
 
     def rank(self, words: float, parent: float, host: int) -> float:
         """What a link with these words, on a page of this relevance, to a host is worth."""
+        by_words, by_mean, by_sum, _ = self._weights
+        odds = words / (1.0 - words) if words < 0.5 else 1.0
+        worth = by_words * odds + by_mean * parent + by_sum * (1.0 - math.exp(-parent))
+        brings, trust = self._known.get(host) or self._host(host, parent)
+        return (worth + brings) * trust
+
+    def _host(self, host: int, parent: float) -> tuple[float, float]:
         overall = self._sum / self._pages if self._pages else parent
         pages, total = self._hosts.get(host, (0, 0.0))
         brings = (total + PRIOR * overall) / (pages + PRIOR)
-        by_words, by_mean, by_sum, by_host = self._weights
-        odds = min(1.0, words / (1.0 - min(words, 0.999)))
-        worth = by_words * odds + by_mean * parent + by_sum * (1.0 - math.exp(-parent)) + by_host * brings
         # What a host brings on which relevant pages are found: one that brings less than half of it is trusted less.
         usual = self._squares / self._sum if self._sum else overall
-        return worth * min(1.0, max(LEAST_TRUST, brings / max(usual / 2, 1e-9)))
+        found = self._weights[3] * brings, min(1.0, max(LEAST_TRUST, brings / max(usual / 2, 1e-9)))
+        if self._pages:
+            self._known[host] = found
+        return found

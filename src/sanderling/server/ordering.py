@@ -1,6 +1,7 @@
 """In which order queued URLs are visited: by depth, or by ranks that are scored anew while the crawl grows."""
 
 from collections.abc import Collection
+from functools import lru_cache
 from pathlib import Path
 
 from sanderling.model import Found, Task
@@ -11,6 +12,9 @@ from sanderling.server.focus import Focus
 from sanderling.server.reranker import Reranker
 from sanderling.settings import ORDERS, Settings
 from sanderling.urls import identity, origin
+
+# Most links lead to a host of which there were others a moment ago.
+_identity = lru_cache(1024)(identity)
 
 
 class Ordering:
@@ -44,7 +48,7 @@ class Ordering:
         """The rank of a URL just found on a page of this relevance."""
         if self._focus is None or self._name != "topic":
             return self.rank(depth)
-        return self._focus.rank(found.relevance, parent, identity(origin(found.url)))
+        return self._focus.rank(found.relevance, parent, _identity(origin(found.url)))
 
     def rank(self, depth: int) -> float:
         """The rank of a URL just found."""

@@ -1,7 +1,6 @@
 """How well texts fit a topic: runs for every page and every new link of a crawl that has one."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 
 from sanderling.model import Found
@@ -43,11 +42,14 @@ class Judge:
 
     def link(self, anchor: str, around: str, url: str) -> float:
         """What the words of a link say about the page that it leads to, which nobody has seen yet."""
-        found = words.counted(around) if around else Counter[str]()
-        for word, times in words.counted(anchor).items():
-            found[word] += ANCHOR * times
-        for word, times in words.counted(words.of_url(url)).items():
-            found[word] += ADDRESS * times
+        found: dict[str, int] = {}
+        said = words.listed(anchor)
+        for word in said:
+            found[word] = found.get(word, 0) + ANCHOR
+        for word in said if around == anchor else words.listed(around):
+            found[word] = found.get(word, 0) + 1
+        for word in words.of_url(url):
+            found[word] = found.get(word, 0) + ADDRESS
         return self._relevance(found)
 
     def links(self, found: Iterable[Found]) -> list[Found]:
@@ -56,7 +58,7 @@ class Judge:
             each if each.relevance else each._replace(relevance=self.link(each.anchor, "", each.url)) for each in found
         ]
 
-    def _relevance(self, found: Counter[str]) -> float:
+    def _relevance(self, found: dict[str, int]) -> float:
         length, score, find, unknown = 0.0, 0.0, self._words.get, self._unknown
         for word, times in found.items():
             entry = find(word)

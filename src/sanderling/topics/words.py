@@ -15,6 +15,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]+"
 )
 _BREAKS = re.compile(r"[_\W\d]+|(?<=[a-z])(?=[A-Z])")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 # Words that say nothing about a topic, in English, German, French, Spanish, Portuguese, Italian and Dutch. They count a tenth.
 _LISTED = """
@@ -35,20 +36,52 @@ het een van op te dat die voor met zijn aan er niet ook bij
 COMMON = frozenset(_LISTED.split())
 
 
+# ASCII in lower case, with spaces for what is no part of a word. This takes a fraction of what a pattern does.
+_SPACED = bytes(
+    ord(chr(n).lower()) if n < 128 and (chr(n).isalnum() or n == ord("_")) else ord(" ") for n in range(256)
+)
+# The same for URLs, whose words are also divided by digits and underscores.
+_SPACED_PATH = bytes(each if chr(each).isalpha() else ord(" ") for each in _SPACED)
+# Quotation marks, dashes, arrows and the like: often the only characters of a text that are not ASCII.
+_TYPOGRAPHY = re.compile(
+    "[\xa0-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7\u2000-\u206f\u20a0-\u20c0\u2190-\u23ff\u2500-\u27bf]+"
+)
+_NO_BEGINNING = "0123456789_"
+
+
 def counted(text: str) -> Counter[str]:
     """How often each word stands in the beginning of a text."""
-    text = text[:LENGTH].lower()
+    text = text[:LENGTH]
+    if not text.isascii():
+        text = _TYPOGRAPHY.sub(" ", text.lower())
     if text.isascii():
-        return Counter(_WORD.findall(text))
+        found = Counter(text.encode().translate(_SPACED).decode().split())
+        for word in [word for word in found if word < "a" or len(word) < 2]:
+            times, begun = found.pop(word), word.lstrip(_NO_BEGINNING)
+            if len(begun) > 1:
+                found[begun] += times
+        return found
     pairs = [run[n : n + 2] for run in _UNSPACED.findall(text) for n in range(max(1, len(run) - 1))]
     if pairs:
         text = _UNSPACED.sub(" ", text)
     return Counter(_WORD.findall(text) + pairs)
 
 
-def of_url(url: str) -> str:
+def listed(text: str) -> list[str]:
+    """The words of a short text."""
+    if not text.isascii():
+        return [*counted(text).elements()]
+    found = text.encode().translate(_SPACED).decode().split()
+    return [word for each in found if len(word := each if each >= "a" else each.lstrip(_NO_BEGINNING)) > 1]
+
+
+def of_url(url: str) -> list[str]:
     """The words of a URL's path and query; its host is that of the page it stands on, mostly."""
-    path = url.partition("://")[2].partition("/")[2]
+    path = url.partition("://")[2].partition("/")[2][:LENGTH]
     if "%" in path:
         path = unquote(path, errors="ignore")
-    return _BREAKS.sub(" ", path)
+    if not path.isascii():
+        return [*counted(_BREAKS.sub(" ", path)).elements()]
+    if not path.islower():
+        path = _INNER_CAPITAL.sub(" ", path)
+    return [word for word in path.encode().translate(_SPACED_PATH).decode().split() if len(word) > 1]

@@ -72,7 +72,7 @@ class Tunnel:
             return row._replace(state=State.KNOWN, reason=reason(CODE, count), off_topic=count)
         if count and len(self._counts) < MOST:
             self._counts[row.id] = (count, row.relevance)
-        return row._replace(off_topic=count)
+        return row._replace(off_topic=count) if count else row
 
     def release(self, lessons: Lessons) -> None:
         """Lets go what an earlier run held back at a smaller depth."""
