@@ -8,7 +8,6 @@ import sys
 import time
 
 from bench import (
-    announce,
     application_text,
     beside,
     change,
@@ -41,7 +40,6 @@ examples:
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
   python -m bench beside                   does keeping the index up slow a crawl down?
-  python -m bench announce                 what an announcer costs the machine of a site
   python -m bench notices                  what 10,000 notices cost the server, and how fast a change is seen
   python -m bench render                   pages that JavaScript makes, with a browser
   python -m bench application-text         how much of an application from npm is found, against its Markdown files
@@ -100,7 +98,6 @@ def parser() -> argparse.ArgumentParser:
         )
     )
     for name, module, about in (
-        ("announce", announce, "what an announcer costs the machine of a site"),
         ("render", render, "what rendering a page costs, beside other ways to do it"),
         ("store", store, "what the stores cost with a million URLs"),
         ("dashboard", dashboard, "how long pages of the dashboard take on a million URLs"),

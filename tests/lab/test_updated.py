@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.clock import DAY
+from sanderling.lab import updated_sites
 from sanderling.lab.updated import PUBLISHED, Updated, updated
 from tests.announcer.sites import WatchedSite
 from tests.conftest import Run
@@ -65,3 +66,8 @@ def test_an_announced_site_counts_each_page_once_a_day(
     assert updated(site.root, 2).days[1] == 3  # yesterday, on the clock of now
     ran = sanderling("lab", "updated", site.root, "--published", env={"SANDERLING_AHEAD": str(3 * DAY)})
     assert "11.4 ± 1.0 %" in ran.out and "its announcer" in ran.out
+
+
+def test_the_announcer_counts_what_changed_on_each_day(tmp_path: Path) -> None:
+    counted = updated_sites.counted(tmp_path, "site", pages=30, days=(3, 0, 5), seed=1)
+    assert (counted.pages, counted.days, counted.source) == (30, (3, 0, 5), "its announcer")

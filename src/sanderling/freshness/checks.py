@@ -16,7 +16,7 @@ from sanderling.freshness.collection import Believed
 from sanderling.freshness.worth import Objective, rough_worth
 
 # Of a host's share of the budget. With it, `lab liars` finds no loss by a report that begins to lie.
-CHECKS = 0.1
+CHECKS = 0.05
 
 
 def best_checks(

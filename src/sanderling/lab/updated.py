@@ -87,6 +87,11 @@ def run(options: argparse.Namespace) -> int:
         for each in found:
             sys.stdout.write(json.dumps({**each._asdict(), "average": each.average, "interval": each.interval}) + "\n")
         return 0
+    sys.stdout.write(told(found) + "\n")
+    return 0
+
+
+def told(found: list[Updated]) -> str:
     rows = [
         [
             each.name,
@@ -97,15 +102,14 @@ def run(options: argparse.Namespace) -> int:
         ]
         for each in found
     ]
-    sys.stdout.write(table(rows, ["site", "pages", "updated on each day", "average a day", "counted by"]) + "\n")
-    return 0
+    return table(rows, ["site", "pages", "updated on each day", "average a day", "counted by"])
 
 
-def updated(folder: Path, days: int) -> Updated:
-    """Counts what was updated in a folder on each of the last days, the oldest first."""
+def updated(folder: Path, days: int, now: float | None = None) -> Updated:
+    """Counts what was updated in a folder on each of the last days before `now` (today), the oldest first."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
-    today = int(clock.now() // DAY)
+    today = int((clock.now() if now is None else now) // DAY)
     for read in (_announced, _crawled, _committed, _dated):
         if (read_as := read(folder)) is not None:
             pages, counts, source = read_as

@@ -1,10 +1,8 @@
-"""`python -m bench announce`: what an announcer costs the machine of a site.
+"""What an announcer costs the machine of a site (experiment 3 of `sanderling lab watcher`).
 
-A site of some pages lies on the disk. The announcer scans it, and is then left alone, and then told of changes. The
-rate at which sites were seen to change is 2 to 11.5 % of their pages a day; the cost is stated for the highest.
+A site of some pages lies on the disk. The announcer scans it, is ended and started again, is left alone, and is then told of
+changes. Sites were seen to change by 2 to 11.5 % of their pages a day; the cost is stated for the highest.
 """
-
-from __future__ import annotations
 
 import argparse
 import random
@@ -15,26 +13,26 @@ import tempfile
 import time
 from pathlib import Path
 
+from sanderling.announcer.announcer import SITEMAP_TIMES
+from sanderling.announcer.folder import SCAN_WITH_EVENTS
+from sanderling.errors import RunFailed
+from sanderling.processes import entry_points
+
 SITE = "https://bench.example/"
 DAILY = 0.115  # the highest share of pages that changed in a day
 PUBLISHED = {10_000: 0.84, 100_000: 2.37, 1_000_000: 3.45}  # percent of a core
 A_FOLDER = 100
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--pages", type=int, nargs="+", default=[10_000, 100_000], help="how many (10000 100000)")
-    command.add_argument("--seconds", type=int, default=30, help="how long to look, idle and with changes (30)")
-    command.add_argument("--on", default=None, metavar="DIR", help="where the site is written")
-
-
-def run(chosen: argparse.Namespace) -> int:
-    print(
-        "| pages | first scan | its CPU | resumed scan CPU | idle | CPU a change | at 11.5 % a day | published | memory |"
+def run(options: argparse.Namespace) -> int:
+    sys.stdout.write(
+        "| pages | first scan | its CPU | resumed scan CPU | idle | CPU a change | at 11.5 % a day | published | memory |\n"
+        "|---|---|---|---|---|---|---|---|---|\n"
     )
-    print("|---|---|---|---|---|---|---|---|---|")
-    for pages in chosen.pages:
-        with tempfile.TemporaryDirectory(prefix="bench-announce-", dir=chosen.on) as home:
-            print(row(Path(home), pages, chosen.seconds), flush=True)
+    for pages in options.sizes:
+        with tempfile.TemporaryDirectory(prefix="sanderling-lab-", dir=options.on) as home:
+            sys.stdout.write(row(Path(home), pages, options.seconds) + "\n")
+            sys.stdout.flush()
     return 0
 
 
@@ -74,9 +72,6 @@ def row(home: Path, pages: int, seconds: int) -> str:
 
 def upkeep(scan: float, resumed: float) -> float:
     """The share of a core for what is repeated: scans as fall-back, and the sitemap. Both are paced by what they cost."""
-    from sanderling.announcer.announcer import SITEMAP_TIMES
-    from sanderling.announcer.folder import SCAN_WITH_EVENTS
-
     least, times = SCAN_WITH_EVENTS
     return resumed / max(least, times * resumed) + 1 / SITEMAP_TIMES
 
@@ -102,14 +97,16 @@ class Announced:
     def __init__(self, home: Path) -> None:
         self.manifest = home / "www/.well-known/sanderling/manifest.jsonl"
         self.started = time.time()
-        arguments = ["announce", home / "www", "--site", SITE, "--state", home / "state"]
         self._log = (home / "log").open("ab")
-        self._process = subprocess.Popen([sys.executable, "-m", "sanderling", *map(str, arguments)], stderr=self._log)
+        self._process = subprocess.Popen(
+            entry_points.command("command", "announce", home / "www", "--site", SITE, "--state", home / "state"),
+            stderr=self._log,
+        )
 
     def wait_for_manifest(self, after: float = 0.0) -> None:
         while not self.manifest.exists() or self.manifest.stat().st_mtime < after:
             if self._process.poll() is not None:
-                raise SystemExit("the announcer ended")
+                raise RunFailed("the announcer ended")
             time.sleep(0.1)
 
     def cpu(self) -> float:
