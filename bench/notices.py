@@ -100,7 +100,7 @@ def latency(place: Path, changes: int) -> list[tuple[str, list[float]]]:
             running.enter_context(_started(*announce))
             reading = ["--no-reports"] if by_push else ["--report-interval", "1s"]
             # Nothing but the seed is visited by plan.
-            limits = ["--policy", "top-levels", "--levels", 0, "--budget", "20/s", "--no-index"]
+            limits = ["--policy", "top-levels", "--top-levels", 0, "--budget", "20/s", "--no-index"]
             running.enter_context(_started("refresh", home / "crawl", "--forever", *limits, *reading))
             while not (home / "site" / ".well-known" / "sanderling" / "manifest.jsonl").exists():
                 time.sleep(0.1)

@@ -6,7 +6,7 @@ import signal
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,13 +14,13 @@ import pytest
 
 from sanderling.cluster.credentials import FOLDER
 from sanderling.cluster.engine import Engine
+from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import MachineTerms, encode
-from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.crawling import remote
 from sanderling.model import Live
 from sanderling.testing import SyntheticWeb
-from tests.cluster.local_machine import ExpectedLine
-from tests.conftest import FAST, Run, started, stored_urls
+from tests.cluster.local_machine import ExpectedLine, switchboard_in
+from tests.conftest import FAST, PATIENT, Run, started, stored_urls
 from tests.test_lines import (  # the contract of every line, with the lines of this file
     Lines,
     test_a_large_message_to_one_client_does_not_keep_others_waiting,
@@ -87,11 +87,11 @@ def engine(nodes: Nodes) -> Iterator[Engine]:
 
 @pytest.fixture
 def lines(engine: Engine, tmp_path: Path) -> Iterator[Lines]:
-    with closing(ClusterSwitchboard(tmp_path, patience=60.0)) as switchboard, ExitStack() as callers:
+    with closing(switchboard_in(tmp_path)) as switchboard, ExitStack() as callers:
         spools: list[str] = []
         switchboard.on_greeting = lambda link, greeting: spools.append(greeting.spool)
         (there,) = [each for each in engine.nodes if each.name == "one"]
-        link = switchboard.open(there, engine.start(there, encode(MachineTerms(60.0))))
+        link = switchboard.open(there, engine.start(there, encode(MachineTerms(60.0))), Waits(60.0))
         until(lambda: switchboard.poll(0.1) and spools)
         yield Lines(switchboard, lambda: callers.enter_context(closing(ExpectedLine(link, Path(spools[0])))))
 
@@ -99,7 +99,7 @@ def lines(engine: Engine, tmp_path: Path) -> Iterator[Lines]:
 # ---- whole crawls
 
 
-def crawl(folder: Path, url: str, nodes: Nodes, *more: object):  # type: ignore[no-untyped-def]
+def crawl(folder: Path, url: object, nodes: Nodes, *more: object):  # type: ignore[no-untyped-def]
     arguments = ("crawl", url, "-d", folder, *FAST, "--cluster", nodes.address, "--clients", 4, *more)
     return started(*arguments, env=nodes.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -179,4 +179,59 @@ def test_a_killed_server_resumes_on_the_cluster(nodes: Nodes, tmp_path: Path, sa
         ran = sanderling("crawl", "-d", folder, "--json", env=nodes.environment)
         assert (ran.code, ran.json["pages"]) == (0, 300), ran.err
         assert Counter(stored_urls(folder)) == Counter(site.direct.reachable(0))
+    assert sanderling("check", folder).code == 0
+
+
+# ---- levels
+
+
+def relays() -> dict[str, int]:
+    """The processes of all relays, by the name of the relay."""
+    found = {}
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError):
+                arguments = (place / "cmdline").read_bytes().split(b"\0")
+                if b"sanderling.jobs.relay" in arguments:
+                    found[arguments[3].decode()] = int(place.name)
+    return found
+
+
+def levels(folder: Path) -> set[tuple[str, int, bool, int]]:
+    """Machines with clients: name, level, whether it is a relay, and how many clients."""
+    state = live(folder)
+    return (
+        {(each.name, each.level, each.relay, each.clients) for each in state.machines if each.clients}
+        if state
+        else set()
+    )
+
+
+def test_a_tree_of_three_levels_brings_the_pages_of_one_machine(nodes: Nodes, tmp_path: Path, sanderling: Run) -> None:
+    """Its relays are killed, one after the other."""
+    folder, web = tmp_path / "crawl", SyntheticWeb(hosts=12, pages=600, seed=3, latency=0.005)
+    with web.serve() as site, join(nodes.environment, nodes.address, "three"):
+        (seeds := tmp_path / "seeds").write_text("\n".join(site.seeds))
+        site.hold(after=100)
+        tree = ("--levels", 3, "--fan-out", 1, "--relay-alone", "2s", "--cluster-patience", "4s", "--clients", 3)
+        other = ("--proxy", site.proxy, "--scope", "any", "--no-sitemaps", *PATIENT)
+        before = set(relays())
+        with crawl(folder, f"--seeds={seeds}", nodes, *tree, *other) as process:
+            whole = {
+                ("one", 1, True, 3), ("one", 2, False, 1), ("three", 2, True, 2), ("three", 3, False, 1),
+                ("two", 3, False, 1),
+            }  # fmt: skip
+            until(lambda: site.held and levels(folder) == whole)
+            for _ in range(2):
+                ours = {name: pid for name, pid in relays().items() if name not in before}
+                os.kill(max(ours.values()), signal.SIGKILL)  # the lowest one was started last
+                before |= {name for name, pid in ours.items() if pid == max(ours.values())}
+                site.hold(after=100)
+                until(lambda: site.held and levels(folder) == whole)
+            site.release()
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0, err
+        asked = sum(site.requests.values())
+    assert Counter(stored_urls(folder)) == Counter(web.reachable(0)), err
+    assert asked <= len(web.reachable(0)) + 2 * 300, asked
     assert sanderling("check", folder).code == 0

@@ -15,8 +15,8 @@ import pytest
 from sanderling.client.line import ServerLine
 from sanderling.client.socket_line import SocketLine
 from sanderling.clock import RemoteClock
+from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import MachineTerms
-from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.model import (
     PROTOCOL,
     Hello,
@@ -38,7 +38,7 @@ from sanderling.processes.crew import new_name
 from sanderling.server.client_time import in_server_time, lease_of
 from sanderling.server.socket_switchboard import SocketSwitchboard
 from sanderling.server.switchboard import ClientLine, Switchboard
-from tests.cluster.local_machine import HERE, ExpectedLine, LocalMachine
+from tests.cluster.local_machine import HERE, ExpectedLine, LocalMachine, switchboard_in
 from tests.waiting import until
 
 
@@ -60,11 +60,11 @@ def over_a_machine(folder: Path) -> Iterator[Lines]:
     """A machine of a cluster is between client and server; every call is made twice."""
     with (
         closing(LocalMachine(MachineTerms(60.0))) as machine,
-        closing(ClusterSwitchboard(folder, patience=60.0)) as switchboard,
+        closing(switchboard_in(folder)) as switchboard,
         ExitStack() as callers,
     ):
         machine.repeats = 2
-        link, spool = switchboard.open(HERE, machine), machine.machine._spool.folder
+        link, spool = switchboard.open(HERE, machine, Waits(60.0)), machine.machine._spool.folder
         until(lambda: switchboard.poll(0.1) and (spool / "socket").exists())
         yield Lines(switchboard, lambda: callers.enter_context(closing(ExpectedLine(link, spool))))
 

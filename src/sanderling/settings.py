@@ -218,6 +218,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str | None = None
     cluster_compress: bool = False
     cluster_patience: float = 30.0
+    levels: int = 1
+    fan_out: int = 0
+    relay_alone: float = 120.0
 
 
 class Declared(NamedTuple):
@@ -306,6 +309,9 @@ DECLARED = [
     Declared("cluster", "text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head"),
     Declared("cluster_compress", "flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow"),
     Declared("cluster_patience", "duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that"),
+    Declared("levels", "count", "Cluster", "levels of machines: with 2 or more, machines of other regions are reached through a relay among them"),
+    Declared("fan_out", "count", "Cluster", "machines that the server and each relay serve at most; 0 for any number"),
+    Declared("relay_alone", "duration", "Cluster", "how long a relay goes on with what it holds when its line to the server is away"),
     Declared("min_free", "size", "Store", "stop cleanly when less disk space than this is free"),
     Declared("store", "text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept"),
 ]  # fmt: skip
@@ -414,6 +420,7 @@ _POSITIVE = {
     "render_timeout",
     "render_memory",
     "cluster_patience",
+    "levels",
 }
 
 

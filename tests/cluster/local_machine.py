@@ -8,12 +8,19 @@ from pathlib import Path
 
 from sanderling.client.socket_line import SocketLine
 from sanderling.cluster.engine import ClusterNode, Gone
+from sanderling.cluster.landing import Landing
 from sanderling.cluster.link import MachineLink
 from sanderling.cluster.machine import Machine
 from sanderling.cluster.messages import MachineTerms, encode
+from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.model import Hello, Welcome
 
 HERE = ClusterNode("id", "here", 1.0, here=True)
+
+
+def switchboard_in(folder: Path) -> ClusterSwitchboard:
+    """The server's side of machines, with archives in a folder."""
+    return ClusterSwitchboard(lambda client: Landing(folder, client))
 
 
 class LocalMachine:
@@ -48,8 +55,11 @@ class LocalMachine:
         self.cut = True
 
         async def end() -> None:
+            processes = list(self.machine._processes.values())
             for client in list(self.machine._processes):
                 self.machine._kill(client)
+            for process in processes:
+                await process.wait()
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
                 task.cancel()
             await asyncio.sleep(0)

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from sanderling.cluster.credentials import FOLDER, Revoked
+from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import Ended, MachineTerms, Start, encode
 from sanderling.cluster.numbering import InOrder, Unacknowledged
 from sanderling.cluster.placement import placed
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.model import Hello, Welcome
 from sanderling.processes.crew import new_name
-from tests.cluster.local_machine import HERE, LocalMachine
+from tests.cluster.local_machine import HERE, LocalMachine, switchboard_in
 from tests.waiting import until
 
 
@@ -22,9 +23,9 @@ from tests.waiting import until
 def connected(folder: Path, fence: float, patience: float) -> Iterator[tuple[LocalMachine, ClusterSwitchboard]]:
     with (
         closing(LocalMachine(MachineTerms(fence))) as machine,
-        closing(ClusterSwitchboard(folder, patience)) as switchboard,
+        closing(switchboard_in(folder)) as switchboard,
     ):
-        switchboard.open(HERE, machine)
+        switchboard.open(HERE, machine, Waits(patience))
         yield machine, switchboard
 
 

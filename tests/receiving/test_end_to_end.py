@@ -24,7 +24,7 @@ from tests.web.served import Served, running
 
 PAGES = 25
 # Nothing but the seed is visited by plan: what is found is found because somebody said so.
-NOTHING_ELSE = ("--policy", "top-levels", "--levels", "0", "--report-interval", "0.5s")
+NOTHING_ELSE = ("--policy", "top-levels", "--top-levels", "0", "--report-interval", "0.5s")
 
 
 def versions(folder: Path, url: str) -> list[VersionRow]:

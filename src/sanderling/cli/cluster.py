@@ -1,6 +1,7 @@
 """`sanderling cluster`: makes machines part of a cluster, and shows which there are."""
 
 import argparse
+import re
 import shlex
 import socket
 import sys
@@ -10,6 +11,8 @@ from sanderling.cluster.engine import require_answer
 from sanderling.cluster.node import DEFAULT_PORT
 from sanderling.cluster.node import run as run_node
 from sanderling.errors import UsageError
+
+_REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 
 _ABOUT = """Makes machines part of a cluster, so that a crawl can run its clients on all of them.
 
@@ -53,6 +56,14 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--own", default="", metavar="ADDRESS", help="where other machines reach this one")
     parser.add_argument("--name", default="", help="a lasting name of this machine (default: its address)")
     parser.add_argument("--weight", type=int, metavar="N", help="how many clients it takes (default: one per core)")
+    parser.add_argument("--region", default="", metavar="NAME", help="where it is, such as europe.paris; see --levels of `sanderling crawl`")  # fmt: skip
+
+
+def _region(text: str) -> str:
+    """Ray takes only some characters in a label."""
+    if text and (not _REGION.fullmatch(text) or len(text) > 63):
+        raise UsageError(f"--region {text!r} is not a name of letters, digits and - _, with dots between its parts")
+    return text
 
 
 def _init(options: argparse.Namespace) -> int:
@@ -75,6 +86,7 @@ def _start(options: argparse.Namespace) -> int:
     return run_node(
         credentials, head=True, address=address, own=own, name=options.name, weight=options.weight,
         autoscaling=options.autoscaling_config,
+        region=_region(options.region),
         on_started=lambda: _started(credentials, address),
     )  # fmt: skip
 
@@ -99,6 +111,7 @@ def _join(options: argparse.Namespace) -> int:
     own = options.own or _own_towards(options.address)
     return run_node(
         credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
+        region=_region(options.region),
         on_started=lambda: _joined(credentials, options.address),
     )  # fmt: skip
 
@@ -155,7 +168,8 @@ def _status(options: argparse.Namespace) -> int:
     engine = Engine("auto")
     try:
         for node in sorted(engine.nodes, key=lambda node: node.name):
-            sys.stdout.write(f"{node.name:24}{node.weight:6.0f} clients{'  (this machine)' * node.here}\n")
+            where = f"  in {node.region}" if node.region else ""
+            sys.stdout.write(f"{node.name:24}{node.weight:6.0f} clients{where}{'  (this machine)' * node.here}\n")
     finally:
         engine.close()
     return 0

@@ -106,11 +106,14 @@ def _client(state: ClientState) -> str:
 def _machine(state: MachineState) -> str:
     away = ", away" if state.away else ""
     note = f" ({state.note})" if state.note else ""
+    name = f"{'  ' * (state.level - 1)}{state.name}"
     if not (state.wanted or state.clients or state.bodies):
-        return f"{state.name}: no clients{away}{note}"
+        return f"{name}: no clients{away}{note}"
+    clients = f"{state.clients} of {many(state.wanted, 'client')}"
     return (
-        f"{state.name}: {state.clients} of {many(state.wanted, 'client')}{away}{note}, "
-        f"{size(state.bodies)} received, {size(state.archived)} archived, {size(state.sent)} sent"
+        f"{name}: {f'relay for {clients}' if state.relay else clients}{away}{note}, {state.holds:,} held, "
+        f"{size(state.bodies)} received, {size(state.archived)} archived, {size(state.sent)} sent "
+        f"({size(state.up)} up, {size(state.down)} down in all)"
     )
 
 

@@ -286,8 +286,9 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
     lines = [
         f"{many(counts.pages, 'page')} ({size(counts.bytes)}) in {folder.path}, {duration(progress.seconds)}{rate}"
     ]
-    if archived := sum(machine.archived for machine in server.machines):
-        sent, from_each = sum(machine.sent for machine in server.machines), [m for m in server.machines if m.archived]
+    machines = [machine for machine in server.machines if machine.level == 1]  # a relay counts for those below it
+    if archived := sum(machine.archived for machine in machines):
+        sent, from_each = sum(machine.sent for machine in machines), [m for m in machines if m.archived]
         lines.append(f"{size(archived)} of archives came from {many(len(from_each), 'machine')}, sent as {size(sent)}")
     if not counts.pages:
         lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]

@@ -54,7 +54,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="with --policy by-rank: visit pages of this rank or more, from 0 to 1 (default: 0.5)",
     )  # fmt: skip
     parser.add_argument(
-        "--levels", type=int, metavar="N",
+        "--top-levels", type=int, metavar="N",
         help="with --policy top-levels: visit pages up to N steps from a seed (default: 2)",
     )  # fmt: skip
     parser.add_argument(
@@ -104,14 +104,15 @@ def _limits(options: argparse.Namespace) -> dict[str, Any]:
     """The limits of the policies that have one."""
     for name, policy, is_wrong, values in (
         ("threshold", "by-rank", lambda given: not 0 <= given <= 1, "from 0 to 1"),
-        ("levels", "top-levels", lambda given: given < 0, "0 or more"),
+        ("top_levels", "top-levels", lambda given: given < 0, "0 or more"),
     ):
-        given = getattr(options, name)
+        given, flag = getattr(options, name), "--" + name.replace("_", "-")
         if given is not None and options.policy != policy:
-            raise UsageError(f"--{name} is for --policy {policy}, not for {options.policy}")
+            raise UsageError(f"{flag} is for --policy {policy}, not for {options.policy}")
         if given is not None and is_wrong(given):
-            raise UsageError(f"--{name} {given}: it has to be {values}")
-    return {name: given for name in ("threshold", "levels") if (given := getattr(options, name)) is not None}
+            raise UsageError(f"{flag} {given}: it has to be {values}")
+    limits = {"threshold": options.threshold, "levels": options.top_levels}
+    return {name: given for name, given in limits.items() if given is not None}
 
 
 class _Display(RevisitDisplay):

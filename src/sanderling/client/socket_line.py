@@ -40,11 +40,15 @@ class SocketLine:
     def tell(self, report: Report) -> None:
         self._send(report)
 
+    def pass_on(self, frame: bytes) -> None:
+        """Sends a message that is encoded already."""
+        self._socket.sendall(framed(frame))
+
     def close(self) -> None:
         self._socket.close()
 
     def _send(self, message: Hello | Report) -> None:
-        self._socket.sendall(framed(self._encode(message)))
+        self.pass_on(self._encode(message))
 
     def _receive(self) -> list[Welcome | Lease | Recall | Stop]:
         data = self._socket.recv(1 << 20)

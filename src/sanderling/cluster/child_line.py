@@ -5,7 +5,7 @@ import asyncio
 import msgspec
 from msgspec import Struct
 
-from sanderling.cluster.messages import ArchivePiece, Said
+from sanderling.cluster.messages import ArchivePiece, Below, Said
 from sanderling.cluster.pieces import Packer
 from sanderling.cluster.spool import Spool
 from sanderling.model import Hello
@@ -18,7 +18,7 @@ class _Ends(Struct, tag="Report"):
     warcs: dict[str, int]
 
 
-_decode = msgspec.msgpack.Decoder(Hello | _Ends).decode
+_decode = msgspec.msgpack.Decoder(Hello | _Ends | Below).decode
 
 
 class ChildLine:

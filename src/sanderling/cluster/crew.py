@@ -7,8 +7,9 @@ from collections.abc import Callable, Set
 from sanderling import __version__
 from sanderling.cluster.credentials import Revoked
 from sanderling.cluster.engine import ClusterNode, Engine
+from sanderling.cluster.levels import Branch, Shape, branches
 from sanderling.cluster.link import MachineLink
-from sanderling.cluster.messages import CLUSTER_PROTOCOL, Greeting, MachineTerms, encode
+from sanderling.cluster.messages import CLUSTER_PROTOCOL, Charge, Greeting, encode
 from sanderling.cluster.placement import placed
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.errors import RunFailed
@@ -34,11 +35,16 @@ class MachineClient:
 class ClusterCrew:
     """The clients of a crawl on a cluster."""
 
-    def __init__(self, size: int, engine: Engine, switchboard: ClusterSwitchboard, terms: MachineTerms) -> None:
-        self._size = size
+    def __init__(
+        self, size: int, engine: Engine, switchboard: ClusterSwitchboard, shape: Shape, charge: Charge | None = None
+    ) -> None:
+        """`charge` is what a relay is given; the server has all machines."""
+        self.size = size
         self._engine = engine
         self._switchboard = switchboard
-        self._terms = encode(terms)
+        self._shape = shape
+        self._charge = charge
+        self._branches: dict[str, Branch] = {}  # by the id of their machine
         self._members: dict[str, MachineClient] = {}
         self._deaths_in_a_row: Counter[str] = Counter()
         self._not_before: dict[str, float] = {}  # when a machine may be tried again
@@ -63,32 +69,51 @@ class ClusterCrew:
             link for link in self._switchboard.links if link.gone is None and (link.greeted or link.opened > begun)
         ]
         self._say_whether_waiting(bool(links))
-        plan = self._plan = placed(self._weights([link.node for link in links]), self._size)
+        plan = self._plan = placed(self._weights(links), self.size)
         for link in links:
-            if link.greeted:
+            if link.greeted and link.waits.relay:
+                self._set_relay(link, plan.get(link.name, 0))
+            elif link.greeted:
                 self._set(link, plan.get(link.name, 0))
 
+    def entrust(self, charge: Charge) -> None:
+        """From now on, a relay has these machines and so many clients."""
+        self._charge, self.size = charge, charge.clients
+
     def resize(self, size: int) -> None:
-        self._size = size
+        self.size = size
 
     @property
     def machines(self) -> list[MachineState]:
         """Every machine, with the bytes that came from it."""
         clients = Counter(member.link.name for member in self._members.values() if not member.leaving)
-        states = [
-            MachineState(
-                link.name, clients[link.name], self._plan.get(link.name, 0), link.node.weight, link.away,
-                self._notes.get(link.name, ""), *map(sum, zip(self._bytes_of(link.name), link.traffic, strict=True)),
-            )
-            for link in self._switchboard.links
-        ]  # fmt: skip
+        links = self._switchboard.links
+        states = [state for link in links for state in (self._state(link, clients), *link.below)]
         linked = {link.name for link in self._switchboard.links}
         others = {**self._notes, **self._refused}
         return states + [
-            MachineState(name, 0, 0, 0.0, True, why, *self._bytes_of(name))
+            MachineState(name, 0, 0, 0.0, True, why, *self._bytes_of(name), level=self.level)
             for name, why in others.items()
             if name not in linked
         ]
+
+    def _state(self, link: MachineLink, clients: Counter[str]) -> MachineState:
+        bodies, archived, sent = map(sum, zip(self._bytes_of(link.name), link.traffic, strict=True))
+        return MachineState(
+            link.name, self._running(link, clients), self._plan.get(link.name, 0), link.node.weight, link.away,
+            self._notes.get(link.name, ""), bodies, archived, sent, self.level, link.waits.relay, 0, link.up, link.down,
+        )  # fmt: skip
+
+    @property
+    def level(self) -> int:
+        """Of its machines."""
+        return 1 if self._charge is None else self._charge.level + 1
+
+    def _running(self, link: MachineLink, clients: Counter[str]) -> int:
+        """The clients of a machine; those of a relay are on the machines that it serves."""
+        if not link.waits.relay:
+            return clients[link.name]
+        return sum(state.clients for state in link.below if state.level == self.level + 1)
 
     def _bytes_of(self, name: str) -> tuple[int, int, int]:
         """What came from a machine before it was lost, if it was."""
@@ -146,12 +171,38 @@ class ClusterCrew:
     # ---- machines
 
     def _link_machines(self) -> None:
-        linked, now = {link.node.id for link in self._switchboard.links}, time.monotonic()
-        for node in self._engine.nodes:
-            unwanted = not node.weight or node.name in self._refused or node.name in self._revoked.names
-            if node.id not in linked and not unwanted and self._not_before.get(node.id, 0.0) <= now:
+        links, now = {link.node.id: link for link in self._switchboard.links}, time.monotonic()
+        usable = [node for node in self._engine.nodes if self._may_use(node)]
+        relays = {id for id, link in links.items() if link.waits.relay}
+        depth = self.level - 1
+        self._branches = {each.node.id: each for each in branches(usable, self._shape, depth, relays)}
+        for node, below in self._branches.values():
+            if node.weight and node.id not in links and self._not_before.get(node.id, 0.0) <= now:
                 self._not_before.pop(node.id, None)
-                self._switchboard.open(self._named_once(node), self._engine.start(node, self._terms))
+                relay = bool(below)
+                terms = encode(self._shape.terms(relay, self._engine.head if relay else ""))
+                self._switchboard.open(
+                    self._named_once(node), self._engine.start(node, terms), self._shape.waits(relay)
+                )
+        self._unlink([link for link in links.values() if not self._fits(link)])
+
+    def _may_use(self, node: ClusterNode) -> bool:
+        if not node.weight and not node.here:  # where the server is counts, because of its region
+            return False
+        ours = self._charge is None or node.here or node.id in self._charge.nodes
+        return ours and node.name not in self._refused and node.name not in self._revoked.names
+
+    def _fits(self, link: MachineLink) -> bool:
+        """Whether a machine is still ours, and still is what it was: a relay or not."""
+        branch = self._branches.get(link.node.id)
+        return branch is not None and bool(branch.below) == link.waits.relay
+
+    def _unlink(self, links: list[MachineLink]) -> None:
+        """Gives up machines that others serve now, as soon as they have no clients any more."""
+        for link in links:
+            if link.gone is None and not any(member.link is link for member in self._members.values()):
+                self._switchboard.links.remove(link)
+                link.close()
 
     def _named_once(self, node: ClusterNode) -> ClusterNode:
         """Two machines of one name would share their hosts."""
@@ -197,12 +248,16 @@ class ClusterCrew:
         self._notes[machine] = why
         self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
 
-    def _weights(self, nodes: list[ClusterNode]) -> dict[str, float]:
-        """The machine of the server keeps a core for the server, when there are others."""
+    def _weights(self, links: list[MachineLink]) -> dict[str, float]:
+        """The machine of the server keeps a core for the server, when there are others. A relay has those below it."""
         now = time.monotonic()
-        usable = [node for node in nodes if self._not_before.get(node.name, 0.0) <= now]
-        others = any(not node.here and node.weight for node in usable)
-        return {node.name: max(0.0, node.weight - 1) if node.here and others else node.weight for node in usable}
+        usable = [link for link in links if self._not_before.get(link.name, 0.0) <= now]
+        others = any(not link.node.here and link.node.weight for link in usable)
+        return {link.name: self._weight(link, others) if self._fits(link) else 0.0 for link in usable}
+
+    def _weight(self, link: MachineLink, others: bool) -> float:
+        own = max(0.0, link.node.weight - 1) if link.node.here and others else link.node.weight
+        return own + sum(node.weight for node in self._branches[link.node.id].below)
 
     def _say_whether_waiting(self, some: bool) -> None:
         if not some and not self._said_waiting and self._members:
@@ -223,3 +278,14 @@ class ClusterCrew:
             name = new_name()
             self._members[name] = MachineClient(link, slot)
             link.start(name, f"{link.name}/{slot}")
+
+    def _set_relay(self, link: MachineLink, clients: int) -> None:
+        """Has a relay on a machine, with so many clients below it."""
+        below = self._branches[link.node.id].below if self._fits(link) else ()
+        charge = Charge(link.node.id, self.level, clients, sorted(node.id for node in below))
+        names = [name for name, each in self._members.items() if each.link is link and not each.leaving]
+        if clients and not names:
+            link.charge = charge
+        self._set(link, 1 if clients else 0)
+        for name in names if clients else ():
+            link.entrust(name, charge)

@@ -23,6 +23,8 @@ NAMESPACE = "sanderling"
 # A label or else the address names a machine; `sanderling cluster join --name` sets the label.
 LABEL = "sanderling-machine"
 WEIGHT = "sanderling-weight"  # how many clients a machine takes, if not one a core
+REGION = "sanderling-region"  # where a machine is
+CLOUD_REGION, CLOUD_ZONE = "ray.io/availability-region", "ray.io/availability-zone"  # Ray sets these in a cloud
 
 
 class Gone(NamedTuple):
@@ -39,6 +41,7 @@ class ClusterNode(NamedTuple):
     name: str
     weight: float
     here: bool  # the server runs on it
+    region: str = ""  # from the largest part to the smallest, with dots between them
 
 
 OnReply = Callable[[bytes | Gone], None]
@@ -72,11 +75,20 @@ class Actor:
 class Engine:
     """The connection of this process to a cluster."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, own: str = "") -> None:
+        """`own` is the id of this machine; without it, Ray finds it, which it cannot if there are several on one address."""
         self._started = _connect(address)
-        self._nodes = _nodes()
+        self._own = own
+        self._nodes = _nodes(own)
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="cluster-nodes", daemon=True).start()
+
+    @property
+    def head(self) -> str:
+        """The address of the cluster's head, for other processes on machines of the cluster."""
+        import ray
+
+        return str(ray.get_runtime_context().gcs_address)
 
     @property
     def nodes(self) -> list[ClusterNode]:
@@ -108,7 +120,7 @@ class Engine:
     def _watch(self) -> None:
         while not self._closed.wait(LOOK_EVERY):
             with contextlib.suppress(Exception):  # the head of the cluster may be away for a while
-                self._nodes = _nodes()
+                self._nodes = _nodes(self._own)
 
 
 def _connect(address: str) -> bool:
@@ -177,17 +189,21 @@ def _sentence(address: str, error: Exception, seconds: float) -> str:
     return f"no cluster answers at {address} ({type(error).__name__}: {said.strip().splitlines()[0][:200]})"
 
 
-def _nodes() -> list[ClusterNode]:
+def _nodes(own: str) -> list[ClusterNode]:
     import ray
 
-    here = ray.get_runtime_context().get_node_id()
+    here = own or ray.get_runtime_context().get_node_id()
     return [_node(each, here) for each in ray.nodes() if each["Alive"]]
 
 
 def _node(each: dict[str, Any], here: str) -> ClusterNode:
     labels, cores = each.get("Labels", {}), float(each.get("Resources", {}).get("CPU", 0.0))
     weight = float(labels[WEIGHT]) if str(labels.get(WEIGHT, "")).isdigit() else cores
-    return ClusterNode(each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here)
+    in_cloud = ".".join(str(labels[label]) for label in (CLOUD_REGION, CLOUD_ZONE) if labels.get(label))
+    region = str(labels.get(REGION) or in_cloud)
+    return ClusterNode(
+        each["NodeID"], str(labels.get(LABEL) or each["NodeName"]), weight, each["NodeID"] == here, region
+    )
 
 
 def _gone(error: BaseException) -> Gone:

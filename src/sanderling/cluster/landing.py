@@ -49,8 +49,17 @@ class Landing:
             if self._open:
                 self._write(piece.warc, part)
 
-    def check(self, report: Report) -> None:
-        """Refuses a report about bytes that are not here, and makes those that are safe."""
+    def check(self, report: Report) -> Report:
+        """Refuses a report about bytes that are not here, and makes those that are safe.
+
+        Returns the report with the places where its pages are here.
+        """
+        self._refuse_wrong(report)
+        if report.warcs:
+            self._make_safe()
+        return report
+
+    def _refuse_wrong(self, report: Report) -> None:
         if report.client != self._client:
             raise BadPiece(f"{self._client} reports as {report.client}")
         if any(self._ends.get(name, -1) != end for name, end in report.warcs.items()):
@@ -61,10 +70,11 @@ class Landing:
             place = visit.stored
             if place is not None and not _within(place, self._ends.get(place.warc, 0)):
                 raise BadPiece(f"{self._client} reports a page in an archive that it did not send")
-        if report.warcs:
-            with self._turn:
-                if self._file is not None:
-                    os.fdatasync(self._file.fileno())
+
+    def _make_safe(self) -> None:
+        with self._turn:
+            if self._file is not None:
+                os.fdatasync(self._file.fileno())
 
     def close(self) -> None:
         """From now on nothing is written."""

@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable
-from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sanderling.cluster.engine import ClusterNode, Gone
 from sanderling.cluster.landing import Landing
-from sanderling.cluster.messages import Deliver, End, Order, Start, encode
+from sanderling.cluster.messages import Charge, Deliver, End, Entrust, Order, Start, encode
+from sanderling.model import MachineState
 from sanderling.server.switchboard import ClientLine
 
 
@@ -21,23 +21,39 @@ class RemoteMachine(Protocol):
     def kill(self) -> None: ...
 
 
+class Waits(NamedTuple):
+    """How long a machine may be silent until its leases are given to others."""
+
+    reached: float  # it cannot be reached
+    dead: float = 0.0  # its process is known to be dead; machines below it may go on
+    relay: bool = False
+
+
 class MachineLink:
     """Orders for a machine, and what is known of its clients."""
 
-    def __init__(self, node: ClusterNode, machine: RemoteMachine, warcs: Path) -> None:
+    def __init__(
+        self, node: ClusterNode, machine: RemoteMachine, landing: Callable[[str], Landing], waits: Waits
+    ) -> None:
+        """`landing` takes the archives of a client."""
         self.node = node
+        self.waits = waits
         self._machine = machine
-        self._warcs = warcs
+        self._landing = landing
         self._orders: list[Order] = []
         self._number = 0
         self.seen = 0  # the reply that was taken last
         self.opened = self.heard = time.monotonic()
         self.gone: Gone | None = None
+        self.gone_at = 0.0
         self.open = True
         self.away = False
         self.muted = False  # nothing that it says counts any more
         self.bodies = self.archived = self.sent = 0  # bytes: received by clients, of archives, and as they travelled
+        self.up = self.down = 0  # bytes of all messages
         self.greeted = False
+        self.below: list[MachineState] = []  # as the relay there says
+        self.charge: Charge | None = None  # of the relay there
         self.lines: dict[str, ClientLine] = {}
         self.landings: dict[str, Landing] = {}
         self.places: dict[str, str] = {}
@@ -54,12 +70,20 @@ class MachineLink:
     def start(self, client: str, place: str) -> None:
         """Has a client started. `place` is its stable name, for the hosts that belong to it."""
         self.expect(client, place)
-        self._orders.append(Start(client))
+        self._orders.append(Start(client, self.charge))
+
+    def entrust(self, client: str, charge: Charge) -> None:
+        """Gives the relay there other machines or clients."""
+        if charge != self.charge:
+            self.charge = charge
+            self._orders.append(Entrust(client, charge))
+            if client in self.lines:
+                self.lines[client].clients = charge.clients
 
     def expect(self, client: str, place: str = "") -> None:
         """Takes what a client says. What others say is ignored."""
         self.places[client] = place
-        self.landings[client] = Landing(self._warcs, client)
+        self.landings[client] = self._landing(client)
 
     def deliver(self, client: str, frame: bytes) -> None:
         self._orders.append(Deliver(client, frame))
@@ -78,7 +102,9 @@ class MachineLink:
         """Sends the orders."""
         if self._orders:
             self._number += 1
-            self._machine.tell(self._number, encode(self._orders))
+            batch = encode(self._orders)
+            self.down += len(batch)
+            self._machine.tell(self._number, batch)
             self._orders = []
 
     def hear(self, on_reply: Callable[[bytes | Gone], None]) -> None:

@@ -3,6 +3,8 @@
 The engine makes it an actor, so the server calls `tell` and `hear` from afar. Both may be called twice or out of order
 (`numbering`). The server is believed to be there as long as it confirms what it heard; when that stops for longer than
 `Terms.fence`, the clients are ended, because the server will give their leases to others soon after.
+
+One of the client processes may be a relay. It speaks like a client and has machines of its own.
 """
 
 import asyncio
@@ -17,9 +19,11 @@ from sanderling import __version__
 from sanderling.cluster.child_line import ChildLine
 from sanderling.cluster.messages import (
     CLUSTER_PROTOCOL,
+    Charge,
     Deliver,
     End,
     Ended,
+    Entrust,
     Greeting,
     MachineReply,
     MachineTerms,
@@ -30,7 +34,9 @@ from sanderling.cluster.messages import (
     encode,
 )
 from sanderling.cluster.numbering import InOrder, Unacknowledged
-from sanderling.cluster.spool import Spool
+from sanderling.cluster.outbox import left_in
+from sanderling.cluster.spool import Spool, charge_path, outbox_path
+from sanderling.files import write_whole
 from sanderling.model.frames import Incoming
 from sanderling.processes import entry_points
 from sanderling.processes.marker import marked, marker_path
@@ -58,6 +64,7 @@ class Machine:
         self._less_unsent = asyncio.Condition()
         self._lines: dict[str, ChildLine] = {}
         self._processes: dict[str, asyncio.subprocess.Process] = {}
+        self._relays: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._spool = Spool(self._terms.files)
         self._words: list[Word] = [
@@ -113,7 +120,10 @@ class Machine:
 
     async def _obey(self, order: Order) -> None:
         if isinstance(order, Start):
-            await self._start(order.client)
+            await self._start(order.client, order.charge)
+        elif isinstance(order, Entrust):
+            if order.client in self._relays:
+                self._entrust(order.client, order.charge)
         elif isinstance(order, Deliver):
             if order.client in self._lines:
                 self._lines[order.client].send(order.frame)
@@ -122,11 +132,14 @@ class Machine:
             if order.client in self._lines:
                 self._lines[order.client].close()
 
-    async def _start(self, client: str) -> None:
-        command = entry_points.command(
-            "client", client, self._spool.socket, self._spool.warcs, marker_path(self._spool.folder, client)
-        )
+    async def _start(self, client: str, charge: Charge | None) -> None:
+        own = client, self._spool.socket, self._spool.warcs
         try:
+            if charge is None:
+                command = entry_points.command("client", *own, marker_path(self._spool.folder, client))
+            else:
+                self._entrust(client, charge)
+                command = entry_points.command("relay", *own, charge_path(self._spool.folder, client), self._terms.head)
             process = await asyncio.create_subprocess_exec(*command, stdin=asyncio.subprocess.DEVNULL)
         except OSError:
             self._say(Ended(client, -1))
@@ -134,11 +147,20 @@ class Machine:
         self._processes[client] = process
         self._keep(self._wait_for(client, process))
 
+    def _entrust(self, client: str, charge: Charge) -> None:
+        self._relays.add(client)
+        write_whole(charge_path(self._spool.folder, client), encode(charge), sync=False)
+
     async def _wait_for(self, client: str, process: asyncio.subprocess.Process) -> None:
         """Says that a client is dead, after everything that it said."""
         code = await process.wait()
         if (line := self._lines.get(client)) is not None:
             await line.heard_all.wait()
+            for frame in left_in(outbox_path(self._spool.folder, client)):
+                await self._say_all(line, frame)
+        if client in self._relays:
+            self._relays.discard(client)
+            await asyncio.sleep(self._terms.linger if code else 0.0)
         marker = marker_path(self._spool.folder, client)
         self._say(Ended(client, code, marked(marker)))
         marker.unlink(missing_ok=True)
@@ -153,16 +175,19 @@ class Machine:
         try:
             while data := await reader.read(1 << 20):
                 for frame in incoming.feed(data):
-                    for word in await line.words(frame):
-                        self._say(word)
+                    await self._say_all(line, frame)
                 if line.client:
                     self._lines.setdefault(line.client, line)
-                async with self._less_unsent:
-                    await self._less_unsent.wait_for(lambda: self._unsent + self._replies.size < MOST_UNSENT)
         except (OSError, ValueError, EOFError):  # a client that died, or one that is broken
             self._kill(line.client)
         finally:
             line.close()
+
+    async def _say_all(self, line: ChildLine, frame: bytes) -> None:
+        for word in await line.words(frame):
+            self._say(word)
+        async with self._less_unsent:
+            await self._less_unsent.wait_for(lambda: self._unsent + self._replies.size < MOST_UNSENT)
 
     def _say(self, word: Word) -> None:
         self._words.append(word)

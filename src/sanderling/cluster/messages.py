@@ -6,10 +6,11 @@ They carry the frames of `model/messages.py` as they are. A batch is one call of
 import msgspec
 from msgspec import Struct
 
+from sanderling.model import MachineState
 from sanderling.model.messages import ClientName
 
 # Increase it whenever a message changes its meaning. A server sends no work to a machine with another number.
-CLUSTER_PROTOCOL = 1
+CLUSTER_PROTOCOL = 2
 
 
 class MachineTerms(Struct, frozen=True):
@@ -18,12 +19,31 @@ class MachineTerms(Struct, frozen=True):
     fence: float  # seconds without a sign of the server after which its clients are ended
     compress: bool = False  # send archives as zstd
     files: dict[str, bytes] = {}  # files that the settings name, for the folder of its clients
+    linger: float = 0.0  # seconds after the death of a relay in which the machines below it may go on
+    head: str = ""  # of the cluster, for a relay
+
+
+class Charge(Struct, frozen=True):
+    """What a relay is given: so many clients, on these machines besides its own."""
+
+    node: str  # the id of its own machine
+    level: int  # its own; the machines of the server have level 1
+    clients: int
+    nodes: list[str]  # their ids
 
 
 class Start(Struct, frozen=True, tag=True):
-    """Server to machine: start a client."""
+    """Server to machine: start a client, or a relay if there is a charge."""
 
     client: ClientName
+    charge: Charge | None = None
+
+
+class Entrust(Struct, frozen=True, tag=True):
+    """Server to machine: a relay has another charge from now on."""
+
+    client: ClientName
+    charge: Charge
 
 
 class Deliver(Struct, frozen=True, tag=True):
@@ -39,7 +59,7 @@ class End(Struct, frozen=True, tag=True):
     client: ClientName
 
 
-Order = Start | Deliver | End
+Order = Start | Entrust | Deliver | End
 
 
 class Greeting(Struct, frozen=True, tag=True):
@@ -68,6 +88,13 @@ class Said(Struct, frozen=True, tag=True):
 
     client: ClientName
     frame: bytes
+
+
+class Below(Struct, frozen=True, tag=True):
+    """Relay to its parent, as a message of a client: the machines below it."""
+
+    client: ClientName
+    machines: list[MachineState]
 
 
 class Ended(Struct, frozen=True, tag=True):

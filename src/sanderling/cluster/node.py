@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sanderling.cluster.credentials import Credentials, is_loopback
-from sanderling.cluster.engine import LABEL, WEIGHT, as_given
+from sanderling.cluster.engine import LABEL, REGION, WEIGHT, as_given
 from sanderling.errors import RunFailed, UsageError
 
 DEFAULT_PORT = 6380  # Ray's own is also that of Redis
@@ -28,7 +28,7 @@ _OBJECT_STORE = 100 << 20
 
 
 def run(
-    credentials: Credentials, *, head: bool, address: str, own: str, name: str, weight: int | None,
+    credentials: Credentials, *, head: bool, address: str, own: str, name: str, weight: int | None, region: str,
     on_started: Callable[[], str], autoscaling: str = "",
 ) -> int:  # fmt: skip
     """Runs until it is ended by a signal. `address` is that of the head, `own` is where others reach this machine.
@@ -50,7 +50,8 @@ def run(
         services.resolve_ip_for_localhost = as_given
     with contextlib.closing(_Output(on_started)) as output:
         try:
-            start.main(args=_arguments(head, address, own, name, weight, autoscaling), standalone_mode=False)
+            labels = {LABEL: name, WEIGHT: "" if weight is None else str(weight), REGION: region}
+            start.main(args=_arguments(head, address, own, labels, autoscaling), standalone_mode=False)
         except KeyboardInterrupt:
             return 130
         except SystemExit as end:
@@ -63,14 +64,13 @@ def run(
     return 0
 
 
-def _arguments(head: bool, address: str, own: str, name: str, weight: int | None, autoscaling: str) -> list[str]:
+def _arguments(head: bool, address: str, own: str, labels: dict[str, str], autoscaling: str) -> list[str]:
     host, _, port = address.rpartition(":")
     arguments = [
         "--block", f"--node-ip-address={own}", "--disable-usage-stats", "--include-log-monitor=false",
         f"--object-store-memory={_OBJECT_STORE}", "--min-worker-port=0", "--max-worker-port=0",
         f"--temp-dir={_place()}",
     ]  # fmt: skip
-    labels = {LABEL: name, WEIGHT: "" if weight is None else str(weight)}
     if said := ",".join(f"{label}={value}" for label, value in labels.items() if value):
         arguments.append(f"--labels={said}")
     if head:

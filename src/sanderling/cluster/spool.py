@@ -56,10 +56,12 @@ class Spool:
         self._forget_older(client, ends)
 
     def forget(self, client: str) -> None:
-        """Removes the archives of a client that is dead."""
+        """Removes what is left of a client that is dead."""
         for path in self._new.glob(f"{client}-*"):
             path.unlink(missing_ok=True)
             self._sent.pop(path.name, None)
+        charge_path(self.folder, client).unlink(missing_ok=True)
+        shutil.rmtree(outbox_path(self.folder, client), ignore_errors=True)
 
     def close(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -71,6 +73,16 @@ class Spool:
         for path in self._new.glob(f"{client}-*"):
             if path.name < newest and path.stat().st_size == self._sent.get(path.name):
                 path.unlink()
+
+
+def outbox_path(folder: Path, relay: str) -> Path:
+    """Where a relay keeps reports that it has not sent; `folder` is that of the spool."""
+    return folder / f"outbox-{relay}"
+
+
+def charge_path(folder: Path, relay: str) -> Path:
+    """Where a relay finds what it is given."""
+    return folder / f"charge-{relay}"
 
 
 def clear_up(place: Path) -> None:

@@ -8,15 +8,14 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Collection
-from pathlib import Path
 from queue import Empty, SimpleQueue
 
 import msgspec
 
 from sanderling.cluster.engine import ClusterNode, Gone
-from sanderling.cluster.landing import BadPiece
-from sanderling.cluster.link import MachineLink, RemoteMachine
-from sanderling.cluster.messages import ArchivePiece, Ended, Greeting, Word, decode_reply
+from sanderling.cluster.landing import BadPiece, Landing
+from sanderling.cluster.link import MachineLink, RemoteMachine, Waits
+from sanderling.cluster.messages import ArchivePiece, Below, Ended, Greeting, Word, decode_reply
 from sanderling.errors import DiskFull
 from sanderling.model import Hello, LiveAnswer, Report, ToClient, ToServer
 from sanderling.server.switchboard import ClientLine
@@ -28,7 +27,7 @@ AWAY_AFTER = 5.0
 BEGINNING = 120.0
 
 # Only these come from clients: nobody commands a crawl from another machine.
-_FromClient = Hello | Report
+_FromClient = Hello | Report | Below
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -44,10 +43,9 @@ Event = Greeting | Ended | Broken | tuple[str, _FromClient]
 class ClusterSwitchboard:
     """All machines of one server. A thread receives and writes archives; everything else happens in `poll`."""
 
-    def __init__(self, warcs: Path, patience: float) -> None:
-        """A machine that is silent for longer than `patience` loses its leases."""
-        self._warcs = warcs
-        self._patience = patience
+    def __init__(self, landing: Callable[[str], Landing]) -> None:
+        """`landing` makes what takes the archives of a client."""
+        self._landing = landing
         self._encode = msgspec.msgpack.Encoder().encode
         self._decode = msgspec.msgpack.Decoder(_FromClient).decode
         self._lines: dict[ClientLine, MachineLink] = {}
@@ -66,8 +64,8 @@ class ClusterSwitchboard:
 
     # ---- machines
 
-    def open(self, node: ClusterNode, machine: RemoteMachine) -> MachineLink:
-        link = MachineLink(node, machine, self._warcs)
+    def open(self, node: ClusterNode, machine: RemoteMachine, waits: Waits) -> MachineLink:
+        link = MachineLink(node, machine, self._landing, waits)
         self.links.append(link)
         self._hear(link)
         return link
@@ -100,7 +98,7 @@ class ClusterSwitchboard:
                 if not link.open or link.muted:
                     continue
                 if isinstance(what, Gone):
-                    link.gone = what
+                    link.gone, link.gone_at = what, time.monotonic()
                     continue
                 link.heard = time.monotonic()
                 for event in what:
@@ -150,9 +148,13 @@ class ClusterSwitchboard:
             client, message = event
             if client not in link.landings:  # it was dropped
                 return
+            if isinstance(message, Below):
+                link.below = message.machines
+                return
             if isinstance(message, Hello) and client not in link.lines:
                 line = link.lines[client] = ClientLine()
                 line.client, line.machine, line.place = client, link.name, link.places[client]
+                line.clients = link.charge.clients if link.charge is not None else 1
                 self._lines[line] = link
             if client in link.lines:
                 arrived.append((link.lines[client], message))
@@ -165,8 +167,9 @@ class ClusterSwitchboard:
             link.away = link.gone is not None or silent > AWAY_AFTER
             for line in link.lines.values():
                 line.away = link.away
-            patience = self._patience if link.seen else max(self._patience, BEGINNING)
-            if silent > patience or (link.gone is not None and link.gone.certain):
+            patience = link.waits.reached if link.seen else max(link.waits.reached, BEGINNING)
+            dead = link.gone is not None and link.gone.certain and now - link.gone_at >= link.waits.dead
+            if silent > patience or dead:
                 lost += link.lines.values()
                 self.links.remove(link)
                 self.on_lost(link, link.gone.why if link.gone is not None else "it cannot be reached")
@@ -202,6 +205,7 @@ class ClusterSwitchboard:
         reply = decode_reply(content)
         if reply.number != link.seen + 1:
             return []
+        link.up += len(content)
         events = [event for word in reply.words if (event := self._event(link, word)) is not None]
         link.seen = reply.number
         return events
@@ -222,7 +226,7 @@ class ClusterSwitchboard:
             if message.client != word.client:
                 raise BadPiece(f"{word.client} says that it is {message.client}")
             if isinstance(message, Report):
-                landing.check(message)
+                message = landing.check(message)
                 link.bodies += sum(visit.size for visit in message.visits)
             return word.client, message
         except (BadPiece, msgspec.MsgspecError) as error:

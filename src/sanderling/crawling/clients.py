@@ -79,7 +79,13 @@ class Clients:
     @property
     def machines(self) -> list[MachineState]:
         """Where those of a cluster run."""
-        return list(self._crew.machines)
+        held, holdings = Counter[str](), self._allocator.holdings()
+        for line in self._wants:
+            held[line.machine] += holdings[line.client]
+        return [
+            msgspec.structs.replace(each, holds=held[each.name]) if each.level == 1 else each
+            for each in self._crew.machines
+        ]
 
     @property
     def wanted_because(self) -> str:
@@ -102,7 +108,7 @@ class Clients:
             self._switchboard.drop(line)
             return
         line.client = hello.client
-        self._allocator.join(hello.client, line.place)
+        self._allocator.join(hello.client, line.place, line.clients)
         self._wants[line] = 0
         # Where the state is kept and who is told of changes is no business of clients.
         settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=())
@@ -111,6 +117,8 @@ class Clients:
     def reported(self, line: ClientLine, report: Report) -> None:
         """Takes note of how a client is doing by its report, which has been taken in."""
         line.visits += len(report.visits)
+        if line.clients != self._allocator.clients_of(line.client):  # a relay has more or fewer now
+            self._allocator.weigh(line.client, line.place, line.clients)
         self._wants[line] = report.want
         if report.visits:
             self._crew.went_well(line.client)
@@ -152,8 +160,9 @@ class Clients:
     def _resize(self) -> None:
         """Follows the work, if the user gave a range."""
         if self._sizing is not None and self._sizing.due():
-            paces = self._allocator.paces.values()
-            self._best = max(self._best, *(pace.visits_per_second for pace in paces), 0.0)
+            paces = self._allocator.paces.items()
+            each = (pace.visits_per_second / self._allocator.clients_of(client) for client, pace in paces)
+            self._best = max(self._best, *each, 0.0)
             waiting, hosts = self._frontier.waiting, self._allocator.hosts
             self._crew.resize(self._sizing.step(waiting, hosts, self._allocator.allowed_rate(), self._best))
 

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Callable
-from pathlib import Path
 
 from sanderling.crawling.crew import Crew
 from sanderling.crawling.opening import OpenCrawl, new_archives, socket_in
@@ -28,28 +27,18 @@ def on_this_machine(size: int, opened: OpenCrawl, folder: Folder) -> tuple[Switc
 
 def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -> Begin:
     """Clients run on the machines of a cluster. It is connected to at once, before anything is made of the crawl."""
-    from sanderling.cluster import engine, joined, messages, switchboard
+    from sanderling.cluster import engine, joined, switchboard
     from sanderling.cluster.crew import ClusterCrew
+    from sanderling.cluster.landing import Landing
+    from sanderling.cluster.levels import Shape
 
     connected = undo.enter_context(contextlib.closing(engine.Engine(settings.cluster or "")))
 
     def begin(size: int, opened: OpenCrawl, folder: Folder) -> tuple[Switchboard, Crew]:
         place = new_archives(folder.warcs, opened.run_folder)
-        remote = switchboard.ClusterSwitchboard(place, settings.cluster_patience)
+        remote = switchboard.ClusterSwitchboard(lambda client: Landing(place, client))
         undo.callback(remote.close)
-        terms = messages.MachineTerms(
-            settings.cluster_patience * FENCE_SHARE, settings.cluster_compress, named_files(settings, folder.path)
-        )
-        return joined.JoinedSwitchboard(opened.switchboard, remote), ClusterCrew(size, connected, remote, terms)
+        crew = ClusterCrew(size, connected, remote, Shape.of(settings, folder.path))
+        return joined.JoinedSwitchboard(opened.switchboard, remote), crew
 
     return begin
-
-
-# Of the time that the server waits for a silent machine, so much passes before the machine ends its clients.
-FENCE_SHARE = 0.6
-
-
-def named_files(settings: Settings, folder: Path) -> dict[str, bytes]:
-    """The files of the user that clients read."""
-    names = {text.rpartition(":")[0] for text in settings.extractors}
-    return {name: path.read_bytes() for name in names if name.endswith(".py") and (path := folder / name).is_file()}

@@ -159,7 +159,7 @@ def _crawlers(home: Path, server: NewsServer, options: argparse.Namespace) -> li
             for limit in options.thresholds
         ),
         *(
-            Refreshed(f"top {levels} levels", home / f"top-{levels}", "--policy", "top-levels", "--levels", levels, "--budget", 10**6, alone)
+            Refreshed(f"top {levels} levels", home / f"top-{levels}", "--policy", "top-levels", "--top-levels", levels, "--budget", 10**6, alone)
             for levels in options.levels
         ),
         PublishedWatcher(server),

@@ -77,6 +77,11 @@ class MachineState(Struct, frozen=True):
     bodies: int = 0  # bytes that its clients received
     archived: int = 0  # bytes of archives, as they are in the folder
     sent: int = 0  # the same, as they travelled
+    level: int = 1  # how many lines are between it and the server
+    relay: bool = False  # it serves other machines, and its clients are theirs
+    holds: int = 0  # URLs that it was given and has not reported
+    up: int = 0  # bytes of all that it sent to its parent
+    down: int = 0  # bytes of all that its parent sent to it
 
 
 class Mishap(Struct, frozen=True):

@@ -7,6 +7,7 @@ import sys
 
 ENTRY_POINTS = {
     "client": "sanderling.jobs.client",
+    "relay": "sanderling.jobs.relay",
     "rank": "sanderling.jobs.rank",
     "plan": "sanderling.jobs.plan",
     "refine": "sanderling.jobs.refine",

@@ -23,6 +23,8 @@ from sanderling.settings import Settings
 # A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
 STOCK_SECONDS = 10.0
 LARGEST_STOCK = 200
+# A relay holds more, so that its clients have work while its line to the server is away.
+RELAY_STOCK = 3.0
 FIRST_STOCK = 4
 
 # A client that has not settled a lease by then is replaced, whatever it says or does, and its leases return.
@@ -139,6 +141,7 @@ class Allocator:
         self._at: dict[str, str] = {}  # the client at each place
         self._places: dict[str, str] = {}  # the place of each client
         self._machines: set[str] = set()
+        self._clients: dict[str, int] = {}  # how many each one stands for
         self._held: dict[int, LeasedTask] = {}
         self.paces: dict[str, ClientPace] = {}
 
@@ -161,14 +164,27 @@ class Allocator:
         """URLs that are queued, about: some of them may turn out to be excluded."""
         return sum(max(0, site.queued) for site in self._sites.values())
 
-    def join(self, client: str, place: str = "") -> None:
-        """`place` is what the hosts of a client are found by: a client of the same place gets the same hosts."""
+    def join(self, client: str, place: str = "", clients: int = 1) -> None:
+        """`place` is what the hosts of a client are found by: a client of the same place gets the same hosts.
+
+        A relay stands for many `clients`, and gets as many hosts as these would.
+        """
         self._own[client] = {}
-        self._at[place or client] = client
-        self._places[client] = place or client
-        self._machines = {machine_of(place) for place in self._at}
         self.paces[client] = ClientPace(time.monotonic())
+        self.weigh(client, place, clients)
+
+    def weigh(self, client: str, place: str, clients: int) -> None:
+        """Says how many clients a client stands for."""
+        self._at = {where: name for where, name in self._at.items() if name != client}
+        self._places[client] = place = place or client
+        self._at |= dict.fromkeys([place, *(f"{place}+{number}" for number in range(1, clients))], client)
+        self._machines = {machine_of(place) for place in self._at}
+        self._clients[client] = clients
         self._line_up()
+
+    def clients_of(self, client: str) -> int:
+        """How many clients a client stands for."""
+        return self._clients.get(client, 1)
 
     def leave(self, client: str, doomed: int = 0) -> None:
         """Takes back all that a client held, save a URL that nobody shall get again."""
@@ -177,6 +193,7 @@ class Allocator:
         self._places.pop(client, None)
         self._machines = {machine_of(place) for place in self._at}
         self.paces.pop(client, None)
+        self._clients.pop(client, None)
         self._line_up()
         for held in [held for held in self._held.values() if held.client == client]:
             if held.task.id != doomed:
@@ -514,7 +531,7 @@ class Allocator:
     def _quota(self, site: QueuedHost, client: str) -> int:
         """How many tasks of a host a client may hold."""
         most = max(1, self._most(site.host.id) // self._most_holders())
-        share = self.paces[client].share
+        share = self.paces[client].share * (RELAY_STOCK if self._clients[client] > 1 else 1.0)
         if not site.host.interval:
             return max(1, int(min(most, FIRST_STOCK if self._unhurried else LARGEST_STOCK // 2) * min(1.0, share)))
         stock = STOCK_SECONDS / site.host.interval * self._share()

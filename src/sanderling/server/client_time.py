@@ -16,7 +16,7 @@ def in_server_time(report: Report, client: clock.RemoteClock) -> Report:
     return replace(
         report,
         visits=[replace(visit, at=visit.at + visits) for visit in report.visits],
-        hosts=[_moved_note(note, pauses) for note in report.hosts],
+        hosts=[moved_note(note, pauses) for note in report.hosts],
     )
 
 
@@ -24,14 +24,14 @@ def lease_of(hosts: list[HostLease]) -> Lease:
     """A lease as it is sent."""
     now = time.monotonic()
     shift = now - time.time()
-    return Lease(now, [_moved_lease(host, shift) for host in hosts])
+    return Lease(now, [moved_lease(host, shift) for host in hosts])
 
 
-def _moved_note(note: HostNote, by: float) -> HostNote:
+def moved_note(note: HostNote, by: float) -> HostNote:
     return replace(note, not_before=note.not_before + by, robots=_moved_robots(note.robots, by))
 
 
-def _moved_lease(lease: HostLease, by: float) -> HostLease:
+def moved_lease(lease: HostLease, by: float) -> HostLease:
     return replace(lease, not_before=lease.not_before + by, robots=_moved_robots(lease.robots, by))
 
 

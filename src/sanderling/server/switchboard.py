@@ -14,6 +14,7 @@ class ClientLine:
         self.client = ""  # its name; somebody who only asks has none
         self.machine = ""  # the machine of a cluster that it runs on
         self.place = ""  # a name that the client of the next run has, too; empty for none
+        self.clients = 1  # how many clients a relay stands for
         self.away = False  # its machine is out of reach, and may come back
         self.clock = RemoteClock()
         self.heard = 0.0

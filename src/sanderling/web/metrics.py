@@ -55,9 +55,12 @@ def _samples(crawl: str, counts: Counts, running: bool, live: Live | None) -> It
         yield "sanderling_paused", "gauge", "whether the crawl is paused", of, float(live.paused)
         yield "sanderling_clients", "gauge", "client processes", of, len(live.clients)
         for machine in live.machines:
-            here = {**of, "machine": machine.name}
+            here = {**of, "machine": machine.name, "level": str(machine.level)}
             yield "sanderling_machine_clients", "gauge", "clients on a machine of the cluster", here, machine.clients
+            yield "sanderling_machine_held", "gauge", "URLs that a machine holds", here, machine.holds
             yield "sanderling_machine_sent_bytes_total", "counter", "archives sent by a machine", here, machine.sent
+            yield "sanderling_machine_up_bytes_total", "counter", "all that a machine sent", here, machine.up
+            yield "sanderling_machine_down_bytes_total", "counter", "all that was sent to a machine", here, machine.down
         yield "sanderling_clients_replaced_total", "counter", "client processes that died", of, live.replaced
         yield "sanderling_hosts", "gauge", "hosts with waiting URLs", of, live.hosts
         yield "sanderling_pages_per_second", "gauge", "over the last ten seconds", of, live.pages_per_second
