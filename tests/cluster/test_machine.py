@@ -69,7 +69,7 @@ def test_a_client_that_cannot_begin_is_said_to_be_dead(tmp_path: Path) -> None:
 
 def test_nothing_is_taken_from_a_revoked_machine(tmp_path: Path) -> None:
     """Its leases return only when it must have ended its clients by itself."""
-    with connected(tmp_path, fence=1.0, patience=3.0) as (_, switchboard):
+    with connected(tmp_path, fence=3.0, patience=5.0) as (_, switchboard):  # an idle machine is confirmed every second
         (link,) = switchboard.links
         link.start(new_name(), "here/0")
         ((line, _),) = until(lambda: switchboard.poll(0.1)[0])
