@@ -225,6 +225,8 @@ class CurlFetcher:
         if settings.cookies:
             self._share.setopt(pycurl.SH_SHARE, pycurl.LOCK_DATA_COOKIE)
         self._agent = agent(settings)
+        # What a request has in common with most others, behind its first two lines.
+        self._usual = f"User-Agent: {self._agent}\r\nAccept-Encoding: {_ENCODINGS}\r\n{_ACCEPT}\r\n\r\n"
         # Hosts that sent an unknown Content-Encoding, such as a charset. They are asked for no encoding, and each of
         # their answers is decompressed here if it says that it is compressed.
         self._plain: set[str] = set()
@@ -398,10 +400,11 @@ class CurlFetcher:
             first, _, rest = handle.sent.partition(b"\r\n")
             return b"%b HTTP/1.1\r\n%b%b" % (first.rpartition(b" ")[0], rest, request.body)
         home = origin(request.url)
+        first = f"{request.method} {request.url[len(home) :] or '/'} HTTP/1.1\r\nHost: {home.partition('://')[2]}\r\n"
+        if not handle.plain and not handle.special:
+            return (first + self._usual).encode()
         lines = [
-            f"{request.method} {request.url[len(home) :] or '/'} HTTP/1.1",
-            f"Host: {home.partition('://')[2]}",
-            f"User-Agent: {self._agent}",
+            f"{first}User-Agent: {self._agent}",
             *([] if handle.plain else [f"Accept-Encoding: {_ENCODINGS}"]),
             *([] if _accepts(request) else [_ACCEPT]),
             *(f"{name}: {value}" for name, value in request.headers),

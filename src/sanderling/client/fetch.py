@@ -58,18 +58,20 @@ class Requests:
         self._skip = skipped_types(settings)
 
     def page(self, task: Task, host: PoliteHost) -> Request:
+        trusted = _trusted(task.url, host)
+        private = host.private if trusted else ()
         if task.body:
             return Request(
-                task.url, _trusted(task.url, host), self._limit, _FORM, private=_private(task.url, host),
+                task.url, trusted, self._limit, _FORM, private=private,
                 method="POST", body=task.body.encode(), session="page",
             )  # fmt: skip
         return Request(
             task.url,
-            _trusted(task.url, host),
+            trusted,
             self._limit,
             _conditions(task),
             self._skip,
-            private=_private(task.url, host),
+            private=private,
             renderable=task.kind == Kind.PAGE,
             made_from=task.etag if task.etag.startswith(MADE_FROM) else "",
             digest=task.digest,
@@ -81,16 +83,13 @@ class Requests:
         return session.request(host.trusted, host.private)
 
     def robots(self, url: str, host: PoliteHost) -> Request:
-        return Request(url, _trusted(url, host), LARGEST, private=_private(url, host))
+        trusted = _trusted(url, host)
+        return Request(url, trusted, LARGEST, private=host.private if trusted else ())
 
 
 def _trusted(url: str, host: PoliteHost) -> bool:
     """Another origin, reached by a redirect of robots.txt, is not trusted although the user named the first."""
     return host.trusted and origin(url) == host.origin
-
-
-def _private(url: str, host: PoliteHost) -> tuple[str, ...]:
-    return host.private if _trusted(url, host) else ()
 
 
 def skipped_types(settings: Settings) -> tuple[str, ...]:
