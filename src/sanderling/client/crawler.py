@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -21,12 +22,14 @@ from sanderling.client.loop import READ, Loop
 from sanderling.client.polite_host import Pauses, PoliteHost
 from sanderling.client.reading import Reader
 from sanderling.client.schedule import Schedule
-from sanderling.client.sessions import Sessions, UserSession
 from sanderling.clock import RemoteClock
 from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
 from sanderling.model.reasons import reason, sentence
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
+
+if TYPE_CHECKING:  # loaded only by crawls that log in
+    from sanderling.client.sessions import Sessions, UserSession
 
 BATCH = 100
 LONGEST_SILENCE = 1.0
@@ -52,7 +55,7 @@ class Crawler:
         reader: Reader,
         archive: Archive,
         learner: Learner | None = None,
-        sessions: Sessions = MappingProxyType({}),
+        sessions: "Sessions" = MappingProxyType({}),
     ) -> None:
         self._name = name
         self._sessions = sessions
@@ -176,7 +179,7 @@ class Crawler:
         age = time.monotonic() - host.robots.at
         return age > (1.0 if host.robots.allowed is False else robots.KEPT)
 
-    def _log_in(self, host: PoliteHost, session: UserSession, now: float) -> None:
+    def _log_in(self, host: PoliteHost, session: "UserSession", now: float) -> None:
         """Makes the next step of a login, or gives up a host at which we cannot be logged in."""
         if session.over:
             host.dead = (math.inf, Outcome.FAILED, session.over)

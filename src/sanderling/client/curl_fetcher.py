@@ -400,11 +400,11 @@ class CurlFetcher:
             first, _, rest = handle.sent.partition(b"\r\n")
             return b"%b HTTP/1.1\r\n%b%b" % (first.rpartition(b" ")[0], rest, request.body)
         home = origin(request.url)
-        first = f"{request.method} {request.url[len(home) :] or '/'} HTTP/1.1\r\nHost: {home.partition('://')[2]}\r\n"
+        opening = f"{request.method} {request.url[len(home) :] or '/'} HTTP/1.1\r\nHost: {home.partition('://')[2]}\r\n"
         if not handle.plain and not handle.special:
-            return (first + self._usual).encode()
+            return (opening + self._usual).encode()
         lines = [
-            f"{first}User-Agent: {self._agent}",
+            f"{opening}User-Agent: {self._agent}",
             *([] if handle.plain else [f"Accept-Encoding: {_ENCODINGS}"]),
             *([] if _accepts(request) else [_ACCEPT]),
             *(f"{name}: {value}" for name, value in request.headers),

@@ -1,12 +1,16 @@
 """A task in flight: it connects the host with the request and the response."""
 
+from typing import TYPE_CHECKING
+
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.polite_host import PoliteHost
 from sanderling.client.robots import LARGEST
-from sanderling.client.sessions import UserSession
 from sanderling.model import Kind, Task
 from sanderling.settings import Settings
 from sanderling.urls import origin
+
+if TYPE_CHECKING:  # loaded only by crawls that log in
+    from sanderling.client.sessions import UserSession
 
 PAGE, LOGIN = -1, -2
 _FORM = (("Content-Type", "application/x-www-form-urlencoded"),)
@@ -79,7 +83,7 @@ class Requests:
             session="page",
         )
 
-    def login(self, session: UserSession, host: PoliteHost) -> Request:
+    def login(self, session: "UserSession", host: PoliteHost) -> Request:
         return session.request(host.trusted, host.private)
 
     def robots(self, url: str, host: PoliteHost) -> Request:

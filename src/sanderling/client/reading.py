@@ -9,7 +9,6 @@ from xxhash import xxh3_128_digest
 from sanderling.client.archive import Archive
 from sanderling.client.arrival import PERMANENT, REDIRECTS, Arrival, ParsedVisit, arrival_of, is_success, is_temporary
 from sanderling.client.contents import CHOKED, ContentReader, Detector, Read
-from sanderling.client.cutting import completes
 from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.keeping import body_filter
@@ -155,7 +154,7 @@ class Reader:
             failed_extractors=failed,
             forms=list(read.forms),
             words=self._contents.vocabulary(read.words),
-            completes=bool(task.digest) and rendered is None and completes(body, task.digest),
+            completes=bool(task.digest) and rendered is None and _completes(body, task.digest),
         )
         if rendered is None:
             exchange = exchange_of(fetch, headers, body, mime)
@@ -206,6 +205,13 @@ def _to_extract(arrival: Arrival, read: Read) -> "ReadPage":
         url=arrival.fetch.task.url, status=arrival.fetch.response.status, headers=named, mime=arrival.mime,
         language=read.language, title=read.title, text=read.words or "", tree=read.tree, body=arrival.body,
     )  # fmt: skip
+
+
+def _completes(body: bytes, digest: bytes) -> bool:
+    """Whether a page that is visited again is one that was cut short before."""
+    from sanderling.client.cutting import completes
+
+    return completes(body, digest)
 
 
 def _condensed(opened: ParsedVisit) -> bytes:

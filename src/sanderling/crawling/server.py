@@ -5,6 +5,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from sanderling import clock
 from sanderling.crawling import beginning, extractors, inbox
@@ -15,7 +16,6 @@ from sanderling.crawling.control import Control
 from sanderling.crawling.crews import on_cluster, on_this_machine
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.opening import new_archives, open_crawl
-from sanderling.crawling.report_watch import ReportWatch
 from sanderling.crawling.sizing import Sizing
 from sanderling.crawling.status import CrawlProgress, CrawlStatus, OnProgress, first_disappointments
 from sanderling.crawling.store_absence import StoreAbsence
@@ -39,6 +39,9 @@ from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
 from sanderling.topics.model import Topic
 from sanderling.urls import identity, origin
+
+if TYPE_CHECKING:  # loaded only by a refresh
+    from sanderling.crawling.report_watch import ReportWatch
 
 _log = logging.getLogger("sanderling")
 
@@ -338,10 +341,14 @@ class CrawlServer:
         return self._stopping or self._asked_to_stop()
 
 
-def _report_watch(folder: Folder, settings: Settings, store: Store, refresher: Refresher | None) -> ReportWatch | None:
+def _report_watch(
+    folder: Folder, settings: Settings, store: Store, refresher: Refresher | None
+) -> "ReportWatch | None":
     """Reads what sites announce, beside a refresh."""
     if refresher is None or not settings.reports:
         return None
+    from sanderling.crawling.report_watch import ReportWatch
+
     homes = (store.host(identity(origin(seed))) for seed in store.seeds())
     watch = ReportWatch(folder, settings, [home for home in homes if home is not None], refresher.forever)
     refresher.waits = lambda: watch.reading

@@ -20,8 +20,6 @@ from sanderling.client.fetcher import Fetcher
 from sanderling.client.line import ServerLine
 from sanderling.client.loop import Loop
 from sanderling.client.reading import Extract, Mark, Reader
-from sanderling.client.session_fetcher import SessionFetcher
-from sanderling.client.sessions import sessions_of
 from sanderling.client.socket_line import SocketLine
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM
@@ -34,6 +32,7 @@ if TYPE_CHECKING:
     from sanderling.browser.fetcher import RenderingFetcher
     from sanderling.change.pixels import Decoder
     from sanderling.client.cutting import Cutter
+    from sanderling.client.sessions import Sessions
     from sanderling.topics.judging import Judge
 
 
@@ -80,13 +79,23 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
-        judge, sessions = topic_judge(welcome.topic), sessions_of(settings)
-        curl: Fetcher = CurlFetcher(settings, loop, cutter_for(settings, judge, mark))
-        curl = SessionFetcher(curl, sessions) if sessions else curl
+        judge = topic_judge(welcome.topic)
+        curl, sessions = logged_in(settings, CurlFetcher(settings, loop, cutter_for(settings, judge, mark)))
         renderer = renderer_for(settings, folder, loop, curl, archive)
         reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder), judge)
         with closing(renderer or curl) as fetcher:
             Crawler(name, settings, line, loop, fetcher, reader, archive, renderer, sessions).run()
+
+
+def logged_in(settings: Settings, fetcher: Fetcher) -> "tuple[Fetcher, Sessions]":
+    """A fetcher with the sessions of the user, if there are any."""
+    if not settings.login:
+        return fetcher, {}
+    from sanderling.client.session_fetcher import SessionFetcher
+    from sanderling.client.sessions import sessions_of
+
+    sessions = sessions_of(settings)
+    return SessionFetcher(fetcher, sessions), sessions
 
 
 def renderer_for(

@@ -12,8 +12,6 @@ from sanderling.processes import entry_points
 from sanderling.processes.child import Child
 from sanderling.repository.folder import Folder
 from sanderling.settings import Settings
-from sanderling.telling import record
-from sanderling.telling.secret import secret_of
 
 RESTART_SECONDS = 10.0  # before a messenger that died is replaced
 
@@ -27,9 +25,8 @@ class Messenger:
         self._command = entry_points.command("deliver", folder.path)
         self._child: Child | None = None
         self._not_before = 0.0
-        for webhook in settings.webhook:
-            secret_of(webhook, folder.path)
-            record.enrol(folder.webhooks, webhook.url, newest)
+        if settings.webhook:
+            _enrol(settings, folder, newest)
 
     def start(self) -> None:
         if self._settings.webhook:
@@ -58,3 +55,12 @@ class Messenger:
         notices = child.told()
         child.close()
         return notices
+
+
+def _enrol(settings: Settings, folder: Folder, newest: int) -> None:
+    from sanderling.telling import record  # late: most crawls have no webhooks, and start faster
+    from sanderling.telling.secret import secret_of
+
+    for webhook in settings.webhook:
+        secret_of(webhook, folder.path)
+        record.enrol(folder.webhooks, webhook.url, newest)
