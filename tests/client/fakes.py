@@ -31,6 +31,9 @@ class FakeFetcher:
         os.eventfd_write(self._descriptor, 1)
         return response
 
+    def expect(self, origin: str) -> None:
+        pass
+
     def finished(self) -> list[Response]:
         over, self._over = self._over, []
         return over
@@ -58,6 +61,9 @@ class ChoosingFetcher:
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
         return (self._second if self._chosen(request) else self._first).start(request, may_connect)
+
+    def expect(self, origin: str) -> None:
+        pass
 
     def finished(self) -> list[Response]:
         return self._first.finished() + self._second.finished()

@@ -115,7 +115,10 @@ def test_events_of_a_running_crawl(server: Served, web: ServedWeb) -> None:
             if seen.get("live", {}).get("clients") and "change" in seen:
                 break
     assert seen["change"]["kinds"] == ["new"]
-    assert 'sanderling_running{crawl="watched"} 1\n' in server.http.get("/metrics").text
+    measured = server.http.get("/metrics").text
+    assert 'sanderling_running{crawl="watched"} 1\n' in measured
+    assert 'sanderling_lookup_seconds_total{crawl="watched"} ' in measured
+    assert 'sanderling_fetch_seconds_total{crawl="watched"} ' in measured
     assert server.http.post("/api/v1/crawls/watched/stop").is_success
 
 

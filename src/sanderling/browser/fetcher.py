@@ -61,6 +61,9 @@ class RenderingFetcher:
         self._requests[response] = request
         return response
 
+    def expect(self, origin: str) -> None:
+        self._fetcher.expect(origin)
+
     def finished(self) -> list[Response]:
         responses = self._fetcher.finished()
         for response in responses if self._engine is None else self._engine[0].take(responses):

@@ -12,7 +12,7 @@ from sanderling.cli.output import write_json
 from sanderling.crawling import remote
 from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
-from sanderling.model import Action, ClientState, Command, Live, MachineState
+from sanderling.model import Action, ClientState, Command, Live, MachineState, name_share
 from sanderling.presenting.screen import duration, harmless, harmless_json, many, size
 from sanderling.repository.folder import Folder
 from sanderling.settings import DECLARED
@@ -126,6 +126,7 @@ def _said(live: Live) -> str:
         ("queued", f"{live.waiting:,}" + (f" in lists of {live.lists}" if live.lists else "")),
         ("leased", f"{live.leased:,} to {many(len(live.clients), 'client')}"),
         ("hosts", f"{live.hosts:,} with work"),
+        ("names", f"{name_share(live):.1%} of the time of requests is spent on looking up names"),
         *([("wanted", live.wanted)] if live.wanted else []),
         *(("machine", _machine(each)) for each in live.machines),
         *(("client", _client(each)) for each in live.clients),

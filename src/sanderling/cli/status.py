@@ -1,6 +1,7 @@
 """`sanderling status`: how far a crawl is."""
 
 import argparse
+import contextlib
 import sys
 
 import msgspec
@@ -8,6 +9,9 @@ import msgspec
 from sanderling.cli import hosts
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
+from sanderling.crawling import remote
+from sanderling.errors import RunFailed
+from sanderling.model import name_share
 from sanderling.presenting.screen import say, size
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.opening import reading
@@ -53,6 +57,10 @@ def run(options: argparse.Namespace) -> int:
         ("  excluded", f"{counts.excluded:,}"),
         ("  held back", f"{counts.held:,}"),
     ]
+    if running:
+        with contextlib.suppress(remote.NotRunning, RunFailed):
+            live = remote.look(options.dir, patience=1.0)
+            rows.append(("names", f"{name_share(live):.1%} of the time of requests is spent on looking up names"))
     sys.stdout.write("".join(f"{name:14}{value}\n" for name, value in rows))
     if behind:
         say(f"{behind} `sanderling topic {options.dir} --judge` judges all again")

@@ -128,6 +128,7 @@ class Crawler:
             if self._learner is not None:
                 self._learner.hear_of(part.origin, part.rendering)
             host.queue.extend(part.tasks)
+            self._fetcher.expect(part.origin)
             self._schedule.add(host, now)
 
     def _give_back(self) -> None:

@@ -5,7 +5,7 @@ import time
 import zlib
 from collections import deque
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import pycurl
@@ -13,7 +13,7 @@ import pycurl
 from sanderling.client.body_memory import BodyMemory
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, READABLE, WRITE, Loop
-from sanderling.client.proxied_names import ProxiedNames, looks_up
+from sanderling.client.names import Names, looks_up
 from sanderling.model.reasons import code_of, reason
 from sanderling.network import agent, certificates, is_public
 from sanderling.settings import Settings
@@ -73,6 +73,10 @@ _PLAIN = {
 }
 
 
+# libcurl keeps what it is told for so long, in seconds, and is told again before that.
+_CACHED, TOLD_AGAIN = 600, 500.0
+_NOTHING: tuple[float, list[str]] = (0.0, [])
+
 IsFirst = Callable[[pycurl.Curl], bool]
 
 
@@ -93,6 +97,7 @@ class Handle:
         "memory",
         "plain",
         "request",
+        "resolves",
         "response",
         "sent",
         "special",
@@ -114,6 +119,7 @@ class Handle:
         self._cutter = cutter
         self.lines: list[bytes] = []
         self.plain = False  # asks for no encoding
+        self.resolves = False  # tells libcurl about an address
         self.special = False  # has other headers or another method than most
 
     def begin(self, request: Request, may_connect: MayConnect | None) -> Response:
@@ -208,6 +214,18 @@ def may_be_reached(request: Request, address: str) -> bool:
     return is_public(address) or address.partition("%")[0] in request.private
 
 
+@lru_cache(20_000)
+def _name_of(origin: str) -> str:
+    """The name of a host; empty if it is an address."""
+    where = origin.partition("://")[2]
+    name = where.partition(":")[0]
+    return "" if where.startswith("[") or name.replace(".", "").isdigit() else name
+
+
+def _listed(addresses: list[str]) -> str:
+    return ",".join(f"[{each}]" if ":" in each else each for each in addresses)
+
+
 class CurlFetcher:
     """A `Fetcher` for HTTP, FTP and Gopher."""
 
@@ -234,7 +252,9 @@ class CurlFetcher:
         self._unresolved: set[str] = set()
         self._idle: dict[bool, list[Handle]] = {False: [], True: []}  # by whether they have the cookies of the crawl
         self._active: dict[pycurl.Curl, Handle] = {}
-        self._names = ProxiedNames(loop) if looks_up(settings) else None
+        self._waits_for_names = looks_up(settings)
+        self._names = Names(loop) if self._waits_for_names or not settings.proxy else None
+        self._told: dict[str, tuple[float, list[str]]] = {}  # which addresses libcurl was told, and when
         self._refused: list[Response] = []
         self._memory = BodyMemory(settings.body_memory, settings.max_body, settings.connections)
         self._waiting: deque[Handle] = deque()
@@ -252,22 +272,49 @@ class CurlFetcher:
         if (plain := bool(self._plain) and origin(request.url) in self._plain) != handle.plain:
             handle.plain = plain
             _take_encodings(curl, not plain)
-        if self._unresolved:
-            self._resolve_anew(handle)
-        if self._names is not None:
+        self._tell_addresses(handle)
+        if self._waits_for_names and self._names is not None:
             self._names.ask(hostname(request.url), partial(self._judge, handle))
         else:
             self._send(handle)
         return response
 
-    def _resolve_anew(self, handle: Handle) -> None:
+    def expect(self, origin: str) -> None:
+        if self._names is not None and (name := _name_of(origin)):
+            self._names.expect(name)
+
+    def _tell_addresses(self, handle: Handle) -> None:
+        """Tells libcurl what was looked up ahead, and what to forget."""
+        lines = self._resolve_anew(handle) if self._unresolved else []
+        if self._names is not None and not self._waits_for_names:
+            lines += self._looked_up(origin(handle.request.url), self._names)
+        if lines:
+            handle.curl.setopt(pycurl.RESOLVE, lines)
+        elif handle.resolves:
+            handle.curl.unsetopt(pycurl.RESOLVE)
+        handle.resolves = bool(lines)
+
+    def _looked_up(self, home: str, names: Names) -> list[str]:
+        name = _name_of(home)
+        if not name:
+            return []
+        where, now = _name_and_port(home), time.monotonic()
+        known, (when, before) = names.known(name), self._told.get(where, _NOTHING)
+        if known and (known is not before or now - when > TOLD_AGAIN):
+            self._told[where] = now, known
+            return [f"+{where}:{_listed(known)}"]
+        if known is None:
+            names.expect(name)
+            return [f"-{where}"] if self._told.pop(where, None) else []
+        return []
+
+    def _resolve_anew(self, handle: Handle) -> list[str]:
         """Has libcurl forget that a name was not found: the host of a request, or the proxy."""
         home, proxy = origin(handle.request.url), self._settings.proxy or ""
         again = [f"-{_name_and_port(home)}"] if home in self._unresolved else []
         again += [f"-{_name_and_port(proxy, _PROXY_PORTS)}"] if proxy in self._unresolved else []
         self._unresolved -= {home, proxy}
-        if again:
-            handle.curl.setopt(pycurl.RESOLVE, again)
+        return again
 
     def _not_found(self, home: str) -> None:
         if len(self._unresolved) >= _MOST_UNRESOLVED:
@@ -301,8 +348,7 @@ class CurlFetcher:
                 return
         if addresses and (self._settings.proxy or "").startswith("socks5:"):
             # The proxy is told this address, and no other one.
-            listed = ",".join(f"[{each}]" if ":" in each else each for each in addresses)
-            handle.curl.setopt(pycurl.RESOLVE, [f"+{_name_and_port(origin(request.url))}:{listed}"])
+            handle.curl.setopt(pycurl.RESOLVE, [f"+{_name_and_port(origin(request.url))}:{_listed(addresses)}"])
         self._send(handle)
 
     def finished(self) -> list[Response]:
@@ -461,7 +507,7 @@ class CurlFetcher:
         set_(pycurl.TIMEOUT_MS, min(int(settings.fetch_timeout * 1000), _LONGEST))
         set_(pycurl.LOW_SPEED_LIMIT, _LOW_SPEED)
         set_(pycurl.LOW_SPEED_TIME, max(1, min(int(settings.low_speed_time), _LONGEST)))
-        set_(pycurl.DNS_CACHE_TIMEOUT, 600)
+        set_(pycurl.DNS_CACHE_TIMEOUT, _CACHED)
         set_(pycurl.CAINFO, certificates())
         if cookies or not settings.cookies:  # what is shared contains the cookies of the crawl
             set_(pycurl.SHARE, self._share)

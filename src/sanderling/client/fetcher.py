@@ -116,6 +116,9 @@ class Fetcher(Protocol):
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
         """Sends a request that is not `refused`. `finished` returns the response when it is complete."""
 
+    def expect(self, origin: str) -> None:
+        """Requests to a host will come soon."""
+
     def finished(self) -> list[Response]:
         """The responses that were completed since the last call, failed ones included."""
 

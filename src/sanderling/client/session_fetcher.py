@@ -26,6 +26,9 @@ class SessionFetcher:
         self._asked[response] = session, request
         return response
 
+    def expect(self, origin: str) -> None:
+        self._fetcher.expect(origin)
+
     def finished(self) -> list[Response]:
         over = self._fetcher.finished()
         for response in over:

@@ -243,6 +243,7 @@ class CrawlServer:
         if bytes_left and self._limits.bytes_left == 0:
             self._clients.recall()
         self._throughput.note(visits)
+        self._throughput.time(report.looked_up, report.fetched)
         if self.settings.extractors:
             for notice in self._extractor_failures.new((url, visit.failed_extractors) for url, visit in visits):
                 self._notify(notice)

@@ -95,6 +95,7 @@ class CrawlStatus:
             lists=self._frontier.list_lengths(), pages_per_second=pages, visits_per_second=visits,
             bytes_per_second=size, clients=self._clients.states(), active=self._allocator.active(ACTIVE_HOSTS),
             mishaps=self._throughput.mishaps, away=progress.away, rejudging=self._frontier.rejudging,
+            looked_up=self._throughput.looked_up, fetched=self._throughput.fetched,
             machines=self._clients.machines, wanted=self._clients.wanted_because,
         )  # fmt: skip
 

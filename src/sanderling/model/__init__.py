@@ -4,7 +4,17 @@ A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Re
 one `Commit`, and the store writes it in one transaction.
 """
 
-from sanderling.model.live import ClientState, Counts, HostState, Live, LiveAnswer, MachineState, Mishap, VisitReply
+from sanderling.model.live import (
+    ClientState,
+    Counts,
+    HostState,
+    Live,
+    LiveAnswer,
+    MachineState,
+    Mishap,
+    VisitReply,
+    name_share,
+)
 from sanderling.model.messages import (
     LARGEST_SCREENSHOT,
     PROTOCOL,
@@ -117,4 +127,5 @@ __all__ = [
     "Visit",
     "VisitReply",
     "Welcome",
+    "name_share",
 ]

@@ -117,7 +117,14 @@ class Live(Struct, frozen=True, kw_only=True):
     away: bool = False  # the network is away
     machines: list[MachineState] = []  # of the cluster, if there is one
     wanted: str = ""  # how many clients are wanted, and why, if that follows from the work
+    looked_up: float = 0.0  # seconds that requests waited for the addresses of names, in all
+    fetched: float = 0.0  # seconds that requests took, in all
     rejudging: bool = False  # a changed scope is being applied to known URLs
+
+
+def name_share(live: Live) -> float:
+    """The share of the time of requests that went into looking up names."""
+    return live.looked_up / live.fetched if live.fetched else 0.0
 
 
 class VisitReply(Struct, frozen=True):

@@ -19,12 +19,17 @@ class Throughput:
     def __init__(self) -> None:
         self._samples: deque[tuple[float, int, int, int]] = deque()
         self._mishaps: deque[Mishap] = deque(maxlen=MISHAPS)
+        self.looked_up = self.fetched = 0.0  # seconds of all requests: until an address was known, and in all
 
     def sample(self, counts: Counts, now: float) -> None:
         """To be called a few times a second."""
         self._samples.append((now, counts.pages, counts.visits, counts.bytes))
         while self._samples[0][0] < now - WINDOW:
             self._samples.popleft()
+
+    def time(self, looked_up: float, fetched: float) -> None:
+        self.looked_up += looked_up
+        self.fetched += fetched
 
     def note(self, visits: list[tuple[str, Visit]]) -> None:
         failed = ((url, visit) for url, visit in visits if visit.outcome in _MISHAPS)

@@ -62,6 +62,8 @@ def _samples(crawl: str, counts: Counts, running: bool, live: Live | None) -> It
             yield "sanderling_machine_up_bytes_total", "counter", "all that a machine sent", here, machine.up
             yield "sanderling_machine_down_bytes_total", "counter", "all that was sent to a machine", here, machine.down
         yield "sanderling_clients_replaced_total", "counter", "client processes that died", of, live.replaced
+        yield "sanderling_lookup_seconds_total", "counter", "waits for addresses of names", of, live.looked_up
+        yield "sanderling_fetch_seconds_total", "counter", "time of all requests together", of, live.fetched
         yield "sanderling_hosts", "gauge", "hosts with waiting URLs", of, live.hosts
         yield "sanderling_pages_per_second", "gauge", "over the last ten seconds", of, live.pages_per_second
         for number, length in enumerate(live.lists or (), 1):
