@@ -97,6 +97,8 @@ def assemble(
     hints = EventHints()
     next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, hints, again)
     forms = _forms(store, settings, seeds)
+    if forms is not None:
+        gate.is_record = forms.leads_to
     frontier = Frontier(
         store=store, ledger=ledger, seeds=seeds, admission=admission, allocator=allocator, gate=gate, network=network,
         outages=outages, ordering=ordering, backlog=backlog, queued=queued, next_tasks=next_tasks, limits=limits, due_times=due_times,

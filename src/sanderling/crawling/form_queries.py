@@ -278,6 +278,10 @@ class FormQueries:
         self._plan(work, (), idle=True)
         return work
 
+    def leads_to(self, id: int) -> bool:
+        """Whether an answer led to a URL."""
+        return id in self._found
+
     def keep(self, changes: FormChanges) -> None:
         """Writes what no report brings with it."""
         if changes.records or changes.submissions or changes.learned:

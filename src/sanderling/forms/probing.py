@@ -20,6 +20,9 @@ NONSENSE = "qxzvkjwpfhgt"
 # A form is closed after so many queries in a row without anything new; sooner if nearly all seems to be found, or if all
 # was listed without a query, or if nothing was found ever.
 DULL, DULL_FOUND, DULL_LISTED, DULL_EMPTY = 10, 4, 3, 8
+# And when complete answers in a row have shown so many records, and one for every SURE_SHARE that were found, of which
+# not one was new: with 30, more than a tenth is missing in one case of 20.
+DULL_SURE, SURE, SURE_SHARE = 3, 30, 20
 NEARLY_ALL = 0.98
 # And as soon as its first answers are all errors.
 BROKEN = 3
@@ -50,6 +53,7 @@ class LearnedForm(msgspec.Struct):
     today: int = 0  # queries of that day
     probes: int = 0
     run: int = 0  # queries without anything new, in a row
+    again: int = 0  # records that complete answers of these have shown
     errors: int = 0
     answers: int = 0
     listed: bool = False  # the answer without any words was read to its end
@@ -123,8 +127,11 @@ class Prober:
         expected = float(size.estimate) if size is not None else 3.0 * len(self.records) + 100
         shown = self._pages * (self.learned.per_page or PER_PAGE)
         word = self.learned.vocabulary.best(used, expected, shown, self.learned.per_page or PER_PAGE)
-        if not self.records and len(self.tried) % 2:
-            word = next((each for each in COMMON if each not in used), word)
+        if not self.records:
+            left = [each for each in COMMON if each not in used]
+            said = [each for each in left if each in self.learned.vocabulary.other]  # the language of the site
+            if len(self.tried) % 2 == (not said):
+                word = next(iter(said or left), word)
         if not word:
             around = words_in(f"{self.form.label} {' '.join(field.label for field in self.form.fields)}")
             word = next((each for each in (*around, *COMMON) if len(each) > 2 and each not in used), "")
@@ -205,6 +212,7 @@ class Prober:
             learned.run = 0 if new else learned.run + 1
         elif new:
             learned.run = 0
+        learned.again = learned.again if learned.run else 0
         if not submission.is_query:
             found, shown = learned.behind
             learned.behind = (LATE * found + new, LATE * shown + results)
@@ -237,8 +245,16 @@ class Prober:
 
     def ended(self, submission: Submission) -> None:
         """The pages of a query's results were read to the end. One page alone may be the best of many."""
+        learned = self.learned
         if submission.purpose == "default" and submission.page > 1:
-            self.learned.listed = True
+            learned.listed = True
+        shown, again, known, complete = learned.captures.get(submission.number, (0, 0, 0, False))
+        # Many engines show no more than so many results of any query; then their pagers end there.
+        complete = complete or shown < max((each[0] for each in learned.captures.values()), default=0)
+        if shown:
+            learned.captures[submission.number] = shown, again, known, complete
+        if complete and shown == again and learned.run:
+            learned.again += shown
 
     def worth_turning(self, submission: Submission, results: int) -> bool:
         """Whether the next page of an answer is worth a request."""
@@ -277,6 +293,8 @@ class Prober:
             return DULL_LISTED
         if not self.records:
             return DULL_EMPTY
+        if self.learned.again >= SURE + len(self.records) // SURE_SHARE:
+            return DULL_SURE
         size = self.size()
         return DULL_FOUND if size is not None and len(self.records) >= NEARLY_ALL * size.estimate else DULL
 
@@ -294,8 +312,8 @@ class Prober:
 
     @property
     def wasted(self) -> int:
-        """Queries that brought nothing new, beside the one for nonsense."""
-        answered = (new for key, new in self.tried.items() if not any(value == NONSENSE for _, value in key))
+        """Queries that brought nothing new, beside those with nonsense and with nothing, by which a form is probed."""
+        answered = (new for key, new in self.tried.items() if key and not any(value == NONSENSE for _, value in key))
         return sum(not new for new in answered)
 
     def size(self) -> Size | None:

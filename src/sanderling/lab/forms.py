@@ -154,13 +154,16 @@ def ours(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
             kept = prober.answered(sent, shown, like, ())
             for each in set(prober.records) - before:
                 prober.learned.vocabulary.add_record(engine.records[each], number)
-            if page * setting.per_page >= len(hits) or not prober.worth_turning(kept, len(shown)):
+            if page * setting.per_page >= len(hits):
+                prober.ended(kept)
+                break
+            if not prober.worth_turning(kept, len(shown)):
                 break
             page += 1
         if purpose not in ("nonsense", "default"):  # two queries that every form gets
             course.reached.append(len(prober.records))
             course.requests.append(requests)
-    return course._replace(wasted=prober.wasted - 1)
+    return course._replace(wasted=prober.wasted)
 
 
 STRATEGIES: dict[str, Callable[[DatabaseForm, HiddenDatabase, int], Course]] = {
