@@ -239,7 +239,9 @@ def test_answers_that_echo_or_repeat_themselves_end_a_form(tmp_path: Path, sande
 def test_records_that_differ_in_a_number_only_are_all_read(tmp_path: Path, sanderling: Run) -> None:
     """Elsewhere such pages are held back as repetitions. Records that are equal still are."""
     boat = "offer {} of a small boat in the harbour of the town costs {} euros a day and is there since {}"
-    records = [boat.format(number, number * 7 % 90 + 10, 1900 + number) for number in range(40)] + ["the same town"] * 40
+    records = [boat.format(number, number * 7 % 90 + 10, 1900 + number) for number in range(40)] + [
+        "the same town"
+    ] * 40
     with HiddenWeb(records) as web:
         sanderling("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search", "--clients", "1")
         read = {int(path[3:]) for _, path, _ in web.asked if path.startswith("/r/")}
