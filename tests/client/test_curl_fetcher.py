@@ -1,7 +1,10 @@
 """Requests through libcurl, whose handles are used again and again."""
 
+import warnings
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler
+
+import pytest
 
 from sanderling.client.curl_fetcher import CurlFetcher
 from sanderling.client.fetcher import Request, Response
@@ -91,3 +94,17 @@ def test_a_connection_that_is_not_allowed_now_sends_nothing() -> None:
         assert until(lambda: loop.wait(0.1) or fetcher.finished()) == [response]
         assert (asked, server.asked) == (["127.0.0.1"], [])
         assert response.error and not response.hopeless
+
+
+def test_sockets_that_are_checked_are_not_left_open(recwarn: pytest.WarningsRecorder) -> None:
+    """libcurl takes a duplicate of the socket that we open for it."""
+    with (
+        PageServer({"/": b"here"}) as server,
+        closing(Loop()) as loop,
+        closing(CurlFetcher(Settings(), loop)) as fetcher,
+    ):
+        request = Request(server.origin + "/", True, 1000, private=("127.0.0.1",))
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            assert answer(fetcher, loop, request).body == b"here"
+    assert [str(each.message) for each in recwarn if each.category is ResourceWarning] == []

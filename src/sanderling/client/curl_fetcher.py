@@ -15,7 +15,7 @@ from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, READABLE, WRITE, Loop
 from sanderling.client.names import Names, looks_up
 from sanderling.model.reasons import code_of, reason
-from sanderling.network import agent, certificates, is_public
+from sanderling.network import OpenedSocket, agent, certificates, is_public
 from sanderling.settings import Settings
 from sanderling.urls import hostname, origin
 
@@ -206,7 +206,7 @@ class Handle:
             return int(pycurl.SOCKET_BAD)
         if self.may_connect is not None and not self.may_connect(where[0]):
             return int(pycurl.SOCKET_BAD)
-        return socket.socket(family, kind, protocol)
+        return OpenedSocket(family, kind, protocol)
 
 
 def may_be_reached(request: Request, address: str) -> bool:

@@ -61,6 +61,13 @@ def is_public(text: str) -> bool:
     return not any(address in block for block in _SPECIAL)
 
 
+class OpenedSocket(socket.socket):
+    """A socket for libcurl, which takes a duplicate of it. The original is closed as soon as it is dropped."""
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def addresses_of(name: str) -> list[str]:
     """The addresses of a host name, as this machine resolves it; none if it cannot. May take seconds."""
     if name == "localhost" or name.endswith(".localhost"):  # libcurl asks nobody for these

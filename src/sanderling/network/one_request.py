@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import pycurl
 
-from sanderling.network import certificates, is_public, names_private
+from sanderling.network import OpenedSocket, certificates, is_public, names_private
 from sanderling.urls import hostname
 
 CONNECT_SECONDS = 10
@@ -84,7 +84,7 @@ class _Exchange:
         if not is_public(where[0]):
             self.refused = f"leads to the private address {where[0]}"
             return int(pycurl.SOCKET_BAD)
-        return socket.socket(family, kind, protocol)
+        return OpenedSocket(family, kind, protocol)
 
     def header(self, line: bytes) -> None:
         name, _, value = line.decode("latin-1").partition(":")
