@@ -3,6 +3,9 @@
 Machine 1 has the server and the head of the cluster, machines 2 and 3 run clients. They speak TLS with a token. In the
 middle of the crawl the line to machine 3 is cut. Where namespaces are not permitted, the machines are nodes on loopback,
 and machine 3 is killed instead. Everything is torn down at the end.
+
+With `--levels`, machines 2 and 3 are one region, and one of them is a relay. In the middle of the crawl the line of
+machine 1 is cut, in both directions, for a minute. The others still reach the web and each other.
 """
 
 from __future__ import annotations
@@ -23,11 +26,12 @@ from typing import IO
 from sanderling.processes.entry_points import command
 
 PAGES = 2500
+OUTAGE = 60.0  # seconds
 _NET = "10.78.0"
 _WEB = """
 import sys
 from sanderling.testing import SyntheticWeb
-with SyntheticWeb(hosts=1, pages={pages}, seed=3, latency=0.01).serve(address="{address}") as site:
+with SyntheticWeb(hosts=1, pages={pages}, seed=3, latency={latency}).serve(address="{address}") as site:
     print(site.url, flush=True)
     sys.stdin.read()
     print(sum(site.requests.values()), max(site.requests.values()), flush=True)
@@ -45,7 +49,7 @@ class Machines:
         undo.callback(_may, "ip", "netns", "del", f"{self._prefix}0")
         self._ip("0", "link", "add", "name", "switch0", "type", "bridge")
         self._ip("0", "link", "set", "dev", "switch0", "up")
-        for number in ("1", "2", "3"):
+        for number in ("1", "2", "3", "4"):  # the web is on the last
             _must("ip", "netns", "add", self._prefix + number)
             undo.callback(_may, "ip", "netns", "del", self._prefix + number)
             _must("ip", "link", "add", "name", "wan0", "netns", self._prefix + number, "type", "veth", "peer", "name", f"to{number}", "netns", f"{self._prefix}0")  # fmt: skip
@@ -64,6 +68,9 @@ class Machines:
     def cut(self, number: int) -> None:
         self._ip("0", "link", "set", f"to{number}", "down")
 
+    def mend(self, number: int) -> None:
+        self._ip("0", "link", "set", f"to{number}", "up")
+
     def _ip(self, number: str, *arguments: str) -> None:
         _must("ip", "-n", self._prefix + number, *arguments)
 
@@ -78,7 +85,7 @@ def _must(*arguments: str) -> None:
     subprocess.run(arguments, check=True)
 
 
-def main() -> int:
+def main(levels: bool) -> int:
     with contextlib.ExitStack() as undo:
         place = Path(undo.enter_context(tempfile.TemporaryDirectory()))
         machines = Machines(undo)
@@ -94,28 +101,40 @@ def main() -> int:
 
         print("three machines as network namespaces" if machines.apart else "three machines as nodes on loopback")
         web = subprocess.Popen(
-            [*machines.inside(1), *command("command")[:1], "-c", _WEB.format(pages=PAGES, address=machines.address(1))],
+            [*machines.inside(4), *command("command")[:1], "-c", _WEB.format(pages=PAGES, address=machines.address(4), latency=0.2 if levels else 0.01)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
         undo.callback(_end, web)
         url = _line(web.stdout)
         if machines.apart:
             print(_whole(run(1, "cluster", "init")))
-        start = ("--own", machines.address(1), "--port", 6390, "--weight", 0, "--name", "machine-1")
+        outage = ("--outage", "5m") if levels else ()
+        start = ("--own", machines.address(1), "--port", 6390, "--weight", 0, "--name", "machine-1", *outage)
         print(_line(run(1, "cluster", "start", *start).stdout))
         nodes = {}
         for number in (2, 3):
             shutil.copytree(place / "cluster-1", place / f"cluster-{number}")
             head = f"{machines.address(1)}:6390"
-            name = ("--own", machines.address(number), "--name", f"machine-{number}", "--weight", 2)
-            nodes[number] = run(number, "cluster", "join", head, *name)
+            name = ("--own", machines.address(number), "--name", f"machine-{number}", "--weight", 2, *outage)
+            region = ("--region", "north") if levels else ()
+            nodes[number] = run(number, "cluster", "join", head, *name, *region)
             print(_line(nodes[number].stdout))
         folder = place / "crawl"
         fast = ("--per-host", 8, "--delay", 0, "--clients", 4, "--cluster-patience", "10s", "--cluster-compress")
-        crawl = run(1, "crawl", url, "-d", folder, "--cluster", "auto", *fast)
+        tree = ("--levels", 2, "--relay-alone", "2m") if levels else ()
+        crawl = run(1, "crawl", url, "-d", folder, "--cluster", "auto", *fast, *tree)
         _wait(lambda: _pages(run, folder) > PAGES // 5)
         print(_whole(run(1, "control", folder)))
-        if machines.apart:
+        if machines.apart and levels:
+            print(f"the line of machine-1 is cut for {OUTAGE:.0f} seconds", flush=True)
+            machines.cut(1)
+            time.sleep(OUTAGE)
+            print(_whole(run(1, "control", folder)))
+            machines.mend(1)
+            print("the line is back", flush=True)
+            time.sleep(5)
+            print(_whole(run(1, "control", folder)))
+        elif machines.apart:
             print("the line to machine-3 is cut")
             machines.cut(3)
         else:
@@ -164,4 +183,4 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--levels" in sys.argv[1:]))

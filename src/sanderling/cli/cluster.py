@@ -8,9 +8,10 @@ import sys
 
 from sanderling.cluster.credentials import Credentials, Revoked, is_loopback
 from sanderling.cluster.engine import require_answer
-from sanderling.cluster.node import DEFAULT_PORT
+from sanderling.cluster.node import DEFAULT_PORT, OUTAGE
 from sanderling.cluster.node import run as run_node
 from sanderling.errors import UsageError
+from sanderling.settings import seconds
 
 _REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
 
@@ -57,6 +58,7 @@ def _add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="", help="a lasting name of this machine (default: its address)")
     parser.add_argument("--weight", type=int, metavar="N", help="how many clients it takes (default: one per core)")
     parser.add_argument("--region", default="", metavar="NAME", help="where it is, such as europe.paris; see --levels of `sanderling crawl`")  # fmt: skip
+    parser.add_argument("--outage", default=OUTAGE, metavar="DURATION", help="how long a machine may be out of reach and stay in the cluster (default: 10s)")  # fmt: skip
 
 
 def _region(text: str) -> str:
@@ -86,7 +88,7 @@ def _start(options: argparse.Namespace) -> int:
     return run_node(
         credentials, head=True, address=address, own=own, name=options.name, weight=options.weight,
         autoscaling=options.autoscaling_config,
-        region=_region(options.region),
+        region=_region(options.region), outage=seconds("--outage", options.outage),
         on_started=lambda: _started(credentials, address),
     )  # fmt: skip
 
@@ -111,7 +113,7 @@ def _join(options: argparse.Namespace) -> int:
     own = options.own or _own_towards(options.address)
     return run_node(
         credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
-        region=_region(options.region),
+        region=_region(options.region), outage=seconds("--outage", options.outage),
         on_started=lambda: _joined(credentials, options.address),
     )  # fmt: skip
 

@@ -14,33 +14,37 @@ from sanderling.errors import RunFailed, UsageError
 
 DEFAULT_PORT = 6380  # Ray's own is also that of Redis
 _STARTED = "Ray runtime started"
-# A node that is cut off is noticed after 11 s instead of a minute. Reports of a hundred pages, 60 KB and more, travel in
+# Reports of a hundred pages, 60 KB and more, travel in
 # the call itself: through the object store they cost five times as much.
 _TUNED = {
     "RAY_health_check_period_ms": "1000",
     "RAY_health_check_timeout_ms": "2000",
-    "RAY_health_check_failure_threshold": "3",
     "RAY_max_direct_call_object_size": "2000000",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
+# Ray notices a node that is cut off after about 10 s instead of a minute. When such a node can be reached again, Ray ends it,
+# so machines that shall survive an outage need a longer one.
+OUTAGE = 10.0
+_CHECK = 3.0  # seconds for a check of a node that does not answer
 # Sanderling keeps nothing in the object store.
 _OBJECT_STORE = 100 << 20
 
 
 def run(
     credentials: Credentials, *, head: bool, address: str, own: str, name: str, weight: int | None, region: str,
-    on_started: Callable[[], str], autoscaling: str = "",
+    on_started: Callable[[], str], autoscaling: str = "", outage: float = OUTAGE,
 ) -> int:  # fmt: skip
     """Runs until it is ended by a signal. `address` is that of the head, `own` is where others reach this machine.
 
     `on_started` returns what the user is told when the node runs. `autoscaling` is a cluster file of `ray up`.
+    A node that cannot be reached for longer than `outage` seconds is no longer part of the cluster.
     """
     loopback = is_loopback(own)
     if loopback != is_loopback(address):
         raise UsageError(f"{own} cannot be reached from {address}: name this machine's address with --own")
     if not loopback:
         credentials.make_own(own)
-    os.environ.update(_TUNED | credentials.environment(own))
+    os.environ.update(_TUNED | _patience(outage) | credentials.environment(own))
     try:
         import ray._private.services as services
         from ray.scripts.scripts import start
@@ -62,6 +66,12 @@ def run(
             said = str(error).strip().splitlines() or [output.last()]
             raise RunFailed(f"this machine could not become part of a cluster: {said[0]}") from None
     return 0
+
+
+def _patience(outage: float) -> dict[str, str]:
+    """What Ray is told. Both ends have to know: the head counts failed checks, and a node waits for its head."""
+    checks, wait = max(1, round(outage / _CHECK)), max(60, round(outage))
+    return {"RAY_health_check_failure_threshold": str(checks), "RAY_gcs_rpc_server_reconnect_timeout_s": str(wait)}
 
 
 def _arguments(head: bool, address: str, own: str, labels: dict[str, str], autoscaling: str) -> list[str]:

@@ -517,7 +517,7 @@ class Allocator:
     def _connections(self, site: QueuedHost, client: str) -> int:
         """How many a client may have now: one that has just been told of fewer may still be using what it had."""
         others = sum(max(granted) for name, granted in site.granted.items() if name != client)
-        return min(self._share(), self._per_host - others)
+        return min(self._share() * self._clients[client], self._per_host - others)
 
     def _room(self, site: QueuedHost, client: str) -> int:
         """How many tasks of a host may be leased in all: those at one address have one stock together."""
