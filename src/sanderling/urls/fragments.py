@@ -21,7 +21,7 @@ def fragment_of(url: str) -> str:
 
 def is_state(url: str) -> bool:
     """Whether a URL names a state that events lead to."""
-    return fragment_of(url).startswith(STATE)
+    return "#" in url and fragment_of(url).startswith(STATE)
 
 
 def is_route(fragment: str) -> bool:
