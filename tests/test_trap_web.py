@@ -1,12 +1,15 @@
 """Crawls of endless webs end, and finite webs are not mistaken for endless ones."""
 
+import subprocess
 from pathlib import Path
+from subprocess import DEVNULL
 
 import pytest
 
 from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
-from tests.conftest import FAST, Run
+from tests.conftest import FAST, Run, command, started, stored_urls
 from tests.servers import Answer, PageServer, links
+from tests.waiting import PATIENCE, until
 
 
 @pytest.mark.parametrize(
@@ -48,6 +51,22 @@ def test_a_small_trap_web_wastes_little(sanderling: Run, tmp_path: Path, manners
         assert ran.code == 0, ran.err
         assert len(site.found) >= 0.95 * len(site.real)
         assert site.wasted <= 160  # what five traps cost until they are known, whatever arrives first
+
+
+def test_a_crawl_that_is_killed_learns_nothing_twice(tmp_path: Path) -> None:
+    """What visits taught is committed with them. Undisturbed, about 120 trap pages are stored."""
+    flags = ("--scope", "domain", *FAST, "--no-index", "--render", "never")
+    with TrapWeb(pages=300).serve() as site:
+        for _ in range(4):
+            before = site.answered
+            with started(
+                "crawl", site.url, "-d", tmp_path / "c", "--proxy", site.proxy, *flags, stderr=DEVNULL
+            ) as crawl:
+                until(lambda before=before: site.answered >= before + 100 or crawl.poll() is not None)
+        done = command("crawl", "-d", tmp_path / "c")
+        assert subprocess.run(done, capture_output=True, timeout=PATIENCE).returncode == 0
+        assert len(site.found) >= 0.95 * len(site.real)
+    assert len(stored_urls(tmp_path / "c")) <= 300 + 190
 
 
 def test_a_site_with_thousands_of_pages_of_one_pattern_loses_none(sanderling: Run, tmp_path: Path) -> None:

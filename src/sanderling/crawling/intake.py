@@ -103,13 +103,14 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         self.ledger.sitemaps_read(visit for visit in visits if tasks[visit.id].kind != Kind.PAGE)
         self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in requeued)
         self.ledger.moved((each.was, State.QUEUED) for each in lessons.released)
+        kept, notes = self.gate.kept(lessons)
         self.store.commit(
             Commit(
                 report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,
-                [*noted, *lessons.hosts, *first.values()], report.warcs, self.ledger.counts, homes, changes,
+                [*noted, *kept, *first.values()], report.warcs, self.ledger.counts, homes, changes,
                 marked, noise,
                 aliases=aliases(lessons), dated=heeded.dated, off_topic=lessons.off_topic, beliefs=beliefs, trust=trust,
-                forms=asked.changes if asked is not None else None,
+                forms=asked.changes if asked is not None else None, notes=notes,
             )
         )  # fmt: skip
         self.backlog.add_urls([*urls, *requeued], first)

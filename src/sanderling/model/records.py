@@ -148,6 +148,7 @@ class Commit(Struct):
     beliefs: list[Belief] = []  # of the pages that were visited again
     trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
     forms: FormChanges | None = None  # what was learned about forms, and what is sent next
+    notes: dict[str, str] = {}  # by key
 
 
 class NoticeCommit(Struct, frozen=True):

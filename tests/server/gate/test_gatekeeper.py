@@ -21,6 +21,9 @@ class Table:
         self.rows: dict[int, tuple[int, int, str]] = {}
         self.claimed: list[tuple[int, int]] = []
 
+    def noted(self, key: str) -> str | None:
+        return None
+
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
         return {}
 
@@ -69,7 +72,7 @@ def test_an_ordinary_url_passes() -> None:
 def test_a_closed_pattern_is_stopped_at_both_gates_and_kept() -> None:
     keeper = gate(Table(), host := Host(HOST, E))
     lessons = keeper.learn([visited(f"/day/{n}", 7) for n in range(LONGEST_RUN + 2)])
-    assert lessons.hosts == [host]
+    assert keeper.kept(lessons) == ([host], {})
     assert [each.text for each in learned(host).traps.patterns if each.closed] == ["/day/0"]
     (held,) = keeper.place(row("/day/99"), new)
     assert held.state is State.KNOWN

@@ -1,5 +1,7 @@
 """Parameters that do not count, hosts that are the same, and pages that claim to be another page."""
 
+import msgspec
+
 from sanderling.model import PageFacts, State
 from sanderling.server.gate.claims import settled
 from sanderling.server.gate.identity import KeptIdentity, QueryParameters, Twins, meant
@@ -144,3 +146,16 @@ def test_claims_hold_when_the_other_page_exists_and_says_the_same() -> None:
     assert settled([(4, 5), (5, 2)], {**known, 4: facts(b"", status=301, simhash=0)}) == [(5, 2), (4, 2)]  # moved twice
     assert settled([(2, 1), (7, 2)], known) == [(2, 1), (7, 1)]  # a chain has one end
     assert settled([(1, 2)], {**known, 1: facts(b"a", alias=2)}) == []  # known already
+
+
+def test_what_a_killed_run_had_seen_still_counts() -> None:
+    def resumed(parameters: QueryParameters) -> QueryParameters:
+        return QueryParameters(msgspec.convert(msgspec.to_builtins(parameters.keep("", set())), KeptIdentity))
+
+    parameters = QueryParameters(KeptIdentity())
+    visits = [(page, value) for value in ("home", "foot") for page in "abc"]
+    for page, value in visits:
+        same = see(parameters, f"/{page}?ref={value}", page)
+        parameters = resumed(parameters)
+    assert same is not None and parameters.names == {"ref"}
+    assert parameters.first[identity(E + "/a")] == identity(E + "/a?ref=home")

@@ -2,6 +2,7 @@
 
 from random import Random
 
+import msgspec
 import pytest
 
 from sanderling.server.gate.traps import (
@@ -14,7 +15,9 @@ from sanderling.server.gate.traps import (
     CompactSet,
     DomainBudget,
     HostBudget,
+    KeptDomain,
     KeptTraps,
+    Ways,
     folder,
     pattern,
 )
@@ -117,7 +120,7 @@ def test_a_closed_pattern_is_kept_between_runs_and_probed_less_and_less() -> Non
     budget = HostBudget(KeptTraps())
     for day in range(LONGEST_RUN + 2):
         budget.judge(f"{E}/day/{day}", 7, 1)
-    again = HostBudget(budget.keep())
+    again = HostBudget(budget.keep({}))
     assert again.closed == {"/day/0"}
     closed = again.find("/day/0")
     assert closed.probe_at == again.new + FIRST_PROBE
@@ -138,7 +141,7 @@ def test_the_same_answer_under_many_names_is_suspicious() -> None:
 
 
 def test_hosts_of_a_domain_are_tried_a_few_at_a_time() -> None:
-    domain = DomainBudget()
+    domain = DomainBudget(KeptDomain())
     assert [host for host in range(100) if domain.admits(host)] == list(range(MOST_HOSTS))
     for host in range(MOST_HOSTS):
         domain.judge(host, 5, 1)
@@ -147,7 +150,7 @@ def test_hosts_of_a_domain_are_tried_a_few_at_a_time() -> None:
     for host in more:
         domain.judge(host, 5, 1)
     assert domain.released() == []
-    generous = DomainBudget()
+    generous = DomainBudget(KeptDomain())
     waiting = [host for host in range(100) if not generous.admits(host)]
     visited = set(range(100)) - set(waiting)
     while visited:
@@ -155,6 +158,48 @@ def test_hosts_of_a_domain_are_tried_a_few_at_a_time() -> None:
         generous.judge(host, host + 1, host * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
         visited.update(generous.released())
     assert generous.yielded == 100
+
+
+def test_a_pattern_gets_no_new_tries_by_a_kill() -> None:
+    budget = HostBudget(KeptTraps())
+    for day in range(LONGEST_RUN + 1):
+        assert not budget.closed
+        assert not budget.admits(f"{E}/day/{day}")
+        budget.judge(f"{E}/day/{day}", 7, 1)
+        budget = HostBudget(msgspec.msgpack.decode(msgspec.msgpack.encode(budget.keep({})), type=KeptTraps))
+    budget.judge(f"{E}/day/99", 7, 1)
+    assert budget.closed == {"/day/0"}
+
+
+def test_urls_that_wait_are_counted_after_a_kill() -> None:
+    budget = HostBudget(KeptTraps())
+    admitted = 0
+    for day in range(100):
+        admitted += not budget.admits(f"{E}/day/{day}")
+        budget = HostBudget(budget.keep({}))
+    assert admitted == LONGEST_RUN + 1
+
+
+def test_hosts_of_a_domain_get_no_new_tries_by_a_kill() -> None:
+    domain = DomainBudget(KeptDomain())
+    tried = 0
+    for host in range(100):
+        if domain.admits(host):
+            tried += 1
+            domain.judge(host, 5, 1)
+        if (kept := domain.keep()) is not None:
+            domain = DomainBudget(msgspec.json.decode(msgspec.json.encode(kept), type=KeptDomain))
+    assert tried <= MOST_HOSTS + 2
+
+
+def test_the_way_from_something_new_is_kept() -> None:
+    ways = Ways()
+    ways.note(7, [1, 2], 3.0)
+    again = Ways()
+    again.restore(7, ways.to_keep(7))
+    assert again.of(7, 1) == 3.0 and again.of(8, 1) == 0.0
+    assert again.beyond(7, 1, 0.0) == 4.0
+    assert again.of(7, 1) == 0.0 and again.of(7, 2) == 3.0
 
 
 def test_seen_numbers_in_little_room() -> None:

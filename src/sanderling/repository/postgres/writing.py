@@ -148,6 +148,8 @@ class PostgresWriting(PostgresDatabase):
             if commit.forms is not None:
                 _put_forms(db, commit.forms)
             _put_counts(db, commit.counts)
+            for key, value in commit.notes.items():
+                db.execute(META, (key, value))
             if commit.homes is not None:
                 db.execute(META, ("homes", json.dumps(commit.homes)))
             return numbers

@@ -103,6 +103,8 @@ class SqliteWriting(SqliteDatabase):
             if commit.forms is not None:
                 self._put_forms(commit.forms)
             self._put_counts(commit.counts)
+            for key, value in commit.notes.items():
+                self._set(key, value)
             if commit.homes is not None:
                 self._set("homes", json.dumps(commit.homes))
         self._warc_numbers = warcs

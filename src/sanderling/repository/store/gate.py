@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from sanderling.model import PageFacts
-from sanderling.repository.store.lookup import UrlLookup
+from sanderling.repository.store.lookup import Notes, UrlLookup
 
 
 class HeldRows(Protocol):
@@ -36,7 +36,7 @@ class TopicStore(UrlLookup, Protocol):
         """How many stored pages have at least this relevance; looks at every page."""
 
 
-class GateStore(TunnelStore, Protocol):
+class GateStore(TunnelStore, Notes, Protocol):
     """What tells whether two URLs are one page."""
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:

@@ -13,7 +13,7 @@ from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, S
 from sanderling.repository.store import GateStore
 from sanderling.server.gate import claims, traps
 from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
-from sanderling.server.gate.host_memory import HostMemory, RememberedHost
+from sanderling.server.gate.host_memory import DOMAINS, HostMemory, RememberedHost
 from sanderling.server.gate.identity import Meant, index_pairs, meant
 from sanderling.server.gate.traps import DomainBudget
 from sanderling.server.gate.tunnel import Tunnel
@@ -25,8 +25,9 @@ MOST_MERGED = 100_000
 FEWEST_AT_ONCE = 8
 # In a focused crawl, one in so many of the pages that a host has brought.
 FOCUSED_SHARE = 8
-# After so many pages of a host what they taught is kept, whether it led to anything or not.
-KEEP_EVERY = 200
+# After so many pages of a host, or this share of those that were new, what they taught is kept, whether it led to
+# anything or not. What a crash loses of it is learned once more, at the price of as many pages.
+KEEP_EVERY, KEEP_SHARE, FEWEST_KEPT = 200, 16, 4
 
 SOFT = reasons.reason("soft-404")
 
@@ -48,7 +49,7 @@ class Gatekeeper:
         self._store = store
         self._objection = objection
         self._tunnel = tunnel
-        self._memory = HostMemory(host_of, is_home, many_hosts)
+        self._memory = HostMemory(host_of, is_home, many_hosts, store.noted(DOMAINS) or "")
         self._holding = Holding(store, self._memory)
         self._beyond: dict[int, float] = {}
         self._reported: dict[int, bytes] = {}
@@ -120,14 +121,18 @@ class Gatekeeper:
         for name, domain in domains.items():
             for host in domain.released():
                 self._holding.release(host, crowd(name), MOST_AT_ONCE, lessons)
-        changed.update(host for host, watched in touched.items() if watched.unkept >= KEEP_EVERY)
-        for host in changed:
-            lessons.hosts += self._memory.keep(host)
+        changed.update(host for host, watched in touched.items() if _is_much(watched))
+        lessons.changed, lessons.domains = changed, set(domains)
         if self._tunnel is not None:
             self._tunnel.learn(visits, lessons)
         # The store does not know yet what was let go a moment ago, so it may have named some twice.
         lessons.released = list({each.id: each for each in lessons.released}.values())
         return lessons
+
+    def kept(self, lessons: Lessons) -> tuple[list[Host], dict[str, str]]:
+        """What a report taught, for its commit: hosts, and notes about domains. Call it when its links have passed."""
+        hosts = [known for host in sorted(lessons.changed) for known in self._memory.keep(host)]
+        return hosts, self._memory.keep_domains(lessons.domains)
 
     def _learn_page(
         self,
@@ -149,9 +154,9 @@ class Gatekeeper:
         self._holding.probing.discard(task.id)
         self._holding.judged(task.id, judged.newness == 1.0)
         watched.unkept += 1
-        if judged.newness == 1.0 and self._holding.ways.of(task.id):
+        if judged.newness == 1.0 and self._holding.ways.of(host, task.id):
             watched.budget.spent -= 1
-        steps = self._holding.ways.beyond(task.id, judged.newness)
+        steps = self._holding.ways.beyond(host, task.id, judged.newness)
         if steps:
             self._beyond[task.id] = steps
         if judged.soft:
@@ -268,7 +273,7 @@ class Gatekeeper:
         if reason:
             self._holding.hold(row.id, row.host, row.depth, reason)
             return [row._replace(state=State.KNOWN, reason=reason)]
-        self._holding.ways.note([row.id], steps)
+        self._holding.ways.note(row.host, [row.id], steps)
         return [row]
 
     def strict(self, host: int) -> bool:
@@ -385,6 +390,11 @@ class Gatekeeper:
             return self._reported[id]
         facts = self._store.page_facts([id]).get(id)
         return facts.text_digest if facts is not None and 200 <= facts.status < 300 and facts.simhash else b""
+
+
+def _is_much(watched: RememberedHost) -> bool:
+    """Whether a host taught enough that is not kept yet."""
+    return watched.unkept >= min(KEEP_EVERY, max(FEWEST_KEPT, watched.budget.new // KEEP_SHARE))
 
 
 def _ignores(reason: str, name: str) -> bool:

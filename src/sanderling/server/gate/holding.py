@@ -5,13 +5,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from sanderling.model import Found, Host, State
+from sanderling.model import Found, State
 from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.repository.store import HeldRows
 from sanderling.server.gate import traps
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
 from sanderling.server.gate.lots import Lot, sample_size
-from sanderling.server.gate.traps import HostBudget, Ways
+from sanderling.server.gate.traps import HostBudget
 from sanderling.server.sources import nonsense
 
 # So many URLs are let go with one report, so that none takes much longer than others.
@@ -42,7 +42,8 @@ class Lessons(msgspec.Struct):
     aliases: list[tuple[int, int]] = []
     reasons: dict[int, str] = {}
     answered: set[int] = set()  # hosts that answered with a page
-    hosts: list[Host] = []
+    changed: set[int] = set()  # hosts that taught something to be kept
+    domains: set[str] = set()  # likewise
     sources: list[Found] = []
     released: list[Released] = []
     off_topic: dict[int, tuple[int, float]] = {}  # URLs that are nearer to the topic now, and what they are worth
@@ -54,7 +55,7 @@ class Holding:
     def __init__(self, store: HeldRows, memory: HostMemory) -> None:
         self._store = store
         self._memory = memory
-        self.ways = Ways()
+        self.ways = memory.ways
         self.held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
         self.probing: set[int] = set()
         self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
@@ -90,7 +91,7 @@ class Holding:
         if budget.allowance:
             freed = self.release(host, SPENT, budget.allowance, lessons)
             budget.spent += len(freed)
-            self.ways.note(freed, 1.0)
+            self.ways.note(host, freed, 1.0)
 
     def _release_patterns(self, host: int, budget: HostBudget, lessons: Lessons) -> None:
         """Lets go of as many URLs as their patterns may have queued by now."""
@@ -154,7 +155,7 @@ class Holding:
         counts = Counter(host for host, _ in self.held.values())
         for host, count in counts.items():
             for why in (SPENT, FAR):
-                self.ways.note(self._draw_from(host, why, sample_size(count), lessons), 1.0)
+                self.ways.note(host, self._draw_from(host, why, sample_size(count), lessons), 1.0)
 
     def _draw_from(self, host: int, why: str, first: int, lessons: Lessons) -> list[int]:
         """The `first` URLs of a lot, and later what lies beside those that were new."""

@@ -1,6 +1,6 @@
 """What hosts taught, host by host and domain by domain, while they are visited and between runs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import msgspec
 from publicsuffixlist import PublicSuffixList
@@ -8,11 +8,14 @@ from publicsuffixlist import PublicSuffixList
 from sanderling.model import Host
 from sanderling.server.gate import traps
 from sanderling.server.gate.identity import KeptIdentity, QueryParameters, Twins
-from sanderling.server.gate.traps import DomainBudget, HostBudget
+from sanderling.server.gate.traps import DomainBudget, HostBudget, KeptDomain, Ways
 from sanderling.urls import hostname
 
 # Hosts that are remembered at a time; what others taught is in the store.
 MOST_HOSTS = 20_000
+# Domains that are kept between runs, and the key of the note that has them.
+MOST_DOMAINS = 50
+DOMAINS = "domains"
 
 
 class LearnedHost(msgspec.Struct, array_like=True):
@@ -45,13 +48,21 @@ class RememberedHost:
 class HostMemory:
     """All hosts that taught something lately."""
 
-    def __init__(self, host_of: Callable[[int], Host | None], is_home: Callable[[str], bool], many_hosts: bool) -> None:
+    def __init__(
+        self,
+        host_of: Callable[[int], Host | None],
+        is_home: Callable[[str], bool],
+        many_hosts: bool,
+        kept_domains: str = "",
+    ) -> None:
         self.host_of = host_of
         self._is_home = is_home
         self._suffixes = PublicSuffixList() if many_hosts else None
         self._hosts: dict[int, RememberedHost] = {}
-        self.domains: dict[str, DomainBudget] = {}
+        self._kept_domains = msgspec.json.decode(kept_domains or "{}", type=dict[str, KeptDomain])
+        self.domains = {name: DomainBudget(each) for name, each in self._kept_domains.items()}
         self.twins = Twins()
+        self.ways = Ways()
 
     def get(self, host: int) -> RememberedHost | None:
         """A host that is remembered."""
@@ -66,6 +77,7 @@ class HostMemory:
                 return None
             kept = learned(known)
             self.twins.know(known.origin, kept.names.twin)
+            self.ways.restore(host, kept.traps.ways)
             found = self._hosts[host] = RememberedHost(kept, self.domain(known.origin))
             if len(self._hosts) > MOST_HOSTS:
                 del self._hosts[next(iter(self._hosts))]
@@ -83,7 +95,7 @@ class HostMemory:
     def crowd_of(self, domain: str) -> DomainBudget:
         found = self.domains.get(domain)
         if found is None:
-            found = self.domains[domain] = DomainBudget()
+            found = self.domains[domain] = DomainBudget(KeptDomain())
             if len(self.domains) > MOST_HOSTS:
                 del self.domains[next(iter(self.domains))]
         return found
@@ -93,16 +105,20 @@ class HostMemory:
         known, watched = self.host_of(host), self._hosts.get(host)
         if known is None or watched is None:
             return []
-        parameters = watched.parameters
-        kept = KeptIdentity(
-            parameters.ignored,
-            sorted(parameters.counting)[:100],
-            self.twins.merged.get(known.origin, ""),
-            sorted(watched.indexes),
-        )
-        known.learned = msgspec.msgpack.encode(LearnedHost(kept, watched.budget.keep()))
+        kept = watched.parameters.keep(self.twins.merged.get(known.origin, ""), watched.indexes)
+        known.learned = msgspec.msgpack.encode(LearnedHost(kept, watched.budget.keep(self.ways.to_keep(host))))
         watched.unkept = 0
         return [known]
+
+    def keep_domains(self, names: Iterable[str]) -> dict[str, str]:
+        """The suspicious domains as a note for the store; nothing when these are as they were."""
+        found = {name: self.domains[name].keep() for name in names if name in self.domains}
+        if all(self._kept_domains.get(name) == kept for name, kept in found.items()):
+            return {}
+        kept = {name: each for name, each in {**self._kept_domains, **found}.items() if each is not None}
+        most = sorted(kept, key=lambda name: kept[name].run, reverse=True)[:MOST_DOMAINS]
+        self._kept_domains = {name: kept[name] for name in most}
+        return {DOMAINS: msgspec.json.encode(self._kept_domains).decode()}
 
     def unkept(self) -> list[Host]:
         """The hosts that taught something since they were kept."""

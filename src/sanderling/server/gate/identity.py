@@ -31,6 +31,10 @@ INDEX_PAGES = frozenset(
 MOST_PARAMETERS = 32
 MOST_ADDRESSES = 256
 MOST_FIRST = 10_000
+# And what is kept of both between two runs.
+MOST_KEPT_ADDRESSES = 128
+MOST_KEPT_FIRST = 512
+LONGEST_VALUE = 64
 MOST_NAMES = 100_000
 
 Look = Callable[[int], bytes]  # the text digest of a page that was visited
@@ -43,17 +47,16 @@ class KeptIdentity(msgspec.Struct, array_like=True):
     counting: list[str] = []
     twin: str = ""  # the origin that this one is only another name of
     indexes: list[str] = []  # names of index pages that it has
+    evidence: dict[str, dict[int, "ParameterValues"]] = {}  # of parameters that are not decided yet
+    first: dict[int, int] = {}  # see `QueryParameters.first`
 
 
-class ParameterValues:
+class ParameterValues(msgspec.Struct, array_like=True):
     """A URL without one of its parameters, and what came for the values of it."""
 
-    __slots__ = ("digest", "pages", "values")
-
-    def __init__(self, digest: bytes, page: int, value: str) -> None:
-        self.digest = digest
-        self.pages = [page]
-        self.values = {value}
+    digest: bytes
+    pages: list[int]
+    values: set[str]
 
 
 class QueryParameters:
@@ -63,9 +66,28 @@ class QueryParameters:
         self.ignored = dict(kept.ignored)
         self.counting = set(kept.counting)
         self.names = frozenset(self.ignored)
-        self._evidence: dict[str, dict[int, ParameterValues]] = {}
-        self._agreed: dict[str, set[bytes]] = {}
-        self.first: dict[int, int] = {}  # from URLs without an ignored parameter to a page that was visited with it
+        self._evidence = {name: dict(addresses) for name, addresses in kept.evidence.items()}
+        self._agreed = {
+            name: {each.digest for each in addresses.values() if len(each.values) > 1}
+            for name, addresses in kept.evidence.items()
+        }
+        # From URLs without an ignored parameter to a page that was visited with it.
+        self.first = dict(kept.first)
+
+    def keep(self, twin: str, indexes: set[str]) -> KeptIdentity:
+        """What later runs have to know of the host."""
+        evidence: dict[str, dict[int, ParameterValues]] = {}
+        room = MOST_KEPT_ADDRESSES
+        for name, addresses in self._evidence.items():
+            short = [
+                (rest, each)
+                for rest, each in addresses.items()
+                if all(len(value) <= LONGEST_VALUE for value in each.values)
+            ]
+            evidence[name] = dict(sorted(short, key=lambda pair: len(pair[1].values), reverse=True)[:room])
+            room -= len(evidence[name])
+        first = dict(list(self.first.items())[-MOST_KEPT_FIRST:])
+        return KeptIdentity(self.ignored, sorted(self.counting)[:100], twin, sorted(indexes), evidence, first)
 
     def see(self, url: str, page: int, digest: bytes, look: Look) -> list[tuple[int, int]] | None:
         """Takes a visited page as evidence. When a parameter stops counting by it: which pages are the same."""
@@ -95,7 +117,7 @@ class QueryParameters:
             if address is None:
                 if len(known) >= MOST_ADDRESSES:
                     continue
-                known[rest] = ParameterValues(digest, page, value)
+                known[rest] = ParameterValues(digest, [page], {value})
                 bare = look(rest)
                 if bare:
                     self._compare(name, known[rest], rest, "", bare)

@@ -211,6 +211,7 @@ class KeptTraps(msgspec.Struct, array_like=True):
     soft: list[int] = []
     said: bytes = b""  # the last contents, 32 bits of each
     front: list[int] = []
+    ways: dict[int, float] = {}  # of the URLs that are to be visited, see `Ways`
 
 
 class PageNews(NamedTuple):
@@ -241,20 +242,19 @@ class HostBudget:
         self._cores: dict[int, None] = {}  # of the last pages
         self._repeated: dict[int, set[str]] = {}
 
-    def keep(self) -> KeptTraps:
-        telling = [each for each in self.patterns.values() if each.closed or each.tried > LONGEST_RUN][-MOST_KEPT:]
+    def keep(self, ways: dict[int, float]) -> KeptTraps:
+        # First what is closed, then what comes nearest to it.
+        telling = sorted(self.patterns.values(), key=lambda each: (each.closed, each.run, each.tried), reverse=True)
         patterns = [
             msgspec.structs.replace(
                 each,
                 gists=set(sorted(each.gists)[:MOST_KEPT]),
-                pending=0,
                 resumed=each.resumed or len(each.gists) > MOST_KEPT,
             )
-            for each in telling
+            for each in telling[:MOST_KEPT]
         ]
-        return KeptTraps(
-            self.new, self.spent, patterns, sorted(self.soft), self._said[-MOST_SAID:].tobytes(), sorted(self.front)
-        )
+        said = self._said[-MOST_SAID:].tobytes()
+        return KeptTraps(self.new, self.spent, patterns, sorted(self.soft), said, sorted(self.front), ways)
 
     def judge(self, url: str, gist: int, simhash: int, core: int = 0) -> PageNews:
         """Counts a page that was visited; `core` is its gist without the words of its URL."""
@@ -377,17 +377,36 @@ class HostBudget:
         del self.patterns[text]
 
 
+class KeptDomain(msgspec.Struct, array_like=True):
+    """What is kept of a domain between two runs."""
+
+    run: int = 0
+    yielded: int = 0
+    pending: list[int] = []
+    tried: dict[int, bool] = {}  # the last hosts, and whether each brought something new
+    said: list[int] = []
+    recent: list[int] = []
+
+
 class DomainBudget:
     """The hosts of one domain, tried one after the other."""
 
-    def __init__(self) -> None:
-        self.run = 0
-        self.yielded = 0
-        self.pending: set[int] = set()
+    def __init__(self, kept: KeptDomain) -> None:
+        self.run = kept.run
+        self.yielded = kept.yielded
+        self.pending = set(kept.pending)
         self.waiting: dict[int, None] = {}
-        self._tried: dict[int, bool] = {}
+        self._tried = dict(kept.tried)
         self._seen = CompactSet()
-        self._recent: list[int] = []
+        self._said = [gist for gist in kept.said if not self._seen.add(gist)]
+        self._recent = list(kept.recent)
+
+    def keep(self) -> KeptDomain | None:
+        """What later runs have to know; None while there is nothing to be suspicious of."""
+        if self.run < DULL_RUN:
+            return None
+        tried = dict(list(self._tried.items())[-MOST_CORES:])
+        return KeptDomain(self.run, self.yielded, sorted(self.pending)[:MOST_CORES], tried, self._said, self._recent)
 
     def admits(self, host: int) -> bool:
         """Whether a host may be visited; it then counts as pending."""
@@ -408,7 +427,10 @@ class DomainBudget:
             self.run += 1
             if len(self._tried) > MOST_WAITING:
                 del self._tried[next(iter(self._tried))]
-        if not gist or self._seen.add(gist) or self._tried[host]:
+        if not gist or self._seen.add(gist):
+            return
+        self._said = [*self._said[1 - MOST_KEPT :], gist]
+        if self._tried[host]:
             return
         if any(((simhash ^ one) & _MASK).bit_count() <= NEAR_BITS for one in self._recent):
             return
@@ -436,16 +458,29 @@ class Ways:
     """For URLs found on pages that repeat others: how many such pages lead to them in a row."""
 
     def __init__(self) -> None:
-        self._steps: dict[int, float] = {}
+        self._hosts: dict[int, dict[int, float]] = {}
+        self._count = 0
 
-    def beyond(self, page: int, newness: float) -> float:
+    def beyond(self, host: int, page: int, newness: float) -> float:
         """How far the links of a page are from something new; 0 for those on a page that is new."""
-        before = self._steps.pop(page, 0.0)
+        steps = self._hosts.get(host, {})
+        self._count -= page in steps
+        before = steps.pop(page, 0.0)
         return 0.0 if newness == 1.0 else before + 1.0 - newness
 
-    def of(self, page: int) -> float:
-        return self._steps.get(page, 0.0)
+    def of(self, host: int, page: int) -> float:
+        return self._hosts.get(host, {}).get(page, 0.0)
 
-    def note(self, urls: Iterable[int], steps: float) -> None:
-        if steps and len(self._steps) < MOST_WAYS:
-            self._steps |= dict.fromkeys(urls, steps)
+    def note(self, host: int, urls: Iterable[int], steps: float) -> None:
+        if steps and self._count < MOST_WAYS:
+            self.restore(host, dict.fromkeys(urls, steps))
+
+    def restore(self, host: int, steps: dict[int, float]) -> None:
+        if steps:
+            known = self._hosts.setdefault(host, {})
+            self._count += len(steps.keys() - known.keys())
+            known |= steps
+
+    def to_keep(self, host: int) -> dict[int, float]:
+        """Those of a host, the last ones if there are many."""
+        return dict(list(self._hosts.get(host, {}).items())[-MOST_SAID:])
