@@ -107,7 +107,7 @@ def _server() -> float:
 
     def work() -> None:
         focus = Focus(0.5)
-        tunnel = Tunnel(_Nothing(), 0.5, 3, focus.rank)
+        tunnel = Tunnel(_Nothing(), 0.5, 3, focus)
         for visit, task, new in zip(visits, tasks, rows, strict=True):
             focus.learn([(visit, task)])
             tunnel.learn([(visit, task)], Lessons())

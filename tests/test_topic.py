@@ -191,3 +191,62 @@ def test_from_a_bookmark_file_to_a_searched_collection(sanderling: Run, tmp_path
     hits = sanderling("search", folder, "relevance:>0.5 *", "--json", "--limit", 100).lines
     right = [hit for hit in hits if web.topic("http://host0.test/" + hit["url"].removeprefix(site.url)) == 3]
     assert len(right) >= 0.7 * len(hits) > 10
+
+
+def test_a_farm_with_promising_links_does_not_hold_the_crawl(sanderling: Run, tmp_path: Path) -> None:
+    """Each page of the farm has twelve links whose words are the topic, in circles, and nothing on the topic behind them.
+
+    The honest pages are a chain: its links say nothing. Only what each host brings tells them apart.
+    """
+    farm = [f"/{WORD}/{WORD}-{n}" for n in range(400)]
+    chain = [f"/n/{n}" for n in range(40)]
+    text = " ".join(sentences(2)[:80]).encode()
+    assert len(text) > 4000  # what stands behind it is not judged
+    bait = {path: text + links(*(farm[(7 * n + k) % 400] for k in range(1, 13))) for n, path in enumerate(farm)}
+    with PageServer(bait, where=("127.0.0.2", 0)) as spam:
+        honest = {
+            path: on_topic(*chain[n + 1 : n + 2], number=500 + n)
+            + links(*(f"{spam.origin}{each}" for each in farm[n::40]))
+            for n, path in enumerate(chain)
+        }
+        with PageServer({"/": on_topic(chain[0], number=499), **honest}) as server:
+            focused = (
+                "--topic",
+                WORD,
+                "--tunnel-depth",
+                50,
+                "--scope",
+                "any",
+                "--no-sitemaps",
+                "--clients",
+                1,
+                "--allow-private",
+            )
+            limit = ("--max-pages", 200, "--no-hold")
+            assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *focused, *limit).code == 0
+            stored = [row["url"] for row in sanderling("pages", tmp_path / "c", "--json").lines if row["status"] == 200]
+            assert {url.removeprefix(server.origin) for url in stored if url.startswith(server.origin)} == {"/", *chain}
+
+
+def test_a_page_that_is_relevant_no_longer_leaves_the_collection_first(sanderling: Run, tmp_path: Path) -> None:
+    on = [f"/{WORD}/{n}" for n in range(8)]
+    site = {"/": on_topic(*on, number=20), **{path: on_topic("/", number=30 + n) for n, path in enumerate(on)}}
+    with PageServer(site) as server:
+        kept = ("--topic", WORD, "--order", "breadth-first", "--collection", 9, "--no-sitemaps", "--clients", 1)
+        assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *kept).code == 0
+        assert all(page["state"] == "fetched" for page in listed(sanderling, tmp_path / "c").values())
+        server.table[on[3]] = off_topic("/", number=60)
+        server.table["/"] = on_topic(*on, f"/{WORD}/new", number=21)
+        server.table[f"/{WORD}/new"] = on_topic("/", number=61)
+        assert sanderling("crawl", "-d", tmp_path / "c", *FAST, "--again").code == 0
+        assert sanderling("crawl", "-d", tmp_path / "c", *FAST).code == 0
+        state = {path: page["state"] for path, page in listed(sanderling, tmp_path / "c").items()}
+        assert {path for path, each in state.items() if each != "fetched"} == {on[3]}
+
+
+def test_one_example_makes_a_topic_and_says_that_more_would_be_better(sanderling: Run, tmp_path: Path) -> None:
+    (tmp_path / "one.txt").write_text("Sanderlings run along the shore before each wave. " * 3)
+    made = sanderling("topic", tmp_path / "one.topic", tmp_path / "one.txt")
+    assert made.code == 0
+    assert "1 example: five or more make a better model" in made.out
+    assert "sanderlings" in made.out

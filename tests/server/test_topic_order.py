@@ -1,6 +1,7 @@
 """The order of a focused crawl: parts, learning, credit, and hosts that only promise."""
 
 import numpy as np
+import pytest
 
 from sanderling.graph import pack
 from sanderling.model import State
@@ -67,3 +68,16 @@ def test_a_farm_whose_links_promise_the_topic_does_not_hold_the_crawl() -> None:
     for _ in range(honest):
         focus.see(1, 0.8)
     assert focus.rank(0.3, 0.5, 1) > 2 * focus.rank(0.9, 0.5, 2)
+
+
+def test_the_server_and_the_job_rank_a_link_alike() -> None:
+    """One page links to URLs with words from hopeless to perfect."""
+    words = [0.0, 1e-4, 0.02, 0.15, 0.4, 0.5, 0.9, 1.0]
+    one = known(
+        [F, *[Q] * len(words)], {0: [*range(1, len(words) + 1)]}, [0.7, *[0.0] * len(words)], [0.0, *words], [1] * 9
+    )
+    by_job = topic.with_weights(one)[1:]
+    focus = Focus(0.5)
+    focus.see(1, 0.7)
+    assert [focus.rank(each, 0.7, 1) for each in words] == pytest.approx(by_job.tolist())
+    assert list(by_job) == sorted(by_job)

@@ -78,7 +78,7 @@ def assemble(
     hosts = Hosts(store)
     focus = Focus(settings.relatedness) if settings.topic else None
     harvest = Harvest(store, settings, topic, seeds.urls) if topic is not None else None
-    tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus.rank) if focus else None
+    tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus) if focus else None
     many_hosts = settings.scope in ("domain", "any")
     gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel, settings.hold)
     network = _network(settings, seeds, refresher)

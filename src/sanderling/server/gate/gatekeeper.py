@@ -287,10 +287,13 @@ class Gatekeeper:
         """How many URLs of a host may be under way: what they teach comes too late for those that are.
 
         Few while the host is young and there is something to learn about its URLs, and more with all that it says. A
-        focused crawl learns from each page which links are best, so it always has something to learn.
+        focused crawl learns from each page which links are best, so it always has something to learn. Of a host that
+        brings less than others it has few under way, so that no farm of promising links takes its time.
         """
         watched = self._memory.get(host)
         if self._tunnel is not None:
+            if (trust := self._tunnel.trust(host)) < 1.0:
+                return max(1, round(FEWEST_AT_ONCE * trust * trust))
             return min(MOST_AT_ONCE, max(FEWEST_AT_ONCE, watched.budget.new // FOCUSED_SHARE if watched else 0))
         if watched is None or not (watched.parameters.undecided or watched.budget.dull):
             return MOST_AT_ONCE

@@ -8,22 +8,19 @@ The first relevant page that links to a URL also raises its rank at once. What f
 scores the queue takes in later.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from sanderling.model import Kind, NewUrl, Outcome, State, Task, Visit
 from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.repository.store import TunnelStore
+from sanderling.server.focus import Focus
 from sanderling.server.gate.holding import Lessons, Released
 from sanderling.urls import identity, origin
 
 CODE = "held-off-topic"
 # About 200 bytes each. Beyond that, a better page lets nothing go.
 MOST = 1_000_000
-
-
-# The rank of a link by its words, the relevance of the page it is on, and its host.
-Rank = Callable[[float, float, int], float]
 
 
 class Held(NamedTuple):
@@ -38,8 +35,9 @@ class Held(NamedTuple):
 class Tunnel:
     """The counts of URLs that were not visited yet."""
 
-    def __init__(self, store: TunnelStore, relatedness: float, depth: int, rank: Rank) -> None:
-        self._relatedness, self._depth, self._rank = relatedness, depth, rank
+    def __init__(self, store: TunnelStore, relatedness: float, depth: int, focus: Focus) -> None:
+        self._relatedness, self._depth, self._rank = relatedness, depth, focus.rank
+        self.trust = focus.trust
         # Of queued URLs, where it is not 0; with the relevance of the link that each was found by.
         self._counts: dict[int, tuple[int, float]] = {}
         self._held: dict[int, Held] = {}
