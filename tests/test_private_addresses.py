@@ -110,9 +110,9 @@ def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> No
     """Whatever a name resolved to before, only the address of the connection counts."""
     with FaultServer() as inside, closing(Loop()) as loop, closing(CurlFetcher(Settings(), loop)) as fetcher:
         port = inside.other_origin.rpartition(":")[2]
-        handle = fetcher._new_handle()
+        handle = fetcher._new_handle(False)
         handle.curl.setopt(pycurl.RESOLVE, [f"harmless.example:{port}:{address}"])
-        fetcher._idle.append(handle)
+        fetcher._idle[False].append(handle)
         request = Request(f"http://harmless.example:{port}/x", trusted=False, limit=1000)
         assert refused(request, Settings()) == ""
         fetcher.start(request)
