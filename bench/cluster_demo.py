@@ -1,4 +1,4 @@
-"""`make cluster-demo`: three machines as network namespaces, a web, and a crawl that runs on all of them.
+"""`make cluster-demo`: three machines as network namespaces, a web, a PostgreSQL, and a crawl that runs on all of them.
 
 Machine 1 has the server and the head of the cluster, machines 2 and 3 run clients. They speak TLS with a token. In the
 middle of the crawl the line to machine 3 is cut. Where namespaces are not permitted, the machines are nodes on loopback,
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from sanderling.processes.entry_points import command
+from sanderling.testing.postgres import PostgresMissing, PostgresServer
 
 PAGES = 2500
 OUTAGE = 60.0  # seconds
@@ -119,10 +120,10 @@ def main(levels: bool) -> int:
             region = ("--region", "north") if levels else ()
             nodes[number] = run(number, "cluster", "join", head, *name, *region)
             print(_line(nodes[number].stdout))
-        folder = place / "crawl"
+        folder, store = place / "crawl", _postgres(undo)
         fast = ("--per-host", 8, "--delay", 0, "--clients", 4, "--cluster-patience", "10s", "--cluster-compress")
         tree = ("--levels", 2, "--relay-alone", "2m") if levels else ()
-        crawl = run(1, "crawl", url, "-d", folder, "--cluster", "auto", *fast, *tree)
+        crawl = run(1, "crawl", url, "-d", folder, "--cluster", "auto", *fast, *tree, *store)
         _wait(lambda: _pages(run, folder) > PAGES // 5)
         print(_whole(run(1, "control", folder)))
         if machines.apart and levels:
@@ -147,6 +148,17 @@ def main(levels: bool) -> int:
         asked, most = _line(web.stdout).split()
         print(f"the web server was asked {asked} times for {PAGES:,} pages, at most {most} times for one")
     return crawl.returncode
+
+
+def _postgres(undo: contextlib.ExitStack) -> tuple[str, ...]:
+    """Where the state of the crawl is: a PostgreSQL server of the demo, if there is one on this machine."""
+    try:
+        dsn = undo.enter_context(PostgresServer()).dsn
+    except PostgresMissing as error:
+        print(f"{error}; the state is in the folder")
+        return ()
+    print(f"PostgreSQL runs at {dsn}")
+    return "--store", dsn
 
 
 def _pages(run: Callable[..., subprocess.Popen[str]], folder: Path) -> int:

@@ -1,5 +1,6 @@
 """Crawls on a real Ray with several nodes. All tests of this kind are here, so that one cluster serves them all."""
 
+import asyncio
 import os
 import random
 import signal
@@ -8,10 +9,11 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
+import sanderling as program
 from sanderling.cluster.credentials import FOLDER
 from sanderling.cluster.engine import Engine
 from sanderling.cluster.link import Waits
@@ -29,6 +31,7 @@ from tests.test_lines import (  # the contract of every line, with the lines of 
     test_what_one_side_says_the_other_hears,
 )
 from tests.waiting import PATIENCE, until
+from tests.web.served import running
 
 __all__ = [
     "test_a_large_message_to_one_client_does_not_keep_others_waiting",
@@ -234,3 +237,54 @@ def test_a_tree_of_three_levels_brings_the_pages_of_one_machine(nodes: Nodes, tm
     assert Counter(stored_urls(folder)) == Counter(web.reachable(0)), err
     assert asked <= len(web.reachable(0)) + 2 * 300, asked
     assert sanderling("check", folder).code == 0
+
+
+def sent_by(summary: dict[str, Any]) -> int:
+    """What machines of the cluster sent: more than nothing, if the crawl ran there."""
+    return sum(machine["sent"] for machine in summary["machines"])
+
+
+def test_a_refresh_runs_on_the_cluster(nodes: Nodes, tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "crawl"
+    with SyntheticWeb(hosts=1, pages=30, seed=6).serve() as site:
+        ran = sanderling(
+            "crawl", site.url, "-d", folder, *FAST, "--cluster", nodes.address, "--clients", 1, "--json",
+            env=nodes.environment,
+        )  # fmt: skip
+        assert ran.code == 0 and sent_by(ran.json), ran.err
+        site.clock.advance(10 * 86_400)
+        again = sanderling(
+            "refresh", folder, "--policy", "all", "--json", env={**nodes.environment, "SANDERLING_AHEAD": "864000"}
+        )
+        assert again.code == 0 and sent_by(again.json), again.err
+        assert again.json["visits"] >= 30 and again.json["changed"]
+    assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_a_program_crawls_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
+    async def bodies(seed: str) -> dict[str, bytes]:
+        settings = {"delay": 0, "per_host": 4, "clients": 1, "cluster": nodes.address}
+        async with program.Crawl(tmp_path / "crawl", seeds=[seed], **settings) as crawl:
+            return {page.url: page.body() async for page in crawl}
+
+    with SyntheticWeb(hosts=1, pages=20, seed=7).serve() as site:
+        found = asyncio.run(bodies(site.url))
+        assert found == {url: site.direct.body(url, 0) for url in site.direct.reachable(0)}
+
+
+def test_the_dashboard_crawls_on_the_cluster(nodes: Nodes, tmp_path: Path) -> None:
+    with (
+        SyntheticWeb(hosts=1, pages=20, seed=8).serve() as site,
+        running(tmp_path, "--allow-private", "--cluster", nodes.address) as server,
+    ):
+        site.hold(after=5)
+        server.http.headers["x-sanderling"] = "1"
+        asked = {"seeds": [site.url], "name": "far", "settings": {"per_host": 8, "delay": 0, "clients": 1}}
+        assert server.http.post("/api/v1/crawls", json=asked).status_code == 201
+        until(lambda: machines(tmp_path / "far"))
+        assert set(machines(tmp_path / "far")) <= {"one", "two"}
+        measured = server.http.get("/metrics").text
+        assert 'sanderling_machine_clients{crawl="far",machine="' in measured
+        site.release()
+        until(lambda: not server.http.get("/api/v1/crawls/far").json()["running"])
+        assert server.http.get("/api/v1/crawls/far").json()["counts"]["pages"] == 20

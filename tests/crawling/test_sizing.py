@@ -49,6 +49,14 @@ def test_more_are_wanted_at_once_and_fewer_after_a_while(monkeypatch: pytest.Mon
     assert Sizing(1, 2, notes).size == 2  # type: ignore[arg-type]
 
 
+def test_a_restart_knows_what_a_client_did_in_earlier_runs() -> None:
+    notes = Notes()
+    assert Sizing(1, 50, notes).step(100_000, 500, 1000.0, 0.0) == 50  # type: ignore[arg-type]  # nothing is known
+    assert Sizing(1, 50, notes).step(100_000, 500, 1000.0, 200.0) == 50  # type: ignore[arg-type]  # fewer only later
+    notes.kept.pop(sizing.NOTED)
+    assert Sizing(1, 50, notes).step(100_000, 500, 1000.0, 0.0) == 5  # type: ignore[arg-type]
+
+
 def test_a_range_is_two_settings() -> None:
     found = overlay(Settings(), {"clients": "2..8"})
     assert (found.min_clients, found.clients) == (2, 8)

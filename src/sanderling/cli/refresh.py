@@ -92,8 +92,10 @@ def run(options: argparse.Namespace) -> int:
             say(line)
         before = msgspec.structs.replace(server.progress().counts)
         progress, interrupted = watch(server, _Display(before, PLAIN_EVERY if not options.forever else _SELDOM))
+        machines = msgspec.to_builtins(server.machines)
     if options.json:
-        write_json(json.dumps(_summary(folder.path, terms, before, progress)))
+        summary = _summary(folder.path, terms, before, progress)
+        write_json(json.dumps({**summary, "machines": machines} if machines else summary))
     else:
         sys.stdout.write(_told(folder.path, before, progress))
     # A service is stopped by a signal as a matter of course.

@@ -152,7 +152,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     outcome: Outcome
     status: int = 0
     at: float = 0.0
-    size: int = 0
+    size: Annotated[int, Meta(ge=0)] = 0
     reason: str = ""
     mime: str = ""
     charset: str = ""
