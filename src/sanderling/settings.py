@@ -145,6 +145,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     reports: bool = True
     report_at: tuple[str, ...] = ()
     report_interval: float = 10.0
+    heed_taken: bool = True
     images: bool = False
     hold: bool = True
     order: str = "pagerank"
@@ -238,6 +239,7 @@ DECLARED = [
     Declared("reports", "flag", "Scope", "in a refresh, read the reports in which sites announce their changes"),
     Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),
     Declared("report_interval", "duration", "Scope", "shortest pause between two looks at a report"),
+    Declared("heed_taken", "flag", "Scope", "leave a site alone while its report says that another crawler is at work there"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
     Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new; --no-hold visits them all, and does not end in a trap"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),

@@ -11,12 +11,14 @@ from sanderling.errors import RunFailed
 from sanderling.freshness import trust
 from sanderling.freshness.sources import SourceRecord
 from sanderling.model import (
+    PLANNED_VISIT,
     Commit,
     Found,
     HintedEvent,
     NamedPage,
     NewUrl,
     Outcome,
+    PlannedVisit,
     Reworked,
     Settled,
     State,
@@ -25,6 +27,9 @@ from sanderling.model import (
     Visit,
 )
 from sanderling.refreshing.calls import Calls
+from sanderling.refreshing.refresher import Refresher
+from sanderling.refreshing.schedule import VisitPlan, VisitSchedule
+from sanderling.refreshing.terms import Budget, Terms
 from sanderling.repository.address import located
 from sanderling.repository.folder import Folder
 from sanderling.repository.sqlite import SqliteStore
@@ -55,8 +60,9 @@ def page(name: str, at: float = 0.0, what: str = "changed", home: str = HOME) ->
     return NamedPage(identity(url), url, what, at or clock.now())  # type: ignore[arg-type]
 
 
-def crawl(store: Store, tmp_path: Path, **settings: object) -> Parts:
-    parts = assemble(store, Settings(delay=0, **settings), [f"{HOME}/"], Folder(tmp_path), tmp_path, 1, Purpose())  # type: ignore[arg-type]
+def crawl(store: Store, tmp_path: Path, refresher: Refresher | None = None, **settings: object) -> Parts:
+    purpose = Purpose(refresher=refresher)
+    parts = assemble(store, Settings(delay=0, **settings), [f"{HOME}/"], Folder(tmp_path), tmp_path, 1, purpose)  # type: ignore[arg-type]
     rows = [NewUrl(page(n).id, page(n).url, HOST, 1, State.QUEUED, 0.0, 0, 0, "", "") for n in ("old", "left-out")]
     parts.ledger.admitted(rows)
     parts.ledger.moved([(State.QUEUED, State.FETCHED), (State.QUEUED, State.EXCLUDED)])
@@ -158,6 +164,36 @@ def test_calls_end_with_the_belief_in_their_source() -> None:
     calls.heeded = lambda host, source: True
     calls.add(HOST, "indexnow", [50], at=7.0, most=10)
     assert (call := calls.next()) is not None and call.id == 50
+
+
+def test_calls_of_a_host_that_is_left_alone_wait() -> None:
+    calls, alone = Calls(), {1}
+    calls.waits = alone.__contains__
+    calls.add(1, "report", [10, 11], at=5.0, most=10)
+    calls.add(2, "report", [20], at=5.0, most=10)
+    assert (call := calls.next()) is not None and call.id == 20
+    assert calls.next() is None and calls
+    alone.clear()
+    assert [call.id for call in (calls.next(), calls.next()) if call] == [10, 11]
+
+
+def test_planned_visits_wait_until_the_other_crawler_has_gone(store: Store, tmp_path: Path) -> None:
+    terms = Terms(Budget(3600.0, period=1.0), forever=True)
+    refresher = Refresher(terms, VisitSchedule(["true"], tmp_path / "plan", repeat=False))
+    refresher.schedule.step = lambda: None  # type: ignore[method-assign]
+    parts = crawl(store, tmp_path, refresher=refresher)
+    turn = PlannedVisit(page("old").id, HOST, 1.0, 86_400.0, 0.0, 1.0)
+    refresher.schedule.plan = VisitPlan(PLANNED_VISIT.pack(*turn), 1, 0.0, 0.0, 0.0, 0.0)
+    said: list[str] = []
+    refresher.on_notice = said.append
+    now = clock.now()
+    parts.told_pages.take_in(Told("report", HOME, [], taken_until=now + 60))
+    refresher._filled_at -= 5.0
+    assert refresher.step(now) == [] and len(said) == 1 and "visited after that" in said[0]
+    parts.told_pages.take_in(Told("report", HOME, [], taken_until=now + 60))
+    assert len(said) == 1  # said once
+    parts.told_pages.step(now + 61)
+    assert refresher.step(now + 61) == [HOST]
 
 
 def test_links_that_a_proven_report_does_not_name_are_known_and_not_fetched(tmp_path: Path) -> None:

@@ -1,12 +1,14 @@
 """A site of files, the announcer beside it, and a refresh that goes on for ever: every change is found once."""
 
 import contextlib
+import json
 import os
 import random
 import signal
 import statistics
 import subprocess
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.urls import identity
+from tests.applications import free_port
 from tests.conftest import Run, started
 from tests.receiving.site import FileSite, crawl, make_site, prose, refreshing
 from tests.waiting import until
@@ -141,3 +144,39 @@ def _text(folder: Path, site: FileSite, number: int) -> bytes:
     """The newest stored content of a page."""
     newest = versions(folder, f"{site.url}/p{number}.html")[-1]
     return warc.read(folder / "warc", newest.stored).body
+
+
+def test_a_site_that_another_crawler_has_taken_is_left_alone(
+    site: FileSite, folder: Path, tmp_path: Path, sanderling: Run
+) -> None:
+    (tmp_path / "token").write_text("a token that nobody guesses")
+    port = free_port()
+    manifest = site.root / ".well-known/sanderling/manifest.jsonl"
+    report = f"{site.url}/.well-known/sanderling/manifest.jsonl"
+
+    def refresh(*more: object) -> tuple[str, bool]:
+        site.requests.clear()
+        ran = sanderling("refresh", folder, "--budget", "5", "--no-index", "--report-at", report, *more)
+        assert ran.code == 0, ran.err
+        return ran.err, any(path.endswith(("/", ".html")) for path in site.requests)
+
+    with announcing(site, tmp_path, "--listen", port, "--token-file", tmp_path / "token"):
+        _begin(port, 600)
+        until(lambda: b'"taken_by":"other"' in manifest.read_bytes())
+        said, visited = refresh()
+        assert f"another crawler is at work at {site.url} until" in said and not visited
+        assert "left out of this refresh" in said
+        assert refresh("--no-heed-taken")[1]
+        _begin(port, 0)
+        until(lambda: b'"taken_by":"other"' not in manifest.read_bytes())
+        said, visited = refresh()
+        assert "another crawler" not in said and visited
+
+
+def _begin(port: int, seconds: int) -> None:
+    body = json.dumps({"crawler": "other", "seconds": seconds}).encode()
+    asked = urllib.request.Request(
+        f"http://127.0.0.1:{port}/begin", body, {"Authorization": "Bearer a token that nobody guesses"}
+    )
+    with urllib.request.urlopen(asked) as answer:
+        assert answer.status == 200

@@ -119,7 +119,7 @@ def assemble(
     )  # fmt: skip
     told_pages = ToldPages(
         store=store, settings=settings, seeds=seeds, hosts=hosts, ledger=ledger, admission=admission, backlog=backlog,
-        observer=observer, refresher=refresher, hints=hints,
+        observer=observer, refresher=refresher, allocator=allocator, hints=hints,
     )  # fmt: skip
     if refresher is not None:
         refresher.calls.heeded = observer.heeds

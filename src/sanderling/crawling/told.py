@@ -5,6 +5,7 @@ visited at once, as the budget of the refresh allows. Of any other source, and i
 is kept as evidence for the next plan.
 """
 
+import time
 from collections.abc import Iterable
 from itertools import groupby
 
@@ -22,6 +23,7 @@ from sanderling.refreshing.observer import Observer
 from sanderling.refreshing.refresher import Refresher
 from sanderling.repository.store import Store
 from sanderling.server.admission import Admission
+from sanderling.server.allocator import Allocator
 from sanderling.server.backlog import Backlog
 from sanderling.server.gate.holding import Released
 from sanderling.server.hosts import Hosts
@@ -49,6 +51,7 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
     backlog: Backlog
     observer: Observer
     refresher: Refresher | None
+    allocator: Allocator
     hints: EventHints
 
     def take_in(self, told: Told) -> str:
@@ -88,14 +91,38 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             on_trial = record is None or record.on_trial
             self._call(self.refresher, told, host, pages, visited, on_trial)
         self._judge(host, told.source, now)
+        self._heed_taken(host, told, now)
         return ""
+
+    def _heed_taken(self, host: int, told: Told, now: float) -> None:
+        """Leaves a host alone while another crawler is at work there: a refresh that ends leaves it out."""
+        refresher = self.refresher
+        if refresher is None or told.source != "report" or not self.settings.heed_taken:
+            return
+        before = refresher.taken.get(host, 0.0)
+        if told.taken_until > now:
+            refresher.taken[host] = told.taken_until
+            left = time.monotonic() + told.taken_until - now
+            self.allocator.suspend(host, left if refresher.forever else None)
+            if not before:
+                refresher.on_notice(_is_taken(told, refresher.forever))
+        elif before:
+            self._free(refresher, host)
+
+    def _free(self, refresher: Refresher, host: int) -> None:
+        refresher.taken.pop(host, None)
+        self.allocator.resume(host)
 
     def step(self, now: float) -> None:
         """To be called now and then: a report that is read no longer, or was wrong, stands for its host no longer."""
+        refresher = self.refresher
+        if refresher is not None:
+            for host in [host for host, until in refresher.taken.items() if until <= now]:
+                self._free(refresher, host)
         for host in list(self.admission.reported):
             self._judge(host, "report", now)
-        if self.refresher is not None and self.refresher.calls.dropped and not self.refresher.calls:
-            self._call_again(self.refresher, now)
+        if refresher is not None and refresher.calls.dropped and not refresher.calls:
+            self._call_again(refresher, now)
 
     def _call_again(self, refresher: Refresher, now: float) -> None:
         """Lines up pages that were named and not visited: more than there was room for, or before a crash."""
@@ -151,6 +178,12 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             seen = self.store.seen(ids)
             ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
         refresher.calls.add(host, told.source, ids, clock.now(), TRIALS if on_trial else MOST_CALLS)
+
+
+def _is_taken(told: Told, waits: bool) -> str:
+    until = time.strftime("%H:%M:%S", time.localtime(told.taken_until))
+    what = "it is visited after that" if waits else "it is left out of this refresh"
+    return f"another crawler is at work at {told.origin} until {until}: {what}"
 
 
 def _speaker(named: tuple[int, int, str]) -> tuple[int, str]:

@@ -71,7 +71,8 @@ class Watched:
             return ""
         self._complaint = ""
         try:
-            if found.pages or self.reader.state != before or now - self._told_at >= ALIVE_EVERY:
+            free = found.taken_until < now
+            if found.pages or self.reader.state != before or not free or now - self._told_at >= ALIVE_EVERY:
                 self._tell(folder, found, now)
         except (BadReport, SanderlingError) as error:
             self.reader.state = before
@@ -89,7 +90,7 @@ class Watched:
             kept = msgspec.json.encode(found.state).decode() if last else ""
             told = Told(
                 "report", home, pages, key=_note(self.reader.url) if last else "", cursor=kept,
-                silence_until=found.silence_until or 1.0, complete=found.complete,
+                silence_until=found.silence_until or 1.0, complete=found.complete, taken_until=found.taken_until,
             )  # fmt: skip
             if problem := remote.tell(folder, told, SECONDS):
                 raise BadReport(problem)

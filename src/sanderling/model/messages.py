@@ -261,6 +261,7 @@ class Told(Struct, frozen=True, tag=True):
     cursor: str = ""
     silence_until: float = 0.0  # what it does not name did not change before this; 0 when it says nothing about that
     complete: bool = False  # it names all pages of the host
+    taken_until: float = 0.0  # another crawler is at work there, and asks others to wait
 
 
 ToServer = Hello | Report | Ask | Command | Told

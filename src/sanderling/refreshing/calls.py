@@ -25,6 +25,8 @@ class Calls:
         self.dropped = True  # some that are in the store are not here: at the beginning, all
         # Whether a source of a host is still heeded: visits may have shown meanwhile that it is wrong.
         self.heeded: Callable[[int, str], bool] = lambda host, source: True
+        # Whether a host is to be left alone for now.
+        self.waits: Callable[[int], bool] = lambda host: False
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
@@ -42,11 +44,14 @@ class Calls:
 
     def next(self) -> Call | None:
         """The first one whose source is still heeded."""
-        while self._waiting:
+        for _ in range(len(self._waiting)):
             call = self._waiting.popleft()
-            if self.heeded(call.host, call.source):
+            if self.waits(call.host):
+                self._waiting.append(call)
+            elif self.heeded(call.host, call.source):
                 return call
-            self._forget(call)
+            else:
+                self._forget(call)
         return None
 
     def settle(self, id: int, at: float) -> bool:

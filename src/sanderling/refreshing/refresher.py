@@ -66,6 +66,8 @@ class Refresher:
         self._lines: dict[int, HostSchedule] = {}  # by host
         self._listed = 0.0  # what all in them will cost
         self.calls = Calls()
+        self.taken: dict[int, float] = {}  # hosts where another crawler is at work, and until when
+        self.calls.waits = lambda host: host in self.taken
         self.waits: Callable[[], bool] = lambda: False  # whether something is being read that a plan should know
         self._sitemaps: set[int] = set()  # to be read before anything is planned
         self._new: set[int] = set()  # leased, and never visited before
@@ -120,6 +122,10 @@ class Refresher:
         hosts = self._take_calls(now)
         while (turn := self.schedule.next(now)) and self._listed + turn.cost <= self._purse and len(hosts) < AT_ONCE:
             self.schedule.take(turn)
+            if turn.host in self.taken:
+                if self._terms.forever:
+                    self.schedule.again(turn, self.taken[turn.host])
+                continue
             self._line_up(turn)
             hosts.append(turn.host)
         return hosts

@@ -33,6 +33,8 @@ AT_ONCE = 10_000
 # What one reading may take in.
 MOST_BYTES = 256 * 1024**2
 MOST_PAGES = 1_000_000
+# Nobody keeps a site for longer, in seconds, whatever its report says.
+LONGEST_TAKEN = 3600.0
 _LARGEST_MANIFEST = 256 * 1024 + 1
 
 # Asks for a URL: (URL, the most bytes of the answer, ETag or "").
@@ -57,6 +59,7 @@ class Reading(NamedTuple):
     state: ReportState
     silence_until: float  # what it does not name did not change before this
     complete: bool  # it names all pages of the origin
+    taken_until: float  # another crawler is at work there
 
     def batches(self) -> Iterator[list[NamedPage]]:
         """The pages in parts for one message each; one without pages when there are none."""
@@ -91,7 +94,7 @@ class ReportReader:
         pages = list(self._pages(manifest, now, shift))
         whole = manifest.complete and manifest.site == origin(manifest.site) + "/"
         state = ReportState(manifest.log, manifest.cursor, manifest.generated, key, manifest.until)
-        reading = Reading(manifest.site, pages, state, 0.0, whole)
+        reading = Reading(manifest.site, pages, state, 0.0, whole, min(manifest.taken_until, now + LONGEST_TAKEN))
         self._last = reading = reading._replace(silence_until=self._silence(reading, now))
         self._etag = answer.headers.get("etag", "")
         self.state = state

@@ -208,14 +208,13 @@ class Allocator:
 
     def suspend(self, host: int, until: float | None) -> None:
         """Leases nothing of a host until a moment (`time.monotonic`), and then one URL at a time; None: never again."""
-        site = self._sites[host]
-        site.suspended = until
-        self._offer(site)
+        if (site := self._sites.get(host)) is not None:
+            site.suspended = until
+            self._offer(site)
 
     def resume(self, host: int) -> None:
         """Ends a suspension."""
-        self._sites[host].suspended = 0.0
-        self._offer(self._sites[host])
+        self.suspend(host, 0.0)
 
     def hear(self, client: str, visits: Iterable[Visit]) -> None:
         """Takes note of a client's report."""
