@@ -1,8 +1,9 @@
-"""How much of the text of a real application is found: docsify shows Markdown files, and these say what it has to show.
+"""How much of the text of a real application is found: docsify shows Markdown files, and these say
+what it has to show.
 
-The application is crawled with `--render auto`. Its pages are fragments of one document, as docsify makes them by default.
-The words of each Markdown file, rendered by another program, are compared with those of the stored page, each as often as
-it stands there.
+The application is crawled with `--render auto`. Its pages are fragments of one document, as docsify
+makes them by default. The words of each Markdown file, rendered by another program, are compared
+with those of the stored page, each as often as it stands there.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ class Application(NamedTuple):
 
 @contextmanager
 def documentation(place: Path, fragments: bool = False) -> Iterator[Application]:
-    """The documentation, below `place`; with `fragments`, its pages are fragments of one document."""
+    """The documentation, below `place`; with `fragments`, its pages are fragments of one
+    document."""
     folder = place / "documentation"
     shutil.copytree(_package("docsify") / "lib", folder / "lib")
     shutil.copytree(_package("fastify") / "docs", folder, dirs_exist_ok=True)
@@ -68,7 +69,8 @@ def interface(place: Path) -> Iterator[Application]:
 
 
 def _described(number: int) -> dict[str, object]:
-    """The description of an interface with thirty endpoints. It names all interfaces, which makes links."""
+    """The description of an interface with thirty endpoints. It names all interfaces, which makes
+    links."""
     named = " ".join(f"[Interface {n}](/{n})" for n in range(INTERFACES))
     paths = {
         f"/birds/{number}/{n}": {

@@ -1,8 +1,9 @@
 """Measures how much a crawl slows down while the search index is updated beside it.
 
-One crawl fetches the pages of the race, at many addresses, as fast as this machine can. The process that updates the
-index is paused and resumed in the order off, on, on, off, so that other load on the machine affects both cases. While
-it is paused it saves some of its allowed CPU time and uses it later. So it takes more CPU time here than usual.
+One crawl fetches the pages of the race, at many addresses, as fast as this machine can. The process
+that updates the index is paused and resumed in the order off, on, on, off, so that other load on
+the machine affects both cases. While it is paused it saves some of its allowed CPU time and uses it
+later. So it takes more CPU time here than usual.
 """
 
 from __future__ import annotations

@@ -2,12 +2,13 @@
 
     python -m bench change [--pages FOLDER] [--pairs N]
 
-The first part measures what a fingerprint adds to a visit (`bench.fingerprints`). The second part uses pairs of versions:
-FOLDER contains NAME.before.html and NAME.after.html. Without a folder, pages are generated and edited. Our time is that
-of a revisit: parse the new version, make its fingerprint, compare it with the old one. lxml.html.diff and xmldiff get both
-pages. changedetection.io runs its own functions, in the order that it uses for a page without filters, and gets the
-stored text of the old page. The libraries below it, inscriptis and difflib, are also measured alone. All of them have
-an environment of their own in bench/.cache/change.
+The first part measures what a fingerprint adds to a visit (`bench.fingerprints`). The second part
+uses pairs of versions: FOLDER contains NAME.before.html and NAME.after.html. Without a folder,
+pages are generated and edited. Our time is that of a revisit: parse the new version, make its
+fingerprint, compare it with the old one. lxml.html.diff and xmldiff get both pages.
+changedetection.io runs its own functions, in the order that it uses for a page without filters, and
+gets the stored text of the old page. The libraries below it, inscriptis and difflib, are also
+measured alone. All of them have an environment of their own in bench/.cache/change.
 """
 
 import argparse
@@ -22,7 +23,8 @@ from typing import Any
 
 ENVIRONMENT = Path(__file__).parent / ".cache" / "change"
 PACKAGES = ("lxml", "xmldiff", "inscriptis", "beautifulsoup4", "diff-match-patch", "loguru")
-# Without dependencies: the libraries that compare texts are listed above, and its server is not needed.
+# Without dependencies: the libraries that compare texts are listed above, and its server is not
+# needed.
 ALONE = "changedetection.io==0.60.10"
 SECONDS_A_PAIR = 20.0
 DOCUMENTATION = 320
@@ -30,7 +32,8 @@ Pair = tuple[str, str]
 
 
 def ours(pairs: list[Pair]) -> tuple[list[float], list[float]]:
-    """CPU seconds of every revisit, and the part beyond parsing, which a crawler needs for the links anyway."""
+    """CPU seconds of every revisit, and the part beyond parsing, which a crawler needs for the
+    links anyway."""
     from turbohtml import parse
 
     from sanderling.change import compare, fingerprint

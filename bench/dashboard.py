@@ -1,8 +1,10 @@
-"""Measures the pages of the dashboard and the API on a large folder: a million URLs, a hundred thousand versions.
+"""Measures the pages of the dashboard and the API on a large folder: a million URLs, a hundred
+thousand versions.
 
-The folder is made without a network (`bench.large_folder`). Then every page and every path of the API is requested, one
-after the other, each time with another page, host or part of a list. The server is a process of its own. On a busy
-machine, use its CPU time: the wall time includes the load of others.
+The folder is made without a network (`bench.large_folder`). Then every page and every path of the
+API is requested, one after the other, each time with another page, host or part of a list. The
+server is a process of its own. On a busy machine, use its CPU time: the wall time includes the load
+of others.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Measures what fingerprints add to a visit, which parses the page and takes its links and text anyway.
+"""Measures what fingerprints add to a visit, which parses the page and takes its links and text
+anyway.
 
-The client's reader reads the same pages as first visits, without fingerprints, and as later visits, with fingerprints. Both
-alternate, in groups as in a crawl. The fastest of several rounds counts for each group, because other load can only make
-a round slower.
+The client's reader reads the same pages as first visits, without fingerprints, and as later visits,
+with fingerprints. Both alternate, in groups as in a crawl. The fastest of several rounds counts for
+each group, because other load can only make a round slower.
 """
 
 import time
@@ -31,7 +32,8 @@ class Cost(NamedTuple):
 
 
 def documentation(count: int) -> list[bytes]:
-    """Pages of about the mean size, from the documentation of the race. Empty if it is not installed."""
+    """Pages of about the mean size, from the documentation of the race. Empty if it is not
+    installed."""
     try:
         if not all(version_of(tree.package) for tree in web.TREES) or not (CACHE / "web").exists():
             return []
@@ -95,7 +97,8 @@ def reader() -> Any:
 
 
 def fetched(pages: Sequence[bytes], digest: bytes) -> list[Any]:
-    """Fetched pages, as the fetcher hands them over. With a digest, they count as visited before."""
+    """Fetched pages, as the fetcher hands them over. With a digest, they count as visited
+    before."""
     from sanderling.client.fetch import Fetch
     from sanderling.client.fetcher import Request, Response
     from sanderling.client.polite_host import PoliteHost

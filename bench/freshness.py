@@ -1,4 +1,5 @@
-"""Measures `freshness` at scale: a schedule for a million pages, a choice among them, and the replay of a long history.
+"""Measures `freshness` at scale: a schedule for a million pages, a choice among them, and the
+replay of a long history.
 
 `python -m bench.freshness` prints the CPU time that each takes; nothing is fetched.
 """

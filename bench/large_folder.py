@@ -1,7 +1,8 @@
-"""Makes a crawl folder of any size without a network. All data goes through the store, as in a crawl.
+"""Makes a crawl folder of any size without a network. All data goes through the store, as in a
+crawl.
 
-About one URL in ten is visited and four in ten are excluded. One in a hundred failed, one in a hundred is gone, and
-the others are queued.
+About one URL in ten is visited and four in ten are excluded. One in a hundred failed, one in a
+hundred is gone, and the others are queued.
 """
 
 from __future__ import annotations

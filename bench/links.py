@@ -1,7 +1,7 @@
 """Links of a page and the canonical form of a URL, with the standard library only.
 
-The crawler uses other libraries for both. So two independent implementations of the same standards are compared,
-and a mistake in one of them is found.
+The crawler uses other libraries for both. So two independent implementations of the same standards
+are compared, and a mistake in one of them is found.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ _CONTROL_OR_SPACE = "".join(map(chr, range(0x21)))
 _TAB_OR_NEWLINE = re.compile(r"[\t\n\r]")
 _ESCAPE = re.compile("%[0-9A-Fa-f]{2}")
 _CHARSET = re.compile(rb"""<meta[^>]+charset\s*=\s*["']?\s*([\w-]+)""", re.IGNORECASE)
-# Characters that the URL Standard does not escape. quote() adds letters, digits and _.-~ and escapes the rest as UTF-8.
+# Characters that the URL Standard does not escape. quote() adds letters, digits and _.-~ and
+# escapes the rest as UTF-8.
 _PATH_KEEPS = "%/!$&'()*+,:;=@[]|\\"
 _QUERY_KEEPS = "%/?!$&()*+,:;=@[]^`{|}\\"
 
@@ -56,7 +57,8 @@ def links(body: bytes, url: str) -> set[str]:
 
 
 def canonical(base: str, reference: str) -> str | None:
-    """The WHATWG form of `reference` relative to `base`, without its fragment. None if it is not http(s)."""
+    """The WHATWG form of `reference` relative to `base`, without its fragment. None if it is not
+    http(s)."""
     reference = _TAB_OR_NEWLINE.sub("", reference.strip(_CONTROL_OR_SPACE)).partition("#")[0]
     before_query, mark, query = reference.partition("?")
     try:
@@ -68,8 +70,8 @@ def canonical(base: str, reference: str) -> str | None:
         return None
     host = parts.hostname if port in (None, {"http": 80, "https": 443}[parts.scheme]) else f"{parts.hostname}:{port}"
     path = quote(_without_dots(parts.path), safe=_PATH_KEEPS)
-    # For urljoin, urlsplit and the crawler, an empty query is no query. The query of the reference replaces
-    # that of the base even if it is empty.
+    # For urljoin, urlsplit and the crawler, an empty query is no query. The query of the reference
+    # replaces that of the base even if it is empty.
     search = query if mark else parts.query
     ending = f"?{quote(search, safe=_QUERY_KEEPS)}" if search else ""
     return f"{parts.scheme}://{host}{_ESCAPE.sub(_one_way, path + ending)}"

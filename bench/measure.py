@@ -1,8 +1,8 @@
 """Measures a command: wall time, CPU time and peak memory of its whole process tree.
 
-A supervisor process runs between the bench and the command. It is a *subreaper*: a descendant whose parent dies becomes
-its child. So every descendant is waited for below the supervisor, and the kernel adds up their CPU time. Other children
-of the bench, such as nginx, are not in the sum.
+A supervisor process runs between the bench and the command. It is a *subreaper*: a descendant whose
+parent dies becomes its child. So every descendant is waited for below the supervisor, and the
+kernel adds up their CPU time. Other children of the bench, such as nginx, are not in the sum.
 
     python -m bench.measure COMMAND...
 """
@@ -50,7 +50,8 @@ class Outcome:
     stderr: str
 
     def last_json(self) -> dict[str, object]:
-        """The JSON object on the last line of standard output, which contains a command's counts."""
+        """The JSON object on the last line of standard output, which contains a command's
+        counts."""
         lines = self.stdout.strip().splitlines()
         try:
             report = json.loads(lines[-1])
@@ -103,7 +104,8 @@ def descendants(ancestor: int) -> dict[int, list[str]]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             with contextlib.suppress(OSError):
-                # A command name may contain spaces and brackets, so only the part after the last bracket is split.
+                # A command name may contain spaces and brackets, so only the part after the last
+                # bracket is split.
                 stats[int(entry.name)] = (entry / "stat").read_text().rpartition(")")[2].split()
     below: dict[int, list[str]] = {}
     parents = {ancestor}
@@ -120,7 +122,8 @@ def machine_cpu() -> float:
 
 
 def proportional_kib(pid: int) -> int:
-    """PSS: memory that processes share is divided among them, so that the sum over a tree is correct."""
+    """PSS: memory that processes share is divided among them, so that the sum over a tree is
+    correct."""
     with contextlib.suppress(OSError):
         for line in Path("/proc", str(pid), "smaps_rollup").read_text().splitlines():
             if line.startswith("Pss:"):
@@ -152,7 +155,8 @@ def _supervise(command: list[str]) -> Weight:
     watch.join()
     _reap_stragglers()
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    # If a parent ignores SIGCHLD, the kernel drops the times of its children. The samples contain most of them.
+    # If a parent ignores SIGCHLD, the kernel drops the times of its children. The samples contain
+    # most of them.
     by_process = sorted((ticks / TICK for ticks in sampler.ticks.values()), reverse=True)
     cpu = max(usage.ru_utime + usage.ru_stime, sum(by_process))
     return Weight(wall, cpu, sampler.peak_kib / 1024, by_process, exit_code, busy)

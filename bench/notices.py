@@ -1,4 +1,5 @@
-"""What sources cost and how fast they are heard: 10,000 pages in one message, and a file that changes on a site."""
+"""What sources cost and how fast they are heard: 10,000 pages in one message, and a file that
+changes on a site."""
 
 from __future__ import annotations
 
@@ -47,7 +48,8 @@ def report(changes: int) -> int:
 
 
 def cost(place: Path, rounds: int = 5) -> list[tuple[str, list[float]]]:
-    """CPU seconds of the server for a message of 10,000 pages: decoding it, deciding and committing."""
+    """CPU seconds of the server for a message of 10,000 pages: decoding it, deciding and
+    committing."""
     store = SqliteStore(place / "sanderling.db")
     parts = assemble(store, Settings(delay=0), [f"{HOME}/"], Folder(place), place, 1, Purpose())
     known = _pages(0)
@@ -77,7 +79,8 @@ def _pages(series: int) -> list[NamedPage]:
 
 
 def latency(place: Path, changes: int) -> list[tuple[str, list[float]]]:
-    """Seconds from the write of a file to the committed version, with push and with a report that is read every second."""
+    """Seconds from the write of a file to the committed version, with push and with a report that
+    is read every second."""
     found = []
     for name, by_push in (("from file to version, by push", True), ("by reading the report every 1 s", False)):
         home = place / ("push" if by_push else "report")

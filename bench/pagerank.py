@@ -1,8 +1,8 @@
 """Measures PageRank of a million pages with eighty million links: time and memory.
 
-It fills a store with a web whose in-degrees follow Zipf's law. Then it measures the process that a crawl starts beside
-itself (`sanderling.jobs.rank`). Filling the store is not counted. It also measures the search for pages that link to
-one URL.
+It fills a store with a web whose in-degrees follow Zipf's law. Then it measures the process that a
+crawl starts beside itself (`sanderling.jobs.rank`). Filling the store is not counted. It also
+measures the search for pages that link to one URL.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def fill(folder: Path, pages: int, mean: int, skew: float) -> int:
-    """Fills a store with visited pages and some queued URLs. Returns the id of the page with the most links to it."""
+    """Fills a store with visited pages and some queued URLs. Returns the id of the page with the
+    most links to it."""
     import numpy as np
 
     from sanderling.model import Counts, Host

@@ -14,8 +14,8 @@ RESULTS = REPOSITORY / "bench" / "results"
 SANDERLING = Path(sys.executable).parent / "sanderling"
 
 
-# Crawls are written to memory if possible. On a disk, the 14,700 small files of wget2 cost between 1.5 and
-# 11 s of system time, so that the race would compare file systems.
+# Crawls are written to memory if possible. On a disk, the 14,700 small files of wget2 cost between
+# 1.5 and 11 s of system time, so that the race would compare file systems.
 IN_MEMORY = Path("/dev/shm")
 ROOM_NEEDED = 2 * 1024**3
 

@@ -21,7 +21,8 @@ def sanderling(clients: int) -> Peer:
     def command(url: str, folder: Path, limit: int) -> list[str]:
         crawl = [str(SANDERLING), "crawl", url, "-d", str(folder), "--clients", str(clients), "--json"]
         manners = ["--per-host", str(peers.CONNECTIONS), "--delay", "0", "--ignore-robots", "--allow-private"]
-        # No other crawler makes a search index. Ours would be made in a process of its own, with idle CPU time.
+        # No other crawler makes a search index. Ours would be made in a process of its own, with
+        # idle CPU time.
         return [*crawl, *manners, "--no-index"]
 
     def pages(outcome: Outcome, folder: Path) -> int:

@@ -1,4 +1,5 @@
-"""Measures how much faster a second crawl is if nothing has changed: with 304, and with the same bytes.
+"""Measures how much faster a second crawl is if nothing has changed: with 304, and with the same
+bytes.
 
 For the same bytes, the stored validators are deleted, so that the server sends every page again.
 """

@@ -1,9 +1,10 @@
 """Measures search: indexing a page from the archive, and answering a query.
 
-It makes a crawl folder of synthetic pages without a network. Word frequencies follow Zipf's law, pages have 50 to 2,000
-words, and one in twenty has a second version. The process that indexes beside a crawl works on it for a minute. Then the
-index is made again from the WARC files, and queries of several kinds are run, each with ten snippets. CPU time is that
-of the whole process, including the threads of the index.
+It makes a crawl folder of synthetic pages without a network. Word frequencies follow Zipf's law,
+pages have 50 to 2,000 words, and one in twenty has a second version. The process that indexes
+beside a crawl works on it for a minute. Then the index is made again from the WARC files, and
+queries of several kinds are run, each with ten snippets. CPU time is that of the whole process,
+including the threads of the index.
 """
 
 from __future__ import annotations

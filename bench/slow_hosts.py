@@ -1,8 +1,10 @@
-"""Measures a crawl of a thousand slow hosts: can one client keep all of them busy, and what does waiting cost?
+"""Measures a crawl of a thousand slow hosts: can one client keep all of them busy, and what does
+waiting cost?
 
-The web is synthetic and runs in this process. The crawler has processes of its own and uses it as a proxy. A host
-answers one request at a time, after `latency` seconds. So no crawl can be faster than the longest queue of one host, and
-a crawler that cannot wait for all hosts at the same time takes many times longer.
+The web is synthetic and runs in this process. The crawler has processes of its own and uses it as a
+proxy. A host answers one request at a time, after `latency` seconds. So no crawl can be faster than
+the longest queue of one host, and a crawler that cannot wait for all hosts at the same time takes
+many times longer.
 """
 
 from __future__ import annotations
@@ -93,7 +95,8 @@ def _longest_queue(urls: set[str]) -> int:
 
 
 def _allow_files(wanted: int) -> None:
-    """Raises the limit of open files, because every request in flight is one. The crawler inherits the limit."""
+    """Raises the limit of open files, because every request in flight is one. The crawler inherits
+    the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     allowed = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     if allowed < wanted:

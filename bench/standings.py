@@ -11,7 +11,8 @@ COLUMNS = ("pages", "wall s", "pages/s", "CPU s", "pages/CPU s", "(best)", "peak
 
 @dataclass(frozen=True)
 class Lap:
-    """One crawl by one crawler. nginx counts `requests`, so the figure does not depend on the crawler."""
+    """One crawl by one crawler. nginx counts `requests`, so the figure does not depend on the
+    crawler."""
 
     round: int
     name: str
@@ -66,7 +67,8 @@ def table(laps: list[Lap]) -> str:
 def ratios(laps: list[Lap]) -> list[dict[str, object]]:
     """The ratios of our figures to those of the others, as medians over rounds.
 
-    Only laps of the same round are compared, because the speed of the machine changes between rounds.
+    Only laps of the same round are compared, because the speed of the machine changes between
+    rounds.
     """
     found: list[dict[str, object]] = []
     for mine in _by_name([lap for lap in laps if lap.ours]).values():

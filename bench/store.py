@@ -1,9 +1,11 @@
-"""Measures stores with thousands and millions of URLs: the cost of one more URL, and the time to resume.
+"""Measures stores with thousands and millions of URLs: the cost of one more URL, and the time to
+resume.
 
-It writes the same data to a store as a server does, without a network: reports of a hundred pages, each with twenty new
-links, so that one URL in twenty is visited. CPU time is that of the server's process, user and system. PostgreSQL works
-in processes of its own, so its figures are wall time, with fsync on. Identities are hashes, so rows arrive in random
-order; a B-tree larger than its cache would be slow here. The checkpoint of SQLite's log is part of each measurement.
+It writes the same data to a store as a server does, without a network: reports of a hundred pages,
+each with twenty new links, so that one URL in twenty is visited. CPU time is that of the server's
+process, user and system. PostgreSQL works in processes of its own, so its figures are wall time,
+with fsync on. Identities are hashes, so rows arrive in random order; a B-tree larger than its cache
+would be slow here. The checkpoint of SQLite's log is part of each measurement.
 """
 
 from __future__ import annotations
@@ -83,7 +85,8 @@ def store(kinds: list[str], large: bool, scattered: bool, hosts: int) -> int:
                 figures = feed.measure(kind)
                 print(figures, flush=True)
                 report["figures"].append(asdict(figures))
-                # In a process of its own, so that its memory is that of a server that has just started.
+                # In a process of its own, so that its memory is that of a server that has just
+                # started.
                 command = [sys.executable, "-m", "bench.store", "--resume", address]
                 feed.store.close()
                 resumed = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
@@ -123,7 +126,8 @@ def open_at(address: str) -> Store:
 
 
 class Feed:
-    """Fills a store with URLs that are computed from their numbers, so that none has to be stored here."""
+    """Fills a store with URLs that are computed from their numbers, so that none has to be stored
+    here."""
 
     def __init__(self, store: Store, hosts: int, scattered: bool, file: Path | None = None) -> None:
         from sanderling.model import Counts, Host
@@ -191,7 +195,8 @@ class Feed:
         return (time.process_time() - begin) / max(1, taken) * 1e6
 
     def _time_reports(self) -> float:
-        """Microseconds of CPU time for each visited page without new URLs. Pages are reported in the order of leases."""
+        """Microseconds of CPU time for each visited page without new URLs. Pages are reported in
+        the order of leases."""
         spent, visited = 0.0, 0
         for _ in range(MEASURED):
             done = self._visits(PAGES_A_REPORT)

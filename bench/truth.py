@@ -1,4 +1,5 @@
-"""Finds the URLs that a crawler must find on the bench's web, from the files alone, without HTTP."""
+"""Finds the URLs that a crawler must find on the bench's web, from the files alone, without
+HTTP."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ HTML = (".html", ".htm", ".shtml")
 
 @dataclass(frozen=True)
 class Truth:
-    """Paths (with query, if any) on the host. `pages` answer 200; `html` are those that contain links."""
+    """Paths (with query, if any) on the host. `pages` answer 200; `html` are those that contain
+    links."""
 
     pages: frozenset[str]
     html: frozenset[str]
@@ -52,7 +54,8 @@ class Difference:
 
 
 def truth(root: Path) -> Truth:
-    """The truth of the site at `root`, from the cache unless the packages or the walk itself have changed."""
+    """The truth of the site at `root`, from the cache unless the packages or the walk itself have
+    changed."""
     cached = CACHE / f"truth-{_fingerprint()}.json"
     if cached.exists():
         stored = json.loads(cached.read_text())
@@ -142,7 +145,8 @@ def _walk(root: Path) -> Truth:
 
 
 def _answer(root: Path, path: str) -> str | None:
-    """The file nginx would answer with, the folder (ending in /) it would redirect to, or None: an error."""
+    """The file nginx would answer with, the folder (ending in /) it would redirect to, or None: an
+    error."""
     name = os.path.normpath(unquote(urlsplit(path).path).lstrip("/"))
     wants_folder = path.partition("?")[0].endswith("/")
     file = root / name

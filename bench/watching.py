@@ -1,7 +1,7 @@
 """`python -m bench.watching`: measures what it costs a crawl to be watched.
 
-A crawl of 1,000 hosts leases as many pages as its clients would hold. Then its state is read as for every viewer. A crawl
-makes at most ten answers a second, however many viewers there are.
+A crawl of 1,000 hosts leases as many pages as its clients would hold. Then its state is read as for
+every viewer. A crawl makes at most ten answers a second, however many viewers there are.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ class Tree:
     entry: str
 
 
-# The start page of the Java documentation is below its root, because its pages link to siblings of api/.
+# The start page of the Java documentation is below its root, because its pages link to siblings of
+# api/.
 TREES = (
     Tree("java", "openjdk-17-doc", "api/index.html"),
     Tree("apache", "apache2-doc", "manual/index.html"),
@@ -107,7 +108,8 @@ class Web:
 
 
 def build() -> Path:
-    """Makes the root of the site: an index page and a symbolic link to each package's pages. nginx follows the links."""
+    """Makes the root of the site: an index page and a symbolic link to each package's pages. nginx
+    follows the links."""
     need_debian("nginx", *(tree.package for tree in TREES))
     root = CACHE / "web"
     root.mkdir(parents=True, exist_ok=True)
@@ -147,7 +149,8 @@ def serve(port: int = 0, addresses: int = 1) -> Iterator[Web]:
 
 
 def free_port(wanted: int) -> int:
-    """`wanted` if the port is free, else any free port. Another server on that port would answer instead of nginx."""
+    """`wanted` if the port is free, else any free port. Another server on that port would answer
+    instead of nginx."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -159,7 +162,8 @@ def free_port(wanted: int) -> int:
 
 
 def _home(tree: Tree) -> str:
-    """The real folder of a package's pages, from dpkg, because Debian moves them between releases."""
+    """The real folder of a package's pages, from dpkg, because Debian moves them between
+    releases."""
     tail = f"/{tree.entry}"
     found = [path for path in files_of(tree.package) if path.endswith(tail) and not Path(path).is_symlink()]
     if not found:
@@ -167,7 +171,8 @@ def _home(tree: Tree) -> str:
     return min(found, key=len).removesuffix(tail)
 
 
-# Another run may be serving this root, so correct links stay untouched and wrong ones are replaced in one step.
+# Another run may be serving this root, so correct links stay untouched and wrong ones are replaced
+# in one step.
 
 
 def _point(link: Path, home: str) -> None:

@@ -1,4 +1,5 @@
-"""Search applications that nobody here wrote, each with records that no link leads to: Datasette, Roundup, Xapian Omega.
+"""Search applications that nobody here wrote, each with records that no link leads to: Datasette,
+Roundup, Xapian Omega.
 
 `python -m tests.applications` installs Omega, which is a Debian package, if it is not there.
 """
@@ -22,7 +23,8 @@ from tests.waiting import until
 OMEGA = Path("/usr/lib/cgi-bin/omega/omega")
 OMEGA_TEMPLATES = Path("/var/lib/xapian-omega/templates")
 
-# Roundup's own server refuses to run as root, as which tests may run. Its WSGI application does not.
+# Roundup's own server refuses to run as root, as which tests may run. Its WSGI application does
+# not.
 _ROUNDUP = """
 import json, sys
 from wsgiref.simple_server import WSGIRequestHandler, make_server
@@ -74,7 +76,8 @@ def _answers(url: str) -> bool:
 
 @contextlib.contextmanager
 def datasette(folder: Path, records: Sequence[str]) -> Iterator[str]:
-    """Records are pages that only a canned query with full-text search links to: their table is not shown to anybody."""
+    """Records are pages that only a canned query with full-text search links to: their table is not
+    shown to anybody."""
     pages = folder / "pages"
     pages.mkdir(parents=True)
     port = free_port()
@@ -125,7 +128,8 @@ def omega_missing() -> str:
 
 @contextlib.contextmanager
 def omega(folder: Path, records: Sequence[str]) -> Iterator[str]:
-    """A search engine: a text field, a radio group, hidden fields, and a pager made of submit buttons."""
+    """A search engine: a text field, a radio group, hidden fields, and a pager made of submit
+    buttons."""
     pages = folder / "site" / "records"
     pages.mkdir(parents=True)
     for number, text in enumerate(records):

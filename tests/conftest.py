@@ -23,10 +23,12 @@ from tests.web.served import Served, running
 FAST = ("--per-host", "8", "--delay", "0")
 # If a web holds its answers back, only the crawl itself can end a request.
 PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h")
-# Some commands fetch 1,500 pages one after the other. A command that hangs is ended before its test, so that its output is shown.
+# Some commands fetch 1,500 pages one after the other. A command that hangs is ended before its
+# test, so that its output is shown.
 WHOLE_RUN = 300.0
 
-# A shell that runs the tests in the background may make them ignore Ctrl-C, and child processes inherit that.
+# A shell that runs the tests in the background may make them ignore Ctrl-C, and child processes
+# inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The same examples every time, and no failure because of a busy machine.
@@ -37,7 +39,8 @@ hypothesis.settings.load_profile("steady")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test begins first, then files with many tests: beside each other they end at about the same time."""
+    """The longest test begins first, then files with many tests: beside each other they end at
+    about the same time."""
     sizes = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path.name != "test_torture.py", -sizes[item.path]))
 
@@ -48,7 +51,8 @@ def command(*arguments: object) -> list[str]:
 
 @contextlib.contextmanager
 def started(*arguments: object, **options: Any) -> Iterator["subprocess.Popen[str]"]:
-    """A command that runs beside the test in a session of its own. It is always ended with the test."""
+    """A command that runs beside the test in a session of its own. It is always ended with the
+    test."""
     process = subprocess.Popen(command(*arguments), text=True, start_new_session=True, **options)
     try:
         yield process
@@ -86,7 +90,8 @@ Run = Callable[..., Ran]
 
 @pytest.fixture(scope="session")
 def sanderling() -> Run:
-    """Runs the command in a process of its own. A traceback fails the test, unless `crashes` is set."""
+    """Runs the command in a process of its own. A traceback fails the test, unless `crashes` is
+    set."""
 
     def run(*arguments: object, env: dict[str, str] | None = None, crashes: bool = False) -> Ran:
         done = subprocess.run(
@@ -118,7 +123,8 @@ def postgres() -> Iterator[PostgresServer]:
 
 @pytest.fixture(params=["folder", "postgresql"])
 def kept_in(request: pytest.FixtureRequest) -> list[object]:
-    """Arguments for a crawl with its state in the folder, then for one with its state in a database."""
+    """Arguments for a crawl with its state in the folder, then for one with its state in a
+    database."""
     return [] if request.param == "folder" else ["--store", request.getfixturevalue("postgres").dsn]
 
 

@@ -1,7 +1,8 @@
 """Crawls in a network of their own, whose DNS server fails for a while.
 
-`unshare -mn python -m tests.failing_names FOLDER` prints how each crawl ended, as JSON. The resolver of the system asks
-our server, so the path is that of every crawl: libcurl, the C library, UDP.
+`unshare -mn python -m tests.failing_names FOLDER` prints how each crawl ended, as JSON. The
+resolver of the system asks our server, so the path is that of every crawl: libcurl, the C library,
+UDP.
 """
 
 import json
@@ -43,7 +44,8 @@ def main(place: Path) -> None:
 
 
 def short_outage(folder: Path, site: ServedWeb, names: NamesServer, mood: str) -> dict[str, object]:
-    """Names fail in mid-crawl. A client that knows the address is not hurt, so it is replaced by one that does not."""
+    """Names fail in mid-crawl. A client that knows the address is not hurt, so it is replaced by
+    one that does not."""
     site.hold(after=20)
     with started("crawl", site.url, "-d", folder, *FLAGS, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         until(lambda: site.held)
@@ -57,7 +59,8 @@ def short_outage(folder: Path, site: ServedWeb, names: NamesServer, mood: str) -
 
 
 def long_outage(folder: Path, site: ServedWeb, names: NamesServer, mood: str) -> list[dict[str, object]]:
-    """A crawl that was interrupted goes on while names fail, for longer than it waits; then once more when they work."""
+    """A crawl that was interrupted goes on while names fail, for longer than it waits; then once
+    more when they work."""
     found = []
     patience = ("--max-pages", 1000, "--host-patience", "1s")
     for now, limits in (("answers", ("--max-pages", 20)), (mood, patience), ("answers", patience)):

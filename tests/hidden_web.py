@@ -22,7 +22,8 @@ def texts(count: int, seed: int = 5, length: int = 30) -> list[str]:
 
 
 class HiddenWeb(ThreadedServer):
-    """Answers with what `page(path, query)` makes, `/r/N` with a record, and `/find?q=` with a paged list."""
+    """Answers with what `page(path, query)` makes, `/r/N` with a record, and `/find?q=` with a
+    paged list."""
 
     def __init__(self, records: Sequence[str], home: str = SEARCH, page: Callable[..., Any] | None = None) -> None:
         self.records = records

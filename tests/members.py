@@ -21,7 +21,8 @@ class Request(NamedTuple):
 
 
 class Members(ThreadedServer):
-    """`/` is public; `/login` and `/members/N` are what they are called. A session ends after `lasts` pages."""
+    """`/` is public; `/login` and `/members/N` are what they are called. A session ends after
+    `lasts` pages."""
 
     def __init__(self, pages: int = 12, lasts: int = 10**9, extra: Mapping[str, str] | None = None) -> None:
         self.pages = pages

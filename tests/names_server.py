@@ -12,7 +12,8 @@ _A = 1
 
 
 class NamesServer:
-    """Answers over UDP. A name that it knows has one IPv4 address. `asked` counts the questions in each mood."""
+    """Answers over UDP. A name that it knows has one IPv4 address. `asked` counts the questions in
+    each mood."""
 
     def __init__(self, name: str, address: str, where: tuple[str, int]) -> None:
         self.mood: Mood = "answers"

@@ -36,7 +36,8 @@ def stream(content: bytes, keys: bytes = b"") -> bytes:
 
 
 def nested_forms(levels: int, times: int = 2) -> bytes:
-    """A small PDF bomb: its page draws a form, which draws another form several times, and so on."""
+    """A small PDF bomb: its page draws a form, which draws another form several times, and so
+    on."""
     forms = [
         stream(
             b"/X Do " * times,

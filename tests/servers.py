@@ -75,7 +75,8 @@ class ThreadedServer:
 
 
 class PageServer(ThreadedServer):
-    """Answers from a table of paths, or of whole URLs if used as a proxy. It records all requests."""
+    """Answers from a table of paths, or of whole URLs if used as a proxy. It records all
+    requests."""
 
     def __init__(
         self, table: Table, context: ssl.SSLContext | None = None, where: tuple[str, int] = ("127.0.0.1", 0)

@@ -1,4 +1,5 @@
-"""Visiting again: all changes are found with the right kinds, and nothing else is fetched or reported."""
+"""Visiting again: all changes are found with the right kinds, and nothing else is fetched or
+reported."""
 
 import io
 import json
@@ -305,7 +306,8 @@ def test_a_page_out_of_reach_is_neither_gone_nor_new(sanderling: Run, tmp_path: 
 
 
 def test_links_that_lead_elsewhere_are_a_change_from_the_first_one_on(sanderling: Run, tmp_path: Path) -> None:
-    """Also after a change of rules, which compares all versions again, and within the parts that a rule watches."""
+    """Also after a change of rules, which compares all versions again, and within the parts that a
+    rule watches."""
     folder = tmp_path / "crawl"
 
     def page(name: str, target: str) -> bytes:

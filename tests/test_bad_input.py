@@ -20,7 +20,8 @@ from tests.conftest import FAST, command, stored_urls
 from tests.papers import nested_forms, pdf
 from tests.servers import Answer, PageServer, links, redirect
 
-# Endless faults are crawled with short time-outs, all others with as much time as a busy machine needs.
+# Endless faults are crawled with short time-outs, all others with as much time as a busy machine
+# needs.
 WITHOUT_END = ("hang", "slow-headers", "slow-body")
 IMPATIENT = ("--first-byte-timeout", "2s", "--fetch-timeout", "4s", "--low-speed-time", "1s", "--retries", "0")
 PATIENT = ("--first-byte-timeout", "1h", "--fetch-timeout", "1h", "--low-speed-time", "1h", "--retries", "0")
@@ -95,7 +96,8 @@ BAD = ["file:///etc/passwd", "ftp://127.0.0.1/x", "gopher://127.0.0.1/1x", "java
 
 
 def test_schemes_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Links, frames, canonical, alternate, base, refresh, form action, sitemaps, robots, redirects."""
+    """Links, frames, canonical, alternate, base, refresh, form action, sitemaps, robots,
+    redirects."""
     head = "".join(
         f'<link rel=canonical href="{url}"><link rel=alternate href="{url}"><base href="{url}">'
         f'<meta http-equiv=refresh content="0; url={url}">'
@@ -119,7 +121,8 @@ def test_schemes_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> 
 
 
 def test_what_is_judged_is_what_is_asked_for(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """A path that becomes another one without its session id must not bypass robots.txt or the scope."""
+    """A path that becomes another one without its session id must not bypass robots.txt or the
+    scope."""
     hidden = [
         "/docs/..;jsessionid=1/secret",
         "/docs/%2e%2e;sid=2/secret",
@@ -223,7 +226,8 @@ def test_compression_that_is_not_as_it_says(crawled: Crawled) -> None:
 
 
 def test_memory_stays_bounded(tmp_path: Path) -> None:
-    """Bombs, endless bodies, floods and a million links, all at once: the largest process stays small."""
+    """Bombs, endless bodies, floods and a million links, all at once: the largest process stays
+    small."""
     names = ["gzip-bomb", "deflate-bomb", "brotli-bomb", "nested-gzip-bomb", "endless", "endless-chunks",
              "header-flood", "long-line", "long-attribute", "million-links", "deep-html", "xml-bomb"]  # fmt: skip
     with FaultServer() as faults:

@@ -1,4 +1,5 @@
-"""A collection of at most K pages: the most important stay, leavers keep their history, and nothing is forgotten."""
+"""A collection of at most K pages: the most important stay, leavers keep their history, and nothing
+is forgotten."""
 
 import random
 from pathlib import Path
@@ -14,7 +15,8 @@ def names(folder: str, count: int) -> list[str]:
 
 
 def a_site() -> dict[str, bytes]:
-    """The front page links to forty pages. All of them link to a hub that makes twenty other pages important."""
+    """The front page links to forty pages. All of them link to a hub that makes twenty other pages
+    important."""
     alone, together = names("alone", 40), names("together", 20)
     table = {"/": links(*alone), "/hub": links(*together)}
     table |= {path: links("/", "/hub") for path in alone}

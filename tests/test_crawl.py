@@ -229,7 +229,8 @@ def test_exports(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: i
 
 
 def test_few_connections_are_all_used_when_hosts_wait(tmp_path: Path) -> None:
-    """A long list of URLs of one host, which takes one connection, is not all that a client holds."""
+    """A long list of URLs of one host, which takes one connection, is not all that a client
+    holds."""
     web = SyntheticWeb(hosts=12, pages=360, seed=2)
     seeds = tmp_path / "seeds.txt"
     with web.serve() as site:
@@ -309,7 +310,8 @@ def within(limit: str, *arguments: object) -> "subprocess.CompletedProcess[str]"
     [(2000, 400, "the disk is full"), (200_000, 2000, "no room left for the archive")],
 )
 def test_no_room_left_in_the_middle_of_a_write(sanderling, tmp_path: Path, size: int, blocks: int, whose: str) -> None:  # type: ignore[no-untyped-def]
-    """The disk of the database or of the archive is full: the message, the totals and the stored pages agree."""
+    """The disk of the database or of the archive is full: the message, the totals and the stored
+    pages agree."""
     folder = tmp_path / "crawl"
     with SyntheticWeb(pages=60, seed=5, size=size).serve() as site:
         ran = within(f"-f {blocks}", "crawl", site.url, "-d", folder, *FAST, "--clients", 1)

@@ -1,4 +1,5 @@
-"""Pages whose first kilobytes are not on the topic are not loaded whole: what is kept, and what later visits find."""
+"""Pages whose first kilobytes are not on the topic are not loaded whole: what is kept, and what
+later visits find."""
 
 import gzip
 import shutil
@@ -86,7 +87,8 @@ def test_a_page_that_was_cut_is_unchanged_until_its_beginning_changes(sanderling
         assert sanderling("crawl", "-d", folder, "--again").code == 0
         changed = sanderling("history", folder, f"{server.origin}/off", "--json").lines
         assert len(changed) == 2
-        # It is whole now: the part that was never loaded must not be taken for a change at some later visit.
+        # It is whole now: the part that was never loaded must not be taken for a change at some
+        # later visit.
         assert listed(sanderling, folder)["/off"]["size"] == len(pages["/off"])
 
 

@@ -1,4 +1,5 @@
-"""`sanderling diff` compares two versions by the same rules and the same learned noise as the crawl did."""
+"""`sanderling diff` compares two versions by the same rules and the same learned noise as the crawl
+did."""
 
 from pathlib import Path
 
@@ -9,7 +10,8 @@ FAST = ["--delay", "0", "--clients", "1"]
 
 
 def test_a_diff_says_what_the_stored_change_says(sanderling: Run, tmp_path: Path) -> None:
-    """Parts that a rule ignores are neither counted nor named, and shown in grey when the user asks."""
+    """Parts that a rule ignores are neither counted nor named, and shown in grey when the user
+    asks."""
     folder, shown = tmp_path / "crawl", {"n": 0, "news": "Calm seas today"}
 
     def page(_: int) -> bytes:

@@ -14,8 +14,8 @@ from tests.conftest import FAST, PATIENT, Run, started, stored_urls
 from tests.repository.test_warc import exchange
 from tests.waiting import until
 
-# Stops the client, as SIGSTOP from outside does, at the worst moment: before it writes to an archive that is partly
-# committed, or before it makes a new one.
+# Stops the client, as SIGSTOP from outside does, at the worst moment: before it writes to an
+# archive that is partly committed, or before it makes a new one.
 STOPPED_AT = """
 import os, signal
 from pathlib import Path
@@ -85,7 +85,8 @@ def test_a_lost_client_of_a_run_that_goes_on(tmp_path: Path) -> None:
 
 
 def test_new_files_of_a_dead_run(tmp_path: Path) -> None:
-    """What is not committed is set aside. What is committed returns, should a power cut have undone its rename."""
+    """What is not committed is set aside. What is committed returns, should a power cut have undone
+    its rename."""
     run = tmp_path / "sanderling-run"
     run.mkdir()
     known, unknown = warc.WarcWriter(tmp_path, "known", place=run), warc.WarcWriter(tmp_path, "unknown", place=run)

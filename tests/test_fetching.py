@@ -1,4 +1,5 @@
-"""How pages are fetched: protocols, encodings, redirects, proxies, and what pages ask of crawlers."""
+"""How pages are fetched: protocols, encodings, redirects, proxies, and what pages ask of
+crawlers."""
 
 import asyncio
 import gzip

@@ -24,7 +24,8 @@ def crawl(sanderling: Run, url: str, folder: Path, *options: object) -> tuple[li
 
 
 def test_datasette(tmp_path: Path, sanderling: Run) -> None:
-    """Canned queries with one and with two text fields; answers with links to other views of themselves."""
+    """Canned queries with one and with two text fields; answers with links to other views of
+    themselves."""
     with datasette(tmp_path / "app", texts(60)) as url:
         forms, pages = crawl(sanderling, url, tmp_path / "c", "--forms", "all-get", "--form-queries", "60")
     records = {page for page in pages if "/pages/" in page}

@@ -1,4 +1,5 @@
-"""Enforces the architecture: rooms are in layers, and a module imports only its own room and lower layers."""
+"""Enforces the architecture: rooms are in layers, and a module imports only its own room and lower
+layers."""
 
 import ast
 import re

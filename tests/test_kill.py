@@ -1,4 +1,5 @@
-"""Processes are killed at any time: every page is stored exactly once, and few are fetched twice."""
+"""Processes are killed at any time: every page is stored exactly once, and few are fetched
+twice."""
 
 import contextlib
 import math
@@ -46,7 +47,8 @@ def test_killing_everything_twenty_times_loses_nothing(tmp_path: Path) -> None:
     with SyntheticWeb(hosts=1, pages=PAGES, seed=3, latency=0.03).serve() as site:
         expected = site.direct.reachable(0)
         while True:
-            # At most this many pages in a run, so that even a fast machine needs more than twenty runs.
+            # At most this many pages in a run, so that even a fast machine needs more than twenty
+            # runs.
             site.hold(after=PAGES // 20) if kills < 22 else site.release()
             enough = sum(site.requests.values()) + chance.randrange(30, PAGES // 20) if kills < 22 else math.inf
             with start(folder, site) as process:
@@ -136,7 +138,8 @@ def test_a_page_that_ends_clients_is_set_aside(tmp_path: Path, sanderling, how: 
 
 
 def test_what_a_killed_crawl_leaves_is_cleared_up(tmp_path: Path, web: ServedWeb, sanderling) -> None:  # type: ignore[no-untyped-def]
-    """The next run does it. It does not touch a running crawl that it finds through a copied folder."""
+    """The next run does it. It does not touch a running crawl that it finds through a copied
+    folder."""
     folder, copy = tmp_path / "crawl", tmp_path / "copy"
     web.hold(after=10)
     with start(folder, web) as process:

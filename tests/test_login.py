@@ -1,4 +1,5 @@
-"""The user's own session at a site: how it is begun, kept, noticed to be over, and never shown to anybody else."""
+"""The user's own session at a site: how it is begun, kept, noticed to be over, and never shown to
+anybody else."""
 
 import asyncio
 import gzip
@@ -161,7 +162,8 @@ def test_nothing_of_a_session_reaches_another_origin(tmp_path: Path, sanderling:
     """By links, redirects, cookies for a whole domain, or the cookies of the crawl."""
     with Members(1) as other:
         with Members(2) as site:
-            # The same host name, another port: cookies of the crawl go there, those of a session do not.
+            # The same host name, another port: cookies of the crawl go there, those of a session do
+            # not.
             site.extra["/out"] = f"<a href={other.origin}/>other</a> Log out"
             site.extra["/"] = (
                 f"<a href=/out>out</a> <a href=/members/0>0</a> <a href={other.origin}/members/0>1</a> Log out"

@@ -1,4 +1,5 @@
-"""The network goes down: no page counts as failed, and dead hosts do not look like a network outage."""
+"""The network goes down: no page counts as failed, and dead hosts do not look like a network
+outage."""
 
 import json
 import signal
@@ -27,7 +28,8 @@ AWAY, BACK = "the network seems to be away", "the network is back"
 
 @contextmanager
 def cut_off(web: SyntheticWeb, home: Path, after: int, *more: object) -> Iterator[tuple[Any, Path, ServedWeb]]:
-    """A crawl of many hosts through a proxy that goes away after some pages, once the crawl has noticed it."""
+    """A crawl of many hosts through a proxy that goes away after some pages, once the crawl has
+    noticed it."""
     errors, seeds = home / "errors", home / "seeds"
     seeds.write_text("\n".join(web.seeds))
     with ExitStack() as stack:

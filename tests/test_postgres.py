@@ -1,4 +1,5 @@
-"""Crawls with their state in PostgreSQL: in normal use, while the database restarts, and with all processes killed."""
+"""Crawls with their state in PostgreSQL: in normal use, while the database restarts, and with all
+processes killed."""
 
 import os
 import random

@@ -1,4 +1,5 @@
-"""Reasons are stored as codes. Every code that the program uses has a sentence, and every sentence can be formatted."""
+"""Reasons are stored as codes. Every code that the program uses has a sentence, and every sentence
+can be formatted."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""A lost database is rebuilt from the archives, and newer archives are taken back into an older one."""
+"""A lost database is rebuilt from the archives, and newer archives are taken back into an older
+one."""
 
 import contextlib
 import os

@@ -1,4 +1,5 @@
-"""Refreshes: the budget is kept, the right pages are visited, and dishonest hosts cannot use up the budget."""
+"""Refreshes: the budget is kept, the right pages are visited, and dishonest hosts cannot use up the
+budget."""
 
 import contextlib
 import json
@@ -42,7 +43,8 @@ def test_a_budget_is_spent_on_what_changes(sanderling: Run, tmp_path: Path) -> N
             changed += ran.json["changed"]
             assert ran.json["freshness"] > ran.json["freshness_before"]
         assert visits > 225
-        # At the same budget a visit to everybody in turn finds 0.1 * 5 changes in 5 days, many of them two at once.
+        # At the same budget a visit to everybody in turn finds 0.1 * 5 changes in 5 days, many of
+        # them two at once.
         rows = sanderling("pages", folder, "--json").lines
         often = sorted(rows, key=lambda row: -row["changes"])[:15]
         mean = visits / len(rows)
@@ -164,8 +166,8 @@ def test_a_network_that_is_away_is_nobodys_fault(sanderling: Run, tmp_path: Path
 
 
 def a_web_of_liars(day: Callable[[], int]) -> dict[str, Entry]:
-    """Fifteen pages of each kind: those that count their visitors, those whose validators and dates lie, and honest ones
-    of which every third changes each day."""
+    """Fifteen pages of each kind: those that count their visitors, those whose validators and dates
+    lie, and honest ones of which every third changes each day."""
 
     def counter(asked: int) -> bytes:
         return page(f"<p>You are visitor number {asked}.</p><input type=hidden name=csrf value={asked * 7919:x}>")
@@ -211,8 +213,9 @@ def test_nobody_eats_the_budget_with_lies(sanderling: Run, tmp_path: Path) -> No
             ran = sanderling("refresh", folder, "--budget", 16, "--json", env=later(day))
             assert ran.code == 0 and ran.json["visits"] <= 16, ran.err
             visited.update(asked.url for asked in server.asked[before:])
-        # In five days, with room for a quarter of the pages, none that changes had to wait three times for those that
-        # pretend to, and most never had to: what a report of several pages teaches depends on which they are.
+        # In five days, with room for a quarter of the pages, none that changes had to wait three
+        # times for those that pretend to, and most never had to: what a report of several pages
+        # teaches depends on which they are.
         honest = [visited[f"/honest/{n}"] for n in range(0, 15, 3)]
         assert min(honest) >= 3 and sum(honest) >= 20, visited
     told = sanderling("freshness", folder, "--json", env=later(11)).json

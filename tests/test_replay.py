@@ -1,6 +1,8 @@
-"""What a crawl archived, revisits included, replays in pywb: with its own index, and with the one that we export.
+"""What a crawl archived, revisits included, replays in pywb: with its own index, and with the one
+that we export.
 
-pywb has about 40 dependencies of its own, so it has an environment of its own: `make test` makes it (`.venv/replay`).
+pywb has about 40 dependencies of its own, so it has an environment of its own: `make test` makes it
+(`.venv/replay`).
 """
 
 import json
@@ -43,7 +45,8 @@ class Capture(NamedTuple):
 
 @pytest.fixture(scope="module")
 def archive(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, list[bytes]]]:
-    """A folder of pywb with the archive of a crawl and our index of it, and what each URL has shown."""
+    """A folder of pywb with the archive of a crawl and our index of it, and what each URL has
+    shown."""
     if not (PYWB / "wayback").exists():
         pytest.skip("pywb is not installed in .venv/replay: `make test` installs it")
     place = tmp_path_factory.mktemp("replay")
@@ -59,7 +62,8 @@ def archive(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     with PageServer(table) as server:
         folder, collection = place / "crawl", place / "collections" / "all"
         assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
-        # pywb tells captures apart by the second: the next crawl must not begin in the last second of this one.
+        # pywb tells captures apart by the second: the next crawl must not begin in the last second
+        # of this one.
         second = int(time.time())
         until(lambda: int(time.time()) > second)
         assert sanderling("crawl", "-d", folder, *FAST, "--again").code == 0
@@ -97,7 +101,8 @@ def test_the_exported_index_has_the_keys_of_pywb(archive: tuple[Path, dict[str, 
 
 @pytest.fixture(scope="module")
 def rendered(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The same with a page that a browser rendered twice, with a state and screenshots, under both indexes."""
+    """The same with a page that a browser rendered twice, with a state and screenshots, under both
+    indexes."""
     if not (PYWB / "wayback").exists():
         pytest.skip("pywb is not installed in .venv/replay: `make test` installs it")
     browser()
@@ -133,7 +138,8 @@ def test_a_rendered_page_and_what_it_loaded_replay_in_pywb(rendered: tuple[Path,
     with pywb(place) as home:
         for name in ("all", "theirs"):
             captures = [each for each in exported(place, name) if each.url in begins]
-            # The document was archived by both visits, the DOM by the first one alone: nothing changed.
+            # The document was archived by both visits, the DOM by the first one alone: nothing
+            # changed.
             times = Counter(each.url for each in captures)
             assert [times[each] for each in begins if each not in files] == [2, 1, 1], name
             assert all(times[each] >= 2 for each in files), name

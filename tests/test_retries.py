@@ -124,7 +124,8 @@ def test_hosts_that_cannot_be_reached(sanderling, tmp_path: Path) -> None:  # ty
 
 @pytest.mark.parametrize("robots", [(), ("--ignore-robots",)])
 def test_a_dead_host_holds_no_slot(sanderling, tmp_path: Path, robots: tuple[str, ...]) -> None:  # type: ignore[no-untyped-def]
-    """A hundred pages of a host that does not answer cost one time-out, not a hundred. The same holds for unknown names and closed ports."""
+    """A hundred pages of a host that does not answer cost one time-out, not a hundred. The same
+    holds for unknown names and closed ports."""
     with PageServer({"/": b"alive"}) as server, deaf() as nobody, closed() as none:
         dead = [nobody, none, "http://no-such-host.invalid"]
         seeds = tmp_path / "seeds.txt"

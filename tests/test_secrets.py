@@ -1,4 +1,5 @@
-"""Secrets stay out of messages and command lines, and text from the web out of the terminal's controls."""
+"""Secrets stay out of messages and command lines, and text from the web out of the terminal's
+controls."""
 
 import json
 import os

@@ -1,4 +1,5 @@
-"""Two minutes of random faults against whole crawls, beside the other tests. `python -m tests.torture` runs for longer."""
+"""Two minutes of random faults against whole crawls, beside the other tests. `python -m
+tests.torture` runs for longer."""
 
 import subprocess
 import sys
@@ -10,7 +11,8 @@ from sanderling.testing.postgres import PostgresMissing, programs
 
 @pytest.mark.timeout(900)
 def test_two_minutes_of_random_faults() -> None:
-    """The seed is random and stands in the message of a failure: `--seed N --rounds 1` repeats its round."""
+    """The seed is random and stands in the message of a failure: `--seed N --rounds 1` repeats its
+    round."""
     command = [sys.executable, "-m", "tests.torture", "--minutes", "2", "--store", _stores()]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]

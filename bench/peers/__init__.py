@@ -19,7 +19,8 @@ CONNECTIONS = 32
 
 @dataclass(frozen=True)
 class Peer:
-    """`command` takes the start URL, an empty working folder and a limit of pages (0 means no limit)."""
+    """`command` takes the start URL, an empty working folder and a limit of pages (0 means no
+    limit)."""
 
     name: str
     command: Callable[[str, Path, int], list[str]]
@@ -62,7 +63,8 @@ def _saved(outcome: Outcome, folder: Path) -> int:
 
 
 def _need_environment() -> None:
-    """Peers have an environment of their own, so that their dependencies do not mix with the crawler's."""
+    """Peers have an environment of their own, so that their dependencies do not mix with the
+    crawler's."""
     requirements = HERE / "requirements.txt"
     stamp = ENVIRONMENT / f"installed-{hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]}"
     if stamp.exists():

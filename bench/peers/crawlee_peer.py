@@ -1,4 +1,5 @@
-"""Crawlee over every link of one host. Run in the peers' own environment: crawlee_peer.py URL [PAGES]."""
+"""Crawlee over every link of one host. Run in the peers' own environment: crawlee_peer.py URL
+[PAGES]."""
 
 import asyncio
 import json
@@ -11,7 +12,8 @@ from crawlee.storage_clients import MemoryStorageClient
 
 
 async def crawl(url: str, limit: int | None) -> int:
-    # The fastest parts of Crawlee: its lxml crawler, its default (Rust) HTTP client, queues in memory.
+    # The fastest parts of Crawlee: its lxml crawler, its default (Rust) HTTP client, queues in
+    # memory.
     crawler = ParselCrawler(
         storage_client=MemoryStorageClient(),
         concurrency_settings=ConcurrencySettings(min_concurrency=32, desired_concurrency=32, max_concurrency=32),

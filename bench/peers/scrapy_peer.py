@@ -1,4 +1,5 @@
-"""Scrapy over every link of one host. Run in the peers' own environment: scrapy_peer.py URL [PAGES]."""
+"""Scrapy over every link of one host. Run in the peers' own environment: scrapy_peer.py URL
+[PAGES]."""
 
 import json
 import sys
@@ -25,7 +26,8 @@ SETTINGS = {
 
 class Spider(CrawlSpider):
     name = "peer"
-    # The same kinds of links as in `truth`. The default list of denied extensions would skip linked images.
+    # The same kinds of links as in `truth`. The default list of denied extensions would skip linked
+    # images.
     rules = (
         Rule(
             LinkExtractor(tags=("a", "area", "frame", "iframe"), attrs=("href", "src"), deny_extensions=()),

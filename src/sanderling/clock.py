@@ -1,5 +1,5 @@
-"""The time of a crawl. Tests of what takes weeks can move it: `SANDERLING_AHEAD` is added to the system clock, in
-seconds. Pauses between requests always use the system clock.
+"""The time of a crawl. Tests of what takes weeks can move it: `SANDERLING_AHEAD` is added to the
+system clock, in seconds. Pauses between requests always use the system clock.
 """
 
 import os
@@ -22,8 +22,8 @@ def now() -> float:
 class RemoteClock:
     """The monotonic clock of another process, perhaps on another machine.
 
-    A message takes some time, so the measured difference is always too large. The smallest one, from the fastest message
-    so far, is the best estimate.
+    A message takes some time, so the measured difference is always too large. The smallest one,
+    from the fastest message so far, is the best estimate.
     """
 
     def __init__(self) -> None:

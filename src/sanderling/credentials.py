@@ -1,7 +1,7 @@
 """Settings whose value is kept elsewhere: `env:NAME` is in the environment, `file:PATH` in a file.
 
-So that no password has to be on a command line or in the folder of a crawl. The settings keep the reference; the value
-is read when it is used.
+So that no password has to be on a command line or in the folder of a crawl. The settings keep the
+reference; the value is read when it is used.
 """
 
 import os
@@ -24,7 +24,8 @@ def from_here(value: str | None, folder: Path = Path()) -> str | None:
 
 
 def revealed(name: str, value: str | None) -> str | None:
-    """The value of a setting, wherever it is kept. It is not shown when something is wrong with it."""
+    """The value of a setting, wherever it is kept. It is not shown when something is wrong with
+    it."""
     found = _REFERENCE.fullmatch(value or "")
     if found is None:
         return value

@@ -11,8 +11,8 @@ PRIVATE = 0o600
 def write_whole(path: Path, *parts: bytes, sync: bool = True, mode: int = 0o666) -> None:
     """Writes a file, complete or not at all: first under another name, then renamed.
 
-    `sync` waits until the data is on the disk. Files that are needed only while a crawl runs can do without it.
-    The file has its `mode`, less what the umask takes, from its first byte on.
+    `sync` waits until the data is on the disk. Files that are needed only while a crawl runs can do
+    without it. The file has its `mode`, less what the umask takes, from its first byte on.
     """
     beside = path.with_name(path.name + ".part")
     beside.unlink(missing_ok=True)  # one that was left may have another mode

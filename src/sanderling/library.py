@@ -1,4 +1,5 @@
-"""Crawls from Python. There is no global state, so several crawls can run in one process, notebook or web server.
+"""Crawls from Python. There is no global state, so several crawls can run in one process, notebook
+or web server.
 
 async with sanderling.Crawl("example", seeds=["https://example.org/"], max_pages=100) as crawl:
     async for page in crawl:
@@ -32,7 +33,8 @@ from sanderling.server.dispatcher import canonical_seed
 MOST_UNREAD = 10_000
 # Pages are read from the store in batches of this size.
 BATCH = 500
-# Seconds between two notes of how far the reader is. After a kill, the pages since the last one are given again.
+# Seconds between two notes of how far the reader is. After a kill, the pages since the last one are
+# given again.
 NOTE_EVERY = 1.0
 
 
@@ -65,7 +67,8 @@ class Page(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadPages:
-    """Remembers in the crawl folder which pages the reader is done with, by the numbers of their versions.
+    """Remembers in the crawl folder which pages the reader is done with, by the numbers of their
+    versions.
 
     Numbers grow in the order in which pages are given.
     """
@@ -146,7 +149,8 @@ class Crawl:
             raise self._failure
 
     async def __aiter__(self) -> AsyncIterator[Page]:
-        """Pages as they are committed, until the crawl ends. Those that an earlier run did not finish come first."""
+        """Pages as they are committed, until the crawl ends. Those that an earlier run did not
+        finish come first."""
         while (page := await self._unread.get()) is not None:
             self._pages.begin(page.version)
             yield page

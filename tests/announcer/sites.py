@@ -31,7 +31,8 @@ class ReportReader:
         return read_manifest(content, f"{SITE}manifest.jsonl", now=clock.now(), seen=self.at).manifest
 
     def listed(self) -> dict[str, float]:
-        """The pages of the sitemap, by the index that the manifest names, and the dates of their changes."""
+        """The pages of the sitemap, by the index that the manifest names, and the dates of their
+        changes."""
         base = self.manifest().base
         assert base
         index = list(read_sitemap((self.folder / base.name).read_bytes()))

@@ -1,4 +1,5 @@
-"""The command as it runs beside a site: ended, killed and started again, it announces every change once."""
+"""The command as it runs beside a site: ended, killed and started again, it announces every change
+once."""
 
 import random
 import signal

@@ -1,4 +1,5 @@
-"""A real Chromium, driven by Playwright. `python -m tests.browser.chromium` installs one if there is none."""
+"""A real Chromium, driven by Playwright. `python -m tests.browser.chromium` installs one if there
+is none."""
 
 import os
 import shutil

@@ -1,4 +1,5 @@
-"""A user's way through the dashboard in a real browser: a new crawl, a search, a diff, and the login."""
+"""A user's way through the dashboard in a real browser: a new crawl, a search, a diff, and the
+login."""
 
 import re
 from collections.abc import Iterator

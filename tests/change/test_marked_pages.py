@@ -1,4 +1,5 @@
-"""With `--images`, a page is marked when an image that it shows becomes a different picture under the same address."""
+"""With `--images`, a page is marked when an image that it shows becomes a different picture under
+the same address."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -22,7 +23,8 @@ MANY = 25  # more pages than are marked for one image
 
 
 class Site:
-    """A front page, two pages that share a photo, and many pages with a logo. Images can be replaced."""
+    """A front page, two pages that share a photo, and many pages with a logo. Images can be
+    replaced."""
 
     def __init__(self) -> None:
         self.images = {path: picture() for path in ("/photo.png", "/map.png", "/logo.png", "/alone.png")}
@@ -59,7 +61,8 @@ def crawled(request: pytest.FixtureRequest, site: Site, sanderling: Run, tmp_pat
 
 
 def told(site: Site, sanderling: Run, folder: Path, *more: object) -> dict[str, set[str]]:
-    """What is said of each page. Images may change in several reports, each of which marks a page once."""
+    """What is said of each page. Images may change in several reports, each of which marks a page
+    once."""
     found: dict[str, set[str]] = {}
     for row in sanderling("changes", folder, "--json", *more).lines:
         summary = row["summary"].replace(site.server.origin, "")
@@ -146,6 +149,7 @@ def test_rows_are_kept_for_few_pages_of_an_image() -> None:
     every = [(1, page) for page in range(100)]
     added = shown_changes([], [], every).added
     assert len(added) == MOST_PAGES + 1
-    # Nobody knows the other pages, so that the image stays one of the site when some of these change.
+    # Nobody knows the other pages, so that the image stays one of the site when some of these
+    # change.
     assert shown_changes([(1, 5)], added, []) == ([], [])
     assert shown_changes([(2, 5)], [(2, 5)], [(3, 5)]) == ([(2, 5)], [(3, 5)])

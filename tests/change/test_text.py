@@ -18,8 +18,9 @@ NEWSWEEK_EDITED = NEWSWEEK.replace("he plays hockey four", "he used to play hock
 
 
 def as_printed(words: str) -> text.Codes:
-    """Codes as the C program behind the paper counted them: it read bytes as signed characters, summed and counted the
-    end-of-file value -1, and left negative values out of the distinct symbols."""
+    """Codes as the C program behind the paper counted them: it read bytes as signed characters,
+    summed and counted the end-of-file value -1, and left negative values out of the distinct
+    symbols."""
     points = [byte - 256 if byte > 127 else byte for byte in words.encode("cp1252")] + [-1]
     distinct = len({point for point in points if point >= 0})
     return text.Codes(sum(points), sum(point * point for point in points), distinct, len(points))
@@ -39,7 +40,8 @@ def test_code_points_give_another_figure_for_the_same_text() -> None:
 
 
 def test_the_papers_root_mean_squares() -> None:
-    # The paper's sums do not match its own text. Its formula, applied to its sums, gives its figures.
+    # The paper's sums do not match its own text. Its formula, applied to its sums, gives its
+    # figures.
     assert text.Codes(0, 2830106, 0, 296).root_mean_square == pytest.approx(5.683418, abs=1e-6)
     assert text.Codes(0, 2876660, 0, 300).root_mean_square == pytest.approx(5.653573, abs=1e-6)
 

@@ -27,7 +27,8 @@ def _record(required: list[str], **fields: Any) -> dict[str, Any]:
     return {"type": "object", "required": required, "properties": fields, "additionalProperties": False}
 
 
-# The fields of the custom resources of KubeRay and of Kubernetes that the manifest uses. Any other one is refused.
+# The fields of the custom resources of KubeRay and of Kubernetes that the manifest uses. Any other
+# one is refused.
 TEXT, COUNT, NAMES = (
     {"type": "string"},
     {"type": "integer", "minimum": 0},

@@ -1,4 +1,5 @@
-"""A relay between a server and real clients, without an engine: leases down, reports and archives up."""
+"""A relay between a server and real clients, without an engine: leases down, reports and archives
+up."""
 
 import threading
 import time
@@ -196,7 +197,8 @@ def test_a_relay_gives_back_what_nobody_began(tmp_path: Path) -> None:
 
 
 def test_archives_of_children_become_one(tmp_path: Path) -> None:
-    """Reports of several children, also a part that is larger than a piece, in one file that rotates."""
+    """Reports of several children, also a part that is larger than a piece, in one file that
+    rotates."""
     archive = RelayArchive(tmp_path, "f" * 12, rotate_at=20_000)
     names, spools = ["a" * 12, "b" * 12], []
     with ExitStack() as undo:

@@ -1,4 +1,5 @@
-"""The clients of a crawl: welcomed, fed, recalled, and replaced when they die or stand still. They are real processes."""
+"""The clients of a crawl: welcomed, fed, recalled, and replaced when they die or stand still. They
+are real processes."""
 
 import contextlib
 import os

@@ -59,7 +59,8 @@ Open = Callable[[], Store]
 
 
 class FickleGate(Gatekeeper):
-    """Holds back, merges and releases URLs at random, to reach more states than a few pages would."""
+    """Holds back, merges and releases URLs at random, to reach more states than a few pages
+    would."""
 
     store: Store
     whim: Callable[[], bool]

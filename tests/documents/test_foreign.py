@@ -100,7 +100,8 @@ HARMFUL = {
 @pytest.mark.parametrize("make", HARMFUL.values(), ids=HARMFUL.keys())
 @pytest.mark.usefixtures("strict")
 def test_no_document_costs_more_than_its_limits(make: Callable[[], bytes]) -> None:
-    """It is read, or refused with a reason. The parent process stays small, and the next document is read."""
+    """It is read, or refused with a reason. The parent process stays small, and the next document
+    is read."""
     body = make()
     assert len(body) < 16 * MIB
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

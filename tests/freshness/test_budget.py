@@ -22,7 +22,8 @@ def test_golden_five_pages() -> None:
 @pytest.mark.parametrize("visits_a_page", [0.02, 0.1, 0.5])
 @pytest.mark.parametrize("weighting", ["equal", "pareto"])
 def test_known_rates_reach_the_optimum(visits_a_page: float, weighting: str) -> None:
-    """Visiting by the index, one page after the other, is worth at least 99.9 % of the continuous optimum."""
+    """Visiting by the index, one page after the other, is worth at least 99.9 % of the continuous
+    optimum."""
     rng = np.random.default_rng(9)
     rates = 0.05 * rng.lognormal(0, 1.5, 1000)
     weights = np.ones(1000) if weighting == "equal" else rng.pareto(1.5, 1000) + 0.1

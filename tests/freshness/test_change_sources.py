@@ -16,7 +16,8 @@ DAYS = 2.0  # between two visits
 
 
 def taught(visits: int, announced: float, false: float = 0.0, record: SourceRecord | None = None) -> SourceRecord:
-    """A source after visits to pages of which a fifth changed; it named this share of them, and of the others."""
+    """A source after visits to pages of which a fifth changed; it named this share of them, and of
+    the others."""
     random = np.random.default_rng(1)
     record = record or hear(SourceRecord(), 1.0, 1)
     begin = record.heard + 1

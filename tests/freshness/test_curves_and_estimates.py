@@ -39,7 +39,8 @@ def test_wait_inverts_worth_and_doubt_keeps_every_page_in_play() -> None:
 
 
 def test_bias_reduced_estimator() -> None:
-    """With one change expected per visit, the naive count finds 0.63 of the rate, and EP nearly all of it."""
+    """With one change expected per visit, the naive count finds 0.63 of the rate, and EP nearly all
+    of it."""
     rng = np.random.default_rng(5)
     seen = rng.binomial(20, 1 - np.exp(-1.0), 20000)
     assert np.mean([naive(20, int(x), 1.0) for x in seen]) == pytest.approx(0.632, abs=0.005)

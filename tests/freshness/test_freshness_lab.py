@@ -101,7 +101,8 @@ def test_deleted_pages_come_back_changed(tmp_path: Path) -> None:
 
 
 def test_replay_measures_exactly_what_it_says() -> None:
-    """One page, visited every ten days, changed on day 95 of 100: stale for the last five of seventy."""
+    """One page, visited every ten days, changed on day 95 of 100: stale for the last five of
+    seventy."""
     page = PageHistory("a", 0.0, float("inf"), [85.0, 100.0])
     result = replay([page], "uniform", 0.1)
     assert result.visits == 7

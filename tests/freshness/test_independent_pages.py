@@ -96,7 +96,8 @@ def test_dates_that_lie(date: str) -> None:
 
 @pytest.mark.parametrize("changed", [True, False])
 def test_a_date_close_to_the_last_visit_proves_nothing(changed: bool) -> None:
-    """A page that changes minutes after each visit has true dates that a wrong clock could also explain."""
+    """A page that changes minutes after each visit has true dates that a wrong clock could also
+    explain."""
     host = signals.Validators()
     for k in range(20):
         last = 10.0 * k

@@ -1,4 +1,5 @@
-"""From visits to plans: evidence in four numbers, beliefs about a collection, and the choice of pages."""
+"""From visits to plans: evidence in four numbers, beliefs about a collection, and the choice of
+pages."""
 
 import time
 from collections import Counter
@@ -104,8 +105,8 @@ def test_pages_never_seen_again_are_believed_to_do_what_their_folder_does() -> N
 
 def test_where_pages_change_together_neighbours_tell() -> None:
     rng = np.random.default_rng(3)
-    # Folders 0 to 9 of 30 pages; two thirds of each were visited within the last five days, and those of even
-    # folders have all changed since, those of odd ones have not.
+    # Folders 0 to 9 of 30 pages; two thirds of each were visited within the last five days, and
+    # those of even folders have all changed since, those of odd ones have not.
     rows = collection(300, folder=np.arange(300) % 10, at=80.0, since=60.0)
     lately = rng.random(300) < 0.67
     rows["since"][lately], rows["at"][lately] = 80.0, rng.uniform(95, 100, int(lately.sum()))

@@ -11,7 +11,8 @@ from sanderling.lab.simulation.synthetic import SITES, by_folder, commits, poiss
 
 @pytest.mark.parametrize("spread", [1.0, 1.5])
 def test_unknown_rates_after_twelve_visits(spread: float) -> None:
-    """Twelve even visits, then a plan from the learned rates. It reaches at least 97 % of the plan with the true rates."""
+    """Twelve even visits, then a plan from the learned rates. It reaches at least 97 % of the plan
+    with the true rates."""
     rng = np.random.default_rng(4)
     pages, gap = 600, 10.0
     rates = 0.05 * rng.lognormal(0, spread, pages)
@@ -28,7 +29,8 @@ def test_unknown_rates_after_twelve_visits(spread: float) -> None:
     assert expected_freshness(rates, learned) >= 0.97 * best
 
 
-# (kind of site, visits a page a day, least freshness of ours): measured, minus half a point for noise.
+# (kind of site, visits a page a day, least freshness of ours): measured, minus half a point for
+# noise.
 FLOORS = [
     ("poisson", 0.05, 0.787),
     ("by-folder", 0.01, 0.645),
@@ -54,13 +56,15 @@ def test_pages_that_change_together_are_kept_fresher_than_by_their_true_rates() 
 
 
 def test_little_is_lost_where_there_is_nothing_to_learn() -> None:
-    """With a few visits to each of many independent pages, freshness is never more than 0.002 below uniform."""
+    """With a few visits to each of many independent pages, freshness is never more than 0.002 below
+    uniform."""
     pages = poisson(2)
     assert replay(pages, "optimal", 0.006).freshness >= replay(pages, "uniform", 0.006).freshness - 0.002
 
 
 def test_few_visits_are_used_as_well_as_by_who_knows_how_rates_are_mixed() -> None:
-    """With fifteen visits to each page, no policy that learns from each page alone comes near the oracle."""
+    """With fifteen visits to each page, no policy that learns from each page alone comes near the
+    oracle."""
     alone, foldered = poisson(2), by_folder(1)
     assert replay(alone, "optimal", 0.01).freshness >= replay(alone, "mix-oracle", 0.01).freshness - 0.005
     assert replay(foldered, "optimal", 0.01).freshness >= replay(foldered, "mix-oracle", 0.01).freshness

@@ -17,7 +17,8 @@ def page(number: int, words: str, length: int, *targets: str) -> bytes:
 
 
 def documentation() -> dict[str, bytes]:
-    """Pages about transactions, and others of which some are long. The long ones end with a link to another page."""
+    """Pages about transactions, and others of which some are long. The long ones end with a link to
+    another page."""
     mine = [f"/html/mvcc{n}.html" for n in range(MINE)]
     others = [f"/html/other{n}.html" for n in range(OTHERS)]
     table = {"/": links(*mine[::2], *others[:LONG])}

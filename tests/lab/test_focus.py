@@ -1,4 +1,5 @@
-"""The focused crawls of the lab: Shark search as published, and what the order of a topic has to do better."""
+"""The focused crawls of the lab: Shark search as published, and what the order of a topic has to do
+better."""
 
 import pytest
 
@@ -10,7 +11,8 @@ def test_shark_search_computes_what_was_published() -> None:
     # A relevant page hands on half of its score; another page half of what it inherited itself.
     assert inherited(0.8, 0.1) == 0.4
     assert inherited(0.2, 0.1) == 0.05
-    # Of the words of a link the anchor counts 0.8. If it says anything, the words around it count as fully alike.
+    # Of the words of a link the anchor counts 0.8. If it says anything, the words around it count
+    # as fully alike.
     assert neighbourhood(0.5, 0.3) == pytest.approx(0.6)
     assert neighbourhood(0.0, 0.3) == pytest.approx(0.06)
     # Both count half.

@@ -1,4 +1,5 @@
-"""The experiment with forms: the strategy of crawls beats the others, and its estimate is near the truth."""
+"""The experiment with forms: the strategy of crawls beats the others, and its estimate is near the
+truth."""
 
 from sanderling.lab.forms import STRATEGIES, DatabaseForm, HiddenDatabase, templates, texts
 

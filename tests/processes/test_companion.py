@@ -1,4 +1,5 @@
-"""A process beside the crawl: it starts when needed, ends on request, never outlives the crawl, and its failure is reported."""
+"""A process beside the crawl: it starts when needed, ends on request, never outlives the crawl, and
+its failure is reported."""
 
 import os
 import subprocess

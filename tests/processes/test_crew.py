@@ -1,4 +1,5 @@
-"""Client processes that end are replaced, unless that is useless. Idle clients are not waited for."""
+"""Client processes that end are replaced, unless that is useless. Idle clients are not waited
+for."""
 
 import socket
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""Reports of sites: read as far as they go beyond the last reading, and not believed when anything is wrong."""
+"""Reports of sites: read as far as they go beyond the last reading, and not believed when anything
+is wrong."""
 
 from collections.abc import Sequence
 

@@ -59,7 +59,8 @@ def server(hub: Hub, tmp_path: Path, sanderling: Run) -> Iterator[tuple[Served, 
         pages.table["/"] = b'<a href="/feed.atom">feed</a>'
         ran = sanderling("crawl", f"{pages.origin}/", "-d", tmp_path / "crawl", "--delay", 0, "--no-index")
         assert ran.code == 0, ran.err
-        # The port of the server is not known before it runs, so the hub does not call the address it is given.
+        # The port of the server is not known before it runs, so the hub does not call the address
+        # it is given.
         with running(tmp_path / "crawl", "--public-url", "https://crawler.example.org/") as served:
             yield served, pages.origin
 

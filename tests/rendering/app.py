@@ -1,4 +1,5 @@
-"""A single-page application: every address gets the same document, and a script asks for the content."""
+"""A single-page application: every address gets the same document, and a script asks for the
+content."""
 
 import json
 

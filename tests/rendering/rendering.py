@@ -48,7 +48,8 @@ def browser() -> Path:
 
 
 def namespaces_are_permitted() -> bool:
-    """Whether this system lets a browser run in a network namespace and in its sandbox; some containers do not."""
+    """Whether this system lets a browser run in a network namespace and in its sandbox; some
+    containers do not."""
     nobody = {"user": "nobody", "extra_groups": []} if os.geteuid() == 0 else {}
     network = ["unshare", "-n", "true"] if os.geteuid() == 0 else ["unshare", "-Urn", "true"]
     done = [subprocess.run(network), subprocess.run(["unshare", "-U", "true"], **nobody)]  # type: ignore[call-overload]

@@ -1,4 +1,5 @@
-"""A page whose content is behind events: tabs, a pager, "show more", endless scrolling, and buttons that do harm."""
+"""A page whose content is behind events: tabs, a pager, "show more", endless scrolling, and buttons
+that do harm."""
 
 import json
 

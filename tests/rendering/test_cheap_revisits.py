@@ -1,4 +1,5 @@
-"""A revisit asks for what a page was made from, and renders it only if something of that has changed."""
+"""A revisit asks for what a page was made from, and renders it only if something of that has
+changed."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,5 @@
-"""A single-page application, crawled as a user does: text, links, search, versions, diff, archives, recovery."""
+"""A single-page application, crawled as a user does: text, links, search, versions, diff, archives,
+recovery."""
 
 import os
 import signal

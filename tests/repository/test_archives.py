@@ -1,4 +1,5 @@
-"""Archives are never deleted: what the database does not know is set aside, and damaged bytes are stepped over."""
+"""Archives are never deleted: what the database does not know is set aside, and damaged bytes are
+stepped over."""
 
 from pathlib import Path
 
@@ -16,7 +17,8 @@ def responses(path: Path) -> list[str]:
 
 
 def written(folder: Path, count: int) -> tuple[str, dict[str, int], list[int]]:
-    """A file with `count` exchanges: its name, how far the first one goes, and where each response begins."""
+    """A file with `count` exchanges: its name, how far the first one goes, and where each response
+    begins."""
     writer = warc.WarcWriter(folder, "t")
     places = [writer.add(exchange(1)).offset]
     committed = writer.flush()

@@ -1,4 +1,5 @@
-"""The known URLs are read from a file when a server starts, and from the table when the file does not fit."""
+"""The known URLs are read from a file when a server starts, and from the table when the file does
+not fit."""
 
 import shutil
 from collections.abc import Callable

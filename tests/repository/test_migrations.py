@@ -1,4 +1,5 @@
-"""Stores of older versions are upgraded step by step, after a backup. Newer ones are not touched."""
+"""Stores of older versions are upgraded step by step, after a backup. Newer ones are not
+touched."""
 
 import shutil
 import sqlite3

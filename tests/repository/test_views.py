@@ -1,4 +1,5 @@
-"""Lists in parts, on every store: nothing twice, nothing missing, and bounded work for each part."""
+"""Lists in parts, on every store: nothing twice, nothing missing, and bounded work for each
+part."""
 
 from collections.abc import Callable, Iterator
 

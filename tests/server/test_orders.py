@@ -1,4 +1,5 @@
-"""Orders of visits are in a registry, and may use the relevance that clients report for pages and links."""
+"""Orders of visits are in a registry, and may use the relevance that clients report for pages and
+links."""
 
 import struct
 from pathlib import Path

@@ -36,7 +36,8 @@ def test_when_the_near_machines_are_gone_any_other_will_do() -> None:
 
 
 def crawled(distance: dict[str, dict[str, float]]) -> dict[str, str]:
-    """Which machine each host ends at, if connections take as long as `distance` says. Checks that it has one visitor."""
+    """Which machine each host ends at, if connections take as long as `distance` says. Checks that
+    it has one visitor."""
     origins = {number: f"http://{number}" for number in range(12)}
     queue, made = Queue(dict.fromkeys(origins, 400)), Allocator(Settings())
     for place in PLACES:

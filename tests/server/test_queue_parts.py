@@ -1,4 +1,5 @@
-"""From a found URL to the queue: admission, the backlog and the order of visits, with a real store."""
+"""From a found URL to the queue: admission, the backlog and the order of visits, with a real
+store."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -74,7 +74,8 @@ def test_links_of_an_unvisited_page_are_estimated_from_its_pattern_then_its_host
         host=[1, 1, 1, 1, 1, 2, 1, 1, 2, 3],
         shape=[10, 10, 10, 11, 11, 20, 10, 11, 20, 30],
     )
-    # 6: its pattern (1, 2, 3 links); 7: two pages of its pattern are too few, so its host; 8 and 9: the crawl
+    # 6: its pattern (1, 2, 3 links); 7: two pages of its pattern are too few, so its host; 8 and 9:
+    # the crawl
     assert forward_links(snapshot).tolist() == [1, 2, 3, 4, 5, 6, 2.0, 3.0, 3.5, 3.5]
     assert forward_links(known([Q, Q], {})).tolist() == [0, 0]
 
@@ -108,7 +109,8 @@ def test_cash_flows_in_the_order_of_the_visits() -> None:
 
 
 class Source:
-    """A store in lists: page 0 was visited and links to 1, 2 and 3; 1 was visited and links to 3."""
+    """A store in lists: page 0 was visited and links to 1, 2 and 3; 1 was visited and links to
+    3."""
 
     states = (F, F, Q, Q)
     ranks = (0.0, -1.0, -1.0, -1.0)

@@ -20,7 +20,8 @@ class Posted(NamedTuple):
 
 
 class Endpoint(ThreadedServer):
-    """Answers with `statuses` one after the other, then always with the last one. `hold` delays an answer."""
+    """Answers with `statuses` one after the other, then always with the last one. `hold` delays an
+    answer."""
 
     def __init__(self, *statuses: int, headers: tuple[tuple[str, str], ...] = (), hold: float = 0.0) -> None:
         self.statuses = list(statuses) or [200]

@@ -1,4 +1,5 @@
-"""Webhooks of real crawls: everything arrives in order, whatever happens to the endpoint and the crawl."""
+"""Webhooks of real crawls: everything arrives in order, whatever happens to the endpoint and the
+crawl."""
 
 import base64
 import hashlib
@@ -56,7 +57,8 @@ def test_every_change_is_delivered_once_in_order_and_signed(
             mac = base64.b64encode(hmac.digest(b"s", signed, hashlib.sha256)).decode()
             assert post.headers["webhook-signature"] == f"v1,{mac}"
             assert len(post.changes) <= 100
-        # On a busy machine, a crawl may end its messenger after a delivery that is not yet recorded, but only once.
+        # On a busy machine, a crawl may end its messenger after a delivery that is not yet
+        # recorded, but only once.
         assert len(endpoint.posted) - len({post.headers["webhook-id"] for post in endpoint.posted}) <= 2
         shown = sanderling("webhooks", folder, "--json").lines
         assert [(row["state"], row["behind"], row["failures"]) for row in shown] == [("fine", 0, 0)] * 2
@@ -100,7 +102,8 @@ def test_an_endpoint_that_fails_gets_the_same_again(sanderling: Run, tmp_path: P
 
 
 def test_a_dead_endpoint_holds_nothing_up(sanderling: Run, tmp_path: Path) -> None:
-    """One endpoint hangs, one does not exist, and the third gets everything. The crawl ends by itself."""
+    """One endpoint hangs, one does not exist, and the third gets everything. The crawl ends by
+    itself."""
     folder = tmp_path / "crawl"
     with (
         Endpoint(hold=PATIENCE) as hanging, closed() as absent, Endpoint() as well,

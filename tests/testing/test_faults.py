@@ -108,7 +108,8 @@ def test_slow(faults: FaultServer, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["endless", "endless-chunks", "header-flood"])
 def test_without_end(faults: FaultServer, name: str) -> None:
-    """After 20 MB the body still continues. The headers of the flood do not end either, and other requests are answered."""
+    """After 20 MB the body still continues. The headers of the flood do not end either, and other
+    requests are answered."""
     total = 0
     with connect(faults, name) as raw:
         while total < 20_000_000:

@@ -1,4 +1,5 @@
-"""The synthetic web: equal on every machine, connected at every time, and its changes are as scheduled."""
+"""The synthetic web: equal on every machine, connected at every time, and its changes are as
+scheduled."""
 
 import math
 import re

@@ -1,4 +1,5 @@
-"""Models of topics: what they learn from examples, what they say of it, and what a damaged file gets."""
+"""Models of topics: what they learn from examples, what they say of it, and what a damaged file
+gets."""
 
 import json
 from pathlib import Path

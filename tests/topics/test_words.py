@@ -16,7 +16,8 @@ _LETTERS = "aZ9_ -.,'’–“”…é ßµ²ªКж字の鳥ไทย→×÷½"
 
 
 def by_pattern(text: str) -> Counter[str]:
-    """Letters, digits and underscores in a row that begin with a letter; in some scripts pairs of characters."""
+    """Letters, digits and underscores in a row that begin with a letter; in some scripts pairs of
+    characters."""
     text = text[: words.LENGTH].lower()
     pairs = [run[n : n + 2] for run in words._UNSPACED.findall(text) for n in range(max(1, len(run) - 1))]
     return Counter(re.findall(r"[^\W\d_]\w+", words._UNSPACED.sub(" ", text)) + pairs)

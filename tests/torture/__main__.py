@@ -1,4 +1,5 @@
-"""`python -m tests.torture --minutes 60`: random faults against whole crawls, compared with the truth."""
+"""`python -m tests.torture --minutes 60`: random faults against whole crawls, compared with the
+truth."""
 
 import argparse
 import random

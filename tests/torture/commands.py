@@ -16,8 +16,8 @@ MARK = "SANDERLING_TORTURE"
 # A command that does not get through after so many starts never will.
 MOST_STARTS = 60
 LONGEST_RUN = 180.0
-# The server of a crawl with two clients has 12 open files and sockets. One that kept those of every client that died would
-# have more with each fault.
+# The server of a crawl with two clients has 12 open files and sockets. One that kept those of every
+# client that died would have more with each fault.
 MOST_DESCRIPTORS = 30
 # The last runs are left in peace, so that every step ends.
 MOST_FAULTS = 12
@@ -28,7 +28,8 @@ class Stuck(AssertionError):
 
 
 def get_through(scene: Scene, chance: random.Random, faults: list[Fault], *arguments: object) -> int:
-    """Runs a command again and again, with faults while it runs, until it succeeds; returns how often it was started."""
+    """Runs a command again and again, with faults while it runs, until it succeeds; returns how
+    often it was started."""
     happened = 0
     for starts in range(1, MOST_STARTS + 1):
         code, count = _run(scene, chance, faults if happened < MOST_FAULTS else [], *arguments)

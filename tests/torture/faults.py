@@ -1,4 +1,5 @@
-"""What can happen to a crawl. Each fault is a function that does one thing and undoes it, if it can be undone."""
+"""What can happen to a crawl. Each fault is a function that does one thing and undoes it, if it can
+be undone."""
 
 import contextlib
 import os

@@ -1,4 +1,5 @@
-"""Host names of our own, so that their resolution can fail: an /etc/hosts that only this process and its children see."""
+"""Host names of our own, so that their resolution can fail: an /etc/hosts that only this process
+and its children see."""
 
 import atexit
 import ctypes
@@ -12,9 +13,11 @@ _NEW_MOUNTS = 0x20000  # CLONE_NEWNS
 
 
 def private_names() -> Path | None:
-    """Takes the process out of the common mounts, with an /etc/hosts of its own; None where that is not allowed.
+    """Takes the process out of the common mounts, with an /etc/hosts of its own; None where that is
+    not allowed.
 
-    To be called before threads are started. A resolver is not asked, so that every other name fails at once.
+    To be called before threads are started. A resolver is not asked, so that every other name fails
+    at once.
     """
     if ctypes.CDLL(None, use_errno=True).unshare(_NEW_MOUNTS):
         return None

@@ -1,4 +1,5 @@
-"""One round: a web is crawled, changes, is visited again and loses parts of its archive, under faults all the time."""
+"""One round: a web is crawled, changes, is visited again and loses parts of its archive, under
+faults all the time."""
 
 import contextlib
 import random
@@ -31,7 +32,8 @@ class Result(NamedTuple):
 
 
 def run(seed: int, with_database: bool, hosts: Path | None) -> Result:
-    """One round from its seed number; an AssertionError says what went wrong. `hosts` is the /etc/hosts of its own."""
+    """One round from its seed number; an AssertionError says what went wrong. `hosts` is the
+    /etc/hosts of its own."""
     chance = random.Random(seed)
     with contextlib.ExitStack() as undo:
         place = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="torture-")))

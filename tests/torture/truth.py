@@ -14,7 +14,8 @@ from tests.torture.faults import Scene
 
 
 def check(scene: Scene, once: bool) -> int:
-    """Nothing is lost, nothing is doubled, every record is readable, totals are counts; returns how many pages there are.
+    """Nothing is lost, nothing is doubled, every record is readable, totals are counts; returns how
+    many pages there are.
 
     `once`: every page was visited just once so far, so it is stored just once.
     """

@@ -1,4 +1,5 @@
-"""The title, text, address and headers of a crawled page are always shown as text in the dashboard."""
+"""The title, text, address and headers of a crawled page are always shown as text in the
+dashboard."""
 
 from collections.abc import Iterator
 from urllib.parse import quote

@@ -1,4 +1,5 @@
-"""Every page of the dashboard, found by following links, and checked like a browser and a screen reader do."""
+"""Every page of the dashboard, found by following links, and checked like a browser and a screen
+reader do."""
 
 import asyncio
 import xml.etree.ElementTree as xml
@@ -94,7 +95,8 @@ def check(document: turbohtml.Document, path: str) -> None:
 
 
 def follow(server: Served, start: str, most: int = 12) -> Counter[str]:
-    """Checks every page that can be reached from one, with a limit for each kind. Returns how many of each kind."""
+    """Checks every page that can be reached from one, with a limit for each kind. Returns how many
+    of each kind."""
     ahead, seen, kinds = [start], {start}, Counter[str]()
     while ahead:
         path = ahead.pop(0)

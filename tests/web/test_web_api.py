@@ -169,7 +169,8 @@ def test_events_without_a_running_crawl_tell_what_was_missed(api: Served) -> Non
 
 
 def test_all_news_of_a_moment_is_one_write(served: Served) -> None:
-    """That a reader has left is noticed between two moments only, and each write until then is a warning in the log."""
+    """That a reader has left is noticed between two moments only, and each write until then is a
+    warning in the log."""
     where = served.http.base_url
     with socket.create_connection((where.host, where.port), timeout=PATIENCE) as line, line.makefile("rb") as answer:
         asked = (

@@ -1,4 +1,5 @@
-"""What a site announces of its pages: a signed manifest, deltas of changes and a sitemap, as both sides write and read them.
+"""What a site announces of its pages: a signed manifest, deltas of changes and a sitemap, as both
+sides write and read them.
 
 A report is a folder of static files that is published with the site:
 
@@ -7,11 +8,12 @@ A report is a folder of static files that is published with the site:
   sitemap.xml                  all pages with the exact times of their last change, by the standard
   sitemap-*-HASH.xml           its parts, and a copy of sitemap.xml by the name that the manifest signs
 
-Only the manifest and sitemap.xml ever change. All other names hold a hash of the content, so that they can be cached
-for ever, and so that the signature of the manifest covers them, too.
+Only the manifest and sitemap.xml ever change. All other names hold a hash of the content, so that
+they can be cached for ever, and so that the signature of the manifest covers them, too.
 
-A crawler reads the manifest (`read_manifest`), asks which deltas lead from its cursor to the newest (`chain`), reads
-these (`read_delta`), or the sitemap when its cursor is too old. Everything it reads may be the work of an enemy.
+A crawler reads the manifest (`read_manifest`), asks which deltas lead from its cursor to the newest
+(`chain`), reads these (`read_delta`), or the sitemap when its cursor is too old. Everything it
+reads may be the work of an enemy.
 """
 
 from sanderling.announcements.change import EventHint, ReportedChange, combined

@@ -30,7 +30,8 @@ class EventHint(msgspec.Struct, frozen=True, omit_defaults=True):
     function: Text  # what is called, or the value that is assigned
 
     def steps(self) -> Iterator[tuple[str, str]]:
-        """The events with selectors of their elements. What a page does when it loads, it does anyway."""
+        """The events with selectors of their elements. What a page does when it loads, it does
+        anyway."""
         for event in self.events:
             for source in self.sources if event != "onload" else ():
                 if found := _SOURCE.fullmatch(source):
@@ -52,7 +53,8 @@ class ReportedChange(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 def combined(hints: Iterable[EventHint]) -> tuple[EventHint, ...]:
-    """Hints of one page, with one for all that agree in target and function: they lead to the same state."""
+    """Hints of one page, with one for all that agree in target and function: they lead to the same
+    state."""
     groups: dict[tuple[str, str], tuple[dict[EventName, None], dict[str, None]]] = {}
     for hint in hints:
         events, sources = groups.setdefault((hint.target, hint.function), ({}, {}))

@@ -1,7 +1,9 @@
-"""Deltas: what changed after one cursor and up to another. A crawler reads bytes in proportion to the changes.
+"""Deltas: what changed after one cursor and up to another. A crawler reads bytes in proportion to
+the changes.
 
-Every publication has a number, the cursor, and a delta of its own. Eight deltas in a row are also there as one, eight
-of these again, and so on: from any cursor a few files lead to the newest, and each page stands in them about once.
+Every publication has a number, the cursor, and a delta of its own. Eight deltas in a row are also
+there as one, eight of these again, and so on: from any cursor a few files lead to the newest, and
+each page stands in them about once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +17,8 @@ from sanderling.announcements.naming import is_named_for, named_for
 from sanderling.urls import canonical
 
 FAN = 8
-# Of one file, for whoever writes and whoever reads it. A site that changes more at once publishes more cursors.
+# Of one file, for whoever writes and whoever reads it. A site that changes more at once publishes
+# more cursors.
 MOST_LINES = 50_000
 MOST_BYTES = 32 * 1024**2
 
@@ -39,7 +42,8 @@ class DeltaFile(NamedTuple):
 
 
 def write_delta(after: int, to: int, changes: Iterable[ReportedChange]) -> DeltaFile:
-    """A file of changes in the order of their cursors: the last of each page counts. The best rank stands first."""
+    """A file of changes in the order of their cursors: the last of each page counts. The best rank
+    stands first."""
     last = {change.url: change for change in changes}
     lines = [_encoder.encode(each) for each in sorted(last.values(), key=lambda each: (-each.rank, each.url))]
     content = b"".join(line + b"\n" for line in lines)
@@ -51,7 +55,8 @@ def write_delta(after: int, to: int, changes: Iterable[ReportedChange]) -> Delta
 def read_delta(delta: Delta, content: bytes, site: str, after: int = 0) -> list[ReportedChange]:
     """The changes after a cursor, best rank first, with URLs in canonical form.
 
-    Raises BadReport when the file is not what the manifest signed, or when it names URLs outside the site.
+    Raises BadReport when the file is not what the manifest signed, or when it names URLs outside
+    the site.
     """
     if len(content) > MOST_BYTES or not is_named_for(delta.name, content):
         raise BadReport(f"{delta.name} has other content than the manifest says")
@@ -75,13 +80,15 @@ def _read(line: bytes, delta: Delta, site: str) -> ReportedChange:
 
 
 def chain(deltas: Sequence[Delta], cursor: int, newest: int) -> list[Delta] | None:
-    """The files that lead from a cursor to the newest; None when it is too old, and the sitemap has to be read."""
+    """The files that lead from a cursor to the newest; None when it is too old, and the sitemap has
+    to be read."""
     steps: list[Delta] = []
     while cursor < newest:
         here = [delta for delta in deltas if delta.after <= cursor < delta.to]
         if not here:
             return None
-        # The farthest from exactly here; else the smallest around us, whose older lines are skipped.
+        # The farthest from exactly here; else the smallest around us, whose older lines are
+        # skipped.
         step = min(here, key=lambda delta: (delta.after != cursor, -delta.to if delta.after == cursor else delta.lines))
         steps.append(step)
         cursor = step.to
@@ -98,7 +105,8 @@ def mergers(newest: int) -> list[tuple[int, int]]:
 
 
 def parts_of(deltas: Sequence[Delta], after: int, to: int) -> list[Delta] | None:
-    """The deltas to merge into a larger one; None when one is missing, or when they are too much for one file."""
+    """The deltas to merge into a larger one; None when one is missing, or when they are too much
+    for one file."""
     width = (to - after) // FAN
     parts = [delta for delta in deltas if after <= delta.after and delta.to <= to and delta.to - delta.after == width]
     fit = sum(part.lines for part in parts) <= MOST_LINES and sum(part.bytes for part in parts) <= MOST_BYTES
@@ -106,7 +114,8 @@ def parts_of(deltas: Sequence[Delta], after: int, to: int) -> list[Delta] | None
 
 
 def kept(deltas: Sequence[Delta], newest: int, most_lines: int) -> list[Delta]:
-    """The deltas that stay published: the small ones for a while, the large ones until they exceed `most_lines`."""
+    """The deltas that stay published: the small ones for a while, the large ones until they exceed
+    `most_lines`."""
     ranges = {(delta.after, delta.to) for delta in deltas}
     stay: list[Delta] = []
     lines = 0

@@ -16,7 +16,8 @@ _LINE = re.compile(r"^[ \t]*announce[ \t]*:[ \t]*([^#\s]{1,8192})", re.IGNORECAS
 
 
 def in_robots(text: str) -> Iterator[str]:
-    """The manifests that a robots.txt names, on any host: each is believed for its own origin only."""
+    """The manifests that a robots.txt names, on any host: each is believed for its own origin
+    only."""
     for number, line in enumerate(_LINE.finditer(text)):
         if number >= MOST_LINES:
             break

@@ -2,4 +2,5 @@
 
 
 class BadReport(ValueError):
-    """Nothing of the report is believed. The text says why, as the end of a sentence: "it is ..."."""
+    """Nothing of the report is believed. The text says why, as the end of a sentence: "it is
+    ..."."""

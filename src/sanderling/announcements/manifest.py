@@ -1,7 +1,8 @@
-"""The manifest: the one file that a crawler asks for again and again. It is small, and signed as a whole.
+"""The manifest: the one file that a crawler asks for again and again. It is small, and signed as a
+whole.
 
-It is two lines of JSON. The first is the manifest. The second holds an Ed25519 key, and the signature that it makes of
-the bytes of the first.
+It is two lines of JSON. The first is the manifest. The second holds an Ed25519 key, and the
+signature that it makes of the bytes of the first.
 """
 
 from base64 import b64decode, b64encode
@@ -81,8 +82,9 @@ def read_manifest(
 ) -> SignedManifest:
     """The manifest that was found at a URL; raises BadReport when it is not to be believed.
 
-    `key` is the one that has to have signed it, when one is known. Without it, a report speaks only for the origin that
-    serves it: it is then as trustworthy as the pages themselves. `seen` is what was read of it the last time.
+    `key` is the one that has to have signed it, when one is known. Without it, a report speaks only
+    for the origin that serves it: it is then as trustworthy as the pages themselves. `seen` is what
+    was read of it the last time.
     """
     if len(content) > MOST_BYTES_OF_MANIFEST:
         raise BadReport(f"it has more than {MOST_BYTES_OF_MANIFEST:,} bytes")

@@ -37,5 +37,6 @@ def write_index(parts: Iterable[tuple[str, float]]) -> bytes:
 
 
 def lastmod(at: float) -> str:
-    """A time by W3C, with milliseconds: a page may change twice in a second, and be fetched in between."""
+    """A time by W3C, with milliseconds: a page may change twice in a second, and be fetched in
+    between."""
     return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,5 @@
-"""Announces the changes of one site: looks at its source, publishes what it found, tells others. One step at a time."""
+"""Announces the changes of one site: looks at its source, publishes what it found, tells others.
+One step at a time."""
 
 import time
 from collections import Counter

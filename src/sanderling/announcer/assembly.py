@@ -94,7 +94,8 @@ def _source(
 
 
 def _start_anew_if_other(memory: SiteMemory, options: SiteOptions, say: Callable[[str], None]) -> None:
-    """What is a page, and what of it counts, decides about every hash: with another answer none can be compared."""
+    """What is a page, and what of it counts, decides about every hash: with another answer none can
+    be compared."""
     asked = (options.maps, options.types, options.ignore, options.command, options.sql, options.git, options.feeds)
     fingerprint = sha256(repr(asked).encode()).hexdigest()
     if memory.fact("asked", fingerprint) != fingerprint:

@@ -18,8 +18,9 @@ class Content(NamedTuple):
 
 
 def read(root: bytes, file: FileSeen, ignored: list[Any], with_hints: bool) -> Content | None:
-    """The content of a file that was seen; None when it is another file by now, when it is being written, or when it
-    cannot be read. `ignored` are patterns (of RE2, for bytes) of what does not count, such as the time of a build."""
+    """The content of a file that was seen; None when it is another file by now, when it is being
+    written, or when it cannot be read. `ignored` are patterns (of RE2, for bytes) of what does not
+    count, such as the time of a build."""
     try:
         descriptor = os.open(
             os.path.join(root, file.path), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)

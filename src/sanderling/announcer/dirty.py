@@ -1,6 +1,7 @@
 """The paths of which events told that something happened, until they are looked at.
 
-Nobody should read a file that is being written. So a path waits until nothing happened to it for a while.
+Nobody should read a file that is being written. So a path waits until nothing happened to it for a
+while.
 """
 
 import threading
@@ -59,7 +60,8 @@ class DirtyPaths:
         return ready
 
     def take_folder(self) -> bytes | None:
-        """A folder to be scanned, the whole one (an empty path) if events were lost; None when there is none."""
+        """A folder to be scanned, the whole one (an empty path) if events were lost; None when
+        there is none."""
         with self._lock:
             if self._lost or len(self._folders) > MOST:
                 self._lost = False

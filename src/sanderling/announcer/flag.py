@@ -1,7 +1,8 @@
-"""The flag that keeps independent crawlers from doing the same work: one of them takes the site for a while.
+"""The flag that keeps independent crawlers from doing the same work: one of them takes the site for
+a while.
 
-A crawler that is let in says how long it will take, and when others may come: after that time, or as soon as a page
-changes. Whoever forgets to give the site back loses it by itself.
+A crawler that is let in says how long it will take, and when others may come: after that time, or
+as soon as a page changes. Whoever forgets to give the site back loses it by itself.
 """
 
 import threading
@@ -29,7 +30,8 @@ class Flag:
         self._lock = threading.Lock()
 
     def begin(self, who: str, seconds: float, reset: Reset, now: float) -> tuple[bool, Taken]:
-        """Takes the site, keeps it for longer, or gives it back (with 0 seconds). Two at once are not let in."""
+        """Takes the site, keeps it for longer, or gives it back (with 0 seconds). Two at once are
+        not let in."""
         with self._lock:
             if self._taken.until > now and self._taken.by != who:
                 return False, self._taken

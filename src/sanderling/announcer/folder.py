@@ -14,7 +14,8 @@ from sanderling.announcer.recording import PageState, record, record_gone
 from sanderling.announcer.scanning import FileSeen, Walk, compared
 from sanderling.announcer.watching import CannotWatch, FolderWatch
 
-# How long a page has to be missing, in seconds, until it is gone: generators remove all files and write them again.
+# How long a page has to be missing, in seconds, until it is gone: generators remove all files and
+# write them again.
 GONE_AFTER = 10.0
 # How long a step may take while there is more to do, in seconds.
 SLICE = 0.1
@@ -162,7 +163,8 @@ class FolderSource:
                 self._dirty.wait_for(file.path, now + QUIET)
             return
         written = file.mtime / 1e9
-        # A file may come with an older date than the one it replaces. It is not older than the last look at it.
+        # A file may come with an older date than the one it replaces. It is not older than the last
+        # look at it.
         at = written if not self._complete or self._scanned_at <= written <= now else now
         state = PageState(
             file.path,

@@ -1,7 +1,8 @@
 """Finds in a page which events change it: hints for crawlers that run scripts.
 
-Only what stands in the page's own markup is found, as in `<div id="next" onclick="text.innerHTML = more()">`. Nothing
-is run. Pages with a password field are private, and what belongs to a form is not for crawlers.
+Only what stands in the page's own markup is found, as in `<div id="next" onclick="text.innerHTML =
+more()">`. Nothing is run. Pages with a password field are private, and what belongs to a form is
+not for crawlers.
 """
 
 import re
@@ -10,7 +11,8 @@ from sanderling.announcements import EventHint, combined
 from sanderling.announcements.change import EVENTS, MOST_HINTS, EventName
 
 _ANY = re.compile(rb"\son(?:load|(?:dbl)?click|mouseover)\s*=", re.IGNORECASE)
-# An assignment, or else a call. What stands before it on the left side, such as `document.`, says nothing.
+# An assignment, or else a call. What stands before it on the left side, such as `document.`, says
+# nothing.
 _ASSIGNED = re.compile(r"\s*(?:var\s+)?([\w.$\[\]'\"()#-]{1,200}?)\s*=(?!=)\s*(.{1,500}?)\s*;?\s*", re.DOTALL)
 _BY_ID = re.compile(r"^document\.(?:getElementById|querySelector)\(\s*['\"]#?([\w-]+)['\"]\s*\)|^document\.")
 _FORM = ("form", "input", "select", "textarea")

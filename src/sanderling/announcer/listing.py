@@ -1,7 +1,8 @@
-"""A site that is made from something else than files: whatever lists URLs or paths, each with a version.
+"""A site that is made from something else than files: whatever lists URLs or paths, each with a
+version.
 
-The version is any text that is another one when the page is: a number, a date, a hash. When it is a date, it is when
-the page changed.
+The version is any text that is another one when the page is: a number, a date, a hash. When it is a
+date, it is when the page changed.
 """
 
 import sqlite3
@@ -47,7 +48,8 @@ class Lister(Protocol):
 
 
 class CommandLister:
-    """The output of a command: a line a page, its URL and its version with a tab or blanks between."""
+    """The output of a command: a line a page, its URL and its version with a tab or blanks
+    between."""
 
     def __init__(self, command: str) -> None:
         self._command = command
@@ -258,7 +260,8 @@ def _as_version(value: object) -> str:
 
 
 def _when(version: str, now: float) -> float:
-    """The time that a version is, by ISO 8601 or in seconds since 1970; 0 when it is something else."""
+    """The time that a version is, by ISO 8601 or in seconds since 1970; 0 when it is something
+    else."""
     try:
         found = float(version)
     except ValueError:

@@ -1,4 +1,5 @@
-"""What the announcer knows: every page with the hash of its content, and what is to be published. One SQLite file.
+"""What the announcer knows: every page with the hash of its content, and what is to be published.
+One SQLite file.
 
 A million pages take about 120 MB of disk and a few MB of memory.
 """
@@ -146,7 +147,8 @@ class SiteMemory:
         return AnnouncedPage(*row) if row else None
 
     def pages(self, first: bytes = b"", before: bytes | None = None) -> Iterator[AnnouncedPage]:
-        """All pages in the order of their keys, from one key on and before another. They may change meanwhile."""
+        """All pages in the order of their keys, from one key on and before another. They may change
+        meanwhile."""
         query = f"SELECT * FROM pages WHERE key >= ? AND key < ? ORDER BY key LIMIT {_CHUNK}"
         end = before if before is not None else b"\xff" * 8
         while rows := self._db.execute(query, (first, end)).fetchall():
@@ -209,7 +211,8 @@ class SiteMemory:
     def number_next(self, most: int) -> int:
         """Gives the next cursor to the oldest pending changes. From then on its delta is fixed.
 
-        Crawlers may read it in the next moment. So it is the one thing that has to survive a power cut.
+        Crawlers may read it in the next moment. So it is the one thing that has to survive a power
+        cut.
         """
         self._db.execute("PRAGMA synchronous=FULL")
         with self.together():
@@ -250,7 +253,8 @@ class SiteMemory:
             self._db.executemany("INSERT OR REPLACE INTO deltas VALUES (?, ?, ?, ?, ?)", rows)
 
     def pushed(self, address: str) -> int:
-        """The last cursor that was pushed to an address. A new one is told of what changes from now on."""
+        """The last cursor that was pushed to an address. A new one is told of what changes from now
+        on."""
         with closing(self._db.execute("SELECT cursor FROM pushes WHERE address = ?", (address,))) as rows:
             row = rows.fetchone()
         if row is None:

@@ -29,7 +29,8 @@ class MapRule(NamedTuple):
 
 
 class PageMap(NamedTuple):
-    """Paths are bytes, as the file system has them, relative to the folder and with `/` between names."""
+    """Paths are bytes, as the file system has them, relative to the folder and with `/` between
+    names."""
 
     site: str
     types: frozenset[bytes] | None = frozenset(TYPES)  # None: all of them
@@ -67,8 +68,9 @@ def site_of(text: str) -> str:
 
 
 def rule_of(text: str, site: str) -> MapRule:
-    """Reads `PATTERN=URL`: `*` in the pattern stands for any part of a name, `**` for any path; in the URL, in the same
-    order, for what was found. A URL without a host is relative to the site. `PATTERN=-` names files that are no pages."""
+    """Reads `PATTERN=URL`: `*` in the pattern stands for any part of a name, `**` for any path; in
+    the URL, in the same order, for what was found. A URL without a host is relative to the site.
+    `PATTERN=-` names files that are no pages."""
     paths, equals, target = text.partition("=")
     if not equals or not paths or not target:
         raise UsageError(f"{quoted(text)} is not a mapping PATTERN=URL, such as 'blog/**.html=blog/**'")

@@ -1,4 +1,5 @@
-"""Writes the report: from the memory only, so that whatever was interrupted is written again, byte for byte."""
+"""Writes the report: from the memory only, so that whatever was interrupted is written again, byte
+for byte."""
 
 import os
 from collections import Counter
@@ -61,7 +62,8 @@ class Publisher:
         self._mend()
 
     def _last_generated(self) -> float:
-        """When the manifest that is there was made, so that the next one is never older, whatever the clock does."""
+        """When the manifest that is there was made, so that the next one is never older, whatever
+        the clock does."""
         try:
             line = (self.folder / MANIFEST).read_bytes().partition(b"\n")[0]
             return msgspec.json.decode(line, type=Manifest).generated
@@ -94,8 +96,8 @@ class Publisher:
             self._memory.remember("ranking", _as_text(ranking))
 
     def publish(self) -> Counter[str]:
-        """Gives all pending changes a cursor, or several, and writes their deltas. The manifest is to be written after
-        it. Returns how many pages are new, changed and gone."""
+        """Gives all pending changes a cursor, or several, and writes their deltas. The manifest is
+        to be written after it. Returns how many pages are new, changed and gone."""
         told: Counter[str] = Counter()
         while self._memory.pending:
             told += self._write_deltas(self._memory.number_next(MOST_CHANGES))
@@ -144,7 +146,8 @@ class Publisher:
     # Sitemap
 
     def write_sitemap(self) -> Iterator[None]:
-        """Writes the sitemap of all pages. It pauses after each part, because a million pages take seconds."""
+        """Writes the sitemap of all pages. It pauses after each part, because a million pages take
+        seconds."""
         cursor, ranking = self._memory.cursor, self.ranking
         parts: list[tuple[str, float]] = []
         page: list[AnnouncedPage] = []

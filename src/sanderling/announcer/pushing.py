@@ -1,7 +1,7 @@
 """Tells others at once: search engines and Sanderling by IndexNow, hubs of feeds by WebSub.
 
-Each address has its own cursor in the memory. What was not taken is sent again, after a longer and longer pause, also
-when the announcer was restarted meanwhile.
+Each address has its own cursor in the memory. What was not taken is sent again, after a longer and
+longer pause, also when the announcer was restarted meanwhile.
 """
 
 import json
@@ -55,7 +55,8 @@ def websub(feeds: Iterable[str]) -> list[PushRequest]:
 
 
 class Push:
-    """What is sent to one address. One request is under way at a time, in a thread that ends with the process."""
+    """What is sent to one address. One request is under way at a time, in a thread that ends with
+    the process."""
 
     def __init__(self, address: PushAddress, post: Post, say: Callable[[str], None], wake: Callable[[], None]) -> None:
         self.address = address

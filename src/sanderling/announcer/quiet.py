@@ -1,4 +1,5 @@
-"""When the announcer spares the machine: at times of the day, or while it is busy. Only the watching goes on."""
+"""When the announcer spares the machine: at times of the day, or while it is busy. Only the
+watching goes on."""
 
 import os
 import re

@@ -1,4 +1,5 @@
-"""The rank of the pages of a site: the published one (`freshness/published_rank.py`), from what the announcer knows."""
+"""The rank of the pages of a site: the published one (`freshness/published_rank.py`), from what the
+announcer knows."""
 
 from typing import NamedTuple
 

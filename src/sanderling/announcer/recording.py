@@ -22,7 +22,8 @@ class PageState(NamedTuple):
 
 
 def record(memory: SiteMemory, now: PageState, old: AnnouncedPage | None, announce: bool) -> bool:
-    """Remembers a page; returns whether its content is new. `announce` is false while pages are seen for the first time."""
+    """Remembers a page; returns whether its content is new. `announce` is false while pages are
+    seen for the first time."""
     same = old is not None and old.hash == now.hash
     frequency = (old.frequency if old else 0) + (announce and not same)
     changed = old.changed if same and old else now.at

@@ -1,4 +1,5 @@
-"""Walks through a folder in the order of the bytes of its paths, so that it can be compared with the memory in one pass."""
+"""Walks through a folder in the order of the bytes of its paths, so that it can be compared with
+the memory in one pass."""
 
 import os
 import stat
@@ -19,7 +20,8 @@ class FileSeen(NamedTuple):
 
 
 class Walk:
-    """One walk. What it could not read is in `unreadable`: of that nothing is known, not even that it is gone."""
+    """One walk. What it could not read is in `unreadable`: of that nothing is known, not even that
+    it is gone."""
 
     def __init__(self, root: bytes) -> None:
         self.root = root
@@ -40,7 +42,8 @@ class Walk:
                 stack.append(self._entries(entry))
 
     def _entries(self, folder: bytes) -> Iterator[FileSeen | bytes]:
-        """Files and folders, the latter as their path, as they are sorted with a slash behind the names of folders."""
+        """Files and folders, the latter as their path, as they are sorted with a slash behind the
+        names of folders."""
         prefix = folder + b"/" if folder else b""
         try:
             with os.scandir(os.path.join(self.root, folder)) as entries:
@@ -66,7 +69,8 @@ class Walk:
         return entry.is_dir() and self._leads_inside(prefix + entry.name)
 
     def _leads_inside(self, path: bytes) -> bool:
-        """Whether a linked folder lies inside the root and does not hold the link itself, so that nothing is endless."""
+        """Whether a linked folder lies inside the root and does not hold the link itself, so that
+        nothing is endless."""
         if any(path.startswith(link + b"/") for link in self.links):
             return False
         target = os.path.realpath(os.path.join(self.root, path))
@@ -77,7 +81,8 @@ class Walk:
         return True
 
     def look(self, path: bytes) -> FileSeen | None:
-        """A regular file as it is now, or None. A link counts as the file it leads to, when that is inside the root."""
+        """A regular file as it is now, or None. A link counts as the file it leads to, when that is
+        inside the root."""
         where = os.path.join(self.root, path)
         try:
             found = os.lstat(where)

@@ -1,4 +1,5 @@
-"""The announcer's own server, for those who want it: the files of the report, and the request of a crawler to begin."""
+"""The announcer's own server, for those who want it: the files of the report, and the request of a
+crawler to begin."""
 
 import hmac
 import json
@@ -32,7 +33,8 @@ class BeginRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ReportServer:
-    """Answers in threads of its own until the process ends. It reads the report's folder and nothing else."""
+    """Answers in threads of its own until the process ends. It reads the report's folder and
+    nothing else."""
 
     def __init__(self, host: str, port: int, folder: Path, flag: Flag, token: str) -> None:
         def handler(*given: Any) -> _Handler:

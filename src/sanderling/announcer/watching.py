@@ -1,4 +1,5 @@
-"""Events of the file system, through watchdog: inotify, FSEvents, kqueue or ReadDirectoryChangesW."""
+"""Events of the file system, through watchdog: inotify, FSEvents, kqueue or
+ReadDirectoryChangesW."""
 
 import logging
 import os
@@ -24,8 +25,8 @@ class FolderWatch:
             from watchdog.observers import Observer
         except ImportError:
             raise CannotWatch("watchdog is not installed (`pip install 'sanderling[announce]'`)") from None
-        # What web servers do all day, opening and closing, is not asked for. Where the system says that a file was
-        # closed by its writer, nobody needs to know of each write before.
+        # What web servers do all day, opening and closing, is not asked for. Where the system says
+        # that a file was closed by its writer, nobody needs to know of each write before.
         wanted: list[Any] = [] if sys.platform == "linux" else [events.FileModifiedEvent]
         wanted += [
             events.FileCreatedEvent, events.FileMovedEvent, events.FileDeletedEvent,

@@ -1,1 +1,2 @@
-"""Pages that JavaScript makes: a browser without a network, whose requests the client's own fetcher answers."""
+"""Pages that JavaScript makes: a browser without a network, whose requests the client's own fetcher
+answers."""

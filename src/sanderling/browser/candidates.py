@@ -1,11 +1,14 @@
-"""Which pages may need a browser, judged by the document alone: it has scripts and says next to nothing.
+"""Which pages may need a browser, judged by the document alone: it has scripts and says next to
+nothing.
 
-The judgement must cost next to nothing, too. It reads a document only until it has enough words and links.
+The judgement must cost next to nothing, too. It reads a document only until it has enough words and
+links.
 """
 
 import re
 
-# With scripts, a page with fewer words is a candidate, and without a link one with fewer than so many.
+# With scripts, a page with fewer words is a candidate, and without a link one with fewer than so
+# many.
 FEW_WORDS, FEW_WORDS_WITHOUT_LINKS = 30, 200
 # Languages without spaces between words: so many bytes beyond ASCII are a word.
 _BYTES_A_WORD = 6
@@ -16,9 +19,9 @@ def _any_case(word: bytes) -> bytes:
 
 
 _NOT_SHOWN = b"|".join(map(_any_case, (b"script", b"style", b"noscript", b"template", b"svg", b"head")))
-# Text, and links. Then what is passed over: tags whose first letter says that they are neither a link nor hidden,
-# several at once; what is not shown; comments and other tags. Letters are spelled out, because ignoring the case takes
-# nearly twice as long.
+# Text, and links. Then what is passed over: tags whose first letter says that they are neither a
+# link nor hidden, several at once; what is not shown; comments and other tags. Letters are spelled
+# out, because ignoring the case takes nearly twice as long.
 _PARTS = re.compile(
     rb"([^<]+)|<([aA]\s[^>]*)>|(?:</?[b-gi-mo-ru-zB-GI-MO-RU-Z][^>]*>)+"
     rb"|<(?:(" + _NOT_SHOWN + rb")\b.*?(?:</(?i:\3)\s*>|\Z)|!--.*?(?:-->|\Z)|/?[A-Za-z!][^>]*>)|<",
@@ -29,7 +32,8 @@ _TARGET = re.compile(rb"[hH][rR][eE][fF]\s*=")
 
 
 def may_need_a_browser(html: bytes) -> bool:
-    """Whether scripts may make this page: it has some, and few words, or no links and not many words."""
+    """Whether scripts may make this page: it has some, and few words, or no links and not many
+    words."""
     if b"<script" not in html and b"<SCRIPT" not in html:
         return False
     words, enough = 0, FEW_WORDS_WITHOUT_LINKS

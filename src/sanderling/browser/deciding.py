@@ -1,8 +1,10 @@
-"""Where a browser brings more: decided for each URL pattern of a host by a few samples, and looked at again now and then.
+"""Where a browser brings more: decided for each URL pattern of a host by a few samples, and looked
+at again now and then.
 
-A sample is a page that was rendered and compared with the document that was sent. Two samples that agree decide, or two
-of three. A pattern that is rendered goes on being compared: when a run of pages brought nothing, it is rendered no more.
-A pattern that is not rendered gets another sample after 50 more candidates, then after 100, and so on.
+A sample is a page that was rendered and compared with the document that was sent. Two samples that
+agree decide, or two of three. A pattern that is rendered goes on being compared: when a run of
+pages brought nothing, it is rendered no more. A pattern that is not rendered gets another sample
+after 50 more candidates, then after 100, and so on.
 """
 
 from enum import Enum, auto
@@ -119,7 +121,8 @@ class Decisions:
         return Next.SAMPLE
 
     def learn(self, url: str, how: Next, sent: Extent, rendered: Extent) -> bool:
-        """Takes the result of a page that was rendered; returns whether the rendered page is to be kept."""
+        """Takes the result of a page that was rendered; returns whether the rendered page is to be
+        kept."""
         known, more = self._evidence(url), brings_more(sent, rendered)
         if how is Next.SAMPLE:
             self._end_sample(known.pattern)

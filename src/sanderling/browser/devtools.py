@@ -1,7 +1,7 @@
 """The DevTools protocol over two pipes: calls and their answers, and events by session.
 
-Messages are JSON and end with a NUL byte. Sessions are flat: each message names the session it belongs to, and the empty
-name is that of the browser itself.
+Messages are JSON and end with a NUL byte. Sessions are flat: each message names the session it
+belongs to, and the empty name is that of the browser itself.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
-"""The only way from the browser to the network: every request of a page is judged here and answered by our own fetcher.
+"""The only way from the browser to the network: every request of a page is judged here and answered
+by our own fetcher.
 
-So robots rules, private addresses, size limits, proxy, user agent, cookies and the archive are the same for a rendered
-page as for any other.
+So robots rules, private addresses, size limits, proxy, user agent, cookies and the archive are the
+same for a rendered page as for any other.
 """
 
 import base64
@@ -49,12 +50,14 @@ _POINTLESS: Final = (
     "Icon",
 )
 _METHODS: Final = ("GET", "HEAD", "POST")
-# Headers of a request that our fetcher sets, or that belong to the browser's own cache and connection.
+# Headers of a request that our fetcher sets, or that belong to the browser's own cache and
+# connection.
 _OURS: Final = frozenset(
     ("host", "user-agent", "accept-encoding", "connection", "content-length", "cookie", "cache-control", "pragma", "range",
      "if-none-match", "if-modified-since", "upgrade-insecure-requests", "te", "priority", "dnt", "purpose")
 )  # fmt: skip
-# Headers of a response that describe the bytes on the wire, or make the browser do something beside showing the page.
+# Headers of a response that describe the bytes on the wire, or make the browser do something beside
+# showing the page.
 _NOT_PASSED: Final = frozenset(
     (b"content-encoding", b"content-length", b"transfer-encoding", b"connection", b"strict-transport-security",
      b"alt-svc", b"refresh", b"speculation-rules", b"clear-site-data", b"report-to", b"nel", b"reporting-endpoints",
@@ -89,7 +92,8 @@ class Paused(msgspec.Struct, rename="camel"):
 
     @property
     def kind(self) -> str:
-        """The type of the request. The browser calls that of a page's icon, for its own use, `Other`."""
+        """The type of the request. The browser calls that of a page's icon, for its own use,
+        `Other`."""
         is_icon = self.resource_type == "Other" and self.request.headers.get("Accept", "").startswith("image/")
         return "Icon" if is_icon else self.resource_type
 
@@ -145,7 +149,8 @@ class Door:
             self._robots.ask(request, decided)
 
     def take(self, responses: list[Response]) -> list[Response]:
-        """Takes the responses to requests of pages out of all that have finished; returns the others."""
+        """Takes the responses to requests of pages out of all that have finished; returns the
+        others."""
         others = []
         for response in responses:
             on_response = self._waiting.pop(response, None)
@@ -157,7 +162,8 @@ class Door:
         return others
 
     def check(self, load: PageLoad, sources: Sequence[PageSource], done: Callable[[bool], None]) -> None:
-        """Says whether all answers that a page was made from are still the same, without a browser."""
+        """Says whether all answers that a page was made from are still the same, without a
+        browser."""
         left = len(sources)
 
         def settle(same: bool) -> None:
@@ -201,13 +207,15 @@ class Door:
             self._robots.ask(request, lambda allowed: self._send(request, compare) if allowed else settle(False))
 
     def _cached_as(self, load: PageLoad, url: str) -> str:
-        """What a file is kept under. A page of another origin does not get what a session of the user's brought."""
+        """What a file is kept under. A page of another origin does not get what a session of the
+        user's brought."""
         return f"{load.origin} {url}" if origin(url) in self._logins else url
 
     # ---- what a page may have
 
     def _answer_document(self, load: PageLoad, paused: Paused, url: str, tell: Tell) -> None:
-        """A page gets its own document. Where else its scripts want to go is a link, and the page stays as it is."""
+        """A page gets its own document. Where else its scripts want to go is a link, and the page
+        stays as it is."""
         load.loads += 1
         if url == load.url and load.loads <= MOST_RELOADS and paused.request.method == "GET":
             _fulfil(paused, self._as_answer(load.document, "GET"), tell)

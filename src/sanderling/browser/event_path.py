@@ -1,4 +1,5 @@
-"""The way to a state of a page: which events, on which elements. It is written into the fragment of the state's URL."""
+"""The way to a state of a page: which events, on which elements. It is written into the fragment of
+the state's URL."""
 
 import re
 from typing import NamedTuple
@@ -13,7 +14,8 @@ _STEP = re.compile(r"(click|dblclick|mouseover|scroll|route)(?:\*(\d{1,4}))?:(.*
 
 
 class Step(NamedTuple):
-    """One event, so many times. The event `route` is another fragment, which stands in place of the selector."""
+    """One event, so many times. The event `route` is another fragment, which stands in place of the
+    selector."""
 
     event: str
     selector: str  # of the element

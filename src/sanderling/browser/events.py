@@ -1,5 +1,5 @@
-"""The events of a page that may show more of it: by listeners, delegated ones among them, by roles and tags, and by what
-its site says.
+"""The events of a page that may show more of it: by listeners, delegated ones among them, by roles
+and tags, and by what its site says.
 """
 
 import json
@@ -18,13 +18,15 @@ from sanderling.model import HintedEvent
 _LISTENED = frozenset(
     ("click", "dblclick", "mousedown", "mouseup", "pointerdown", "mouseover", "mouseenter", "pointerenter")
 )
-# Listeners are looked at up to so many elements. A list of a thousand entries repeats the same few handlers.
+# Listeners are looked at up to so many elements. A list of a thousand entries repeats the same few
+# handlers.
 MOST_LISTENERS = 500
 _PATIENCE = 10.0
 
 
 class EventCandidate(NamedTuple):
-    """An event on an element. Those with the same key have the same handler, kind of element, text and target."""
+    """An event on an element. Those with the same key have the same handler, kind of element, text
+    and target."""
 
     step: Step
     key: str
@@ -78,7 +80,8 @@ async def trigger(tab: Tab, step: Step) -> bool:
 
 
 async def _listeners(tab: Tab, deadline: float) -> list[tuple[int, str, str]]:
-    """Elements with listeners: their number, the kind of event, and where the handler is defined."""
+    """Elements with listeners: their number, the kind of event, and where the handler is
+    defined."""
     made: msgspec.Raw = await tab.within(tab.call("Runtime.evaluate", {"expression": "document"}), deadline)
     document = msgspec.json.decode(made)["result"].get("objectId")
     if document is None:

@@ -1,12 +1,12 @@
 """The states of a page that events lead to, breadth-first and within budgets.
 
-A state is what the page says: its blocks of text and the targets of its links. An event that only adds to them makes the
-page grow, and it is repeated until nothing more comes. Any other change is a new state if it shows a block that no state
-showed before: a third tab beside the second page of a list is a combination of what is known, and such combinations
-would never end.
+A state is what the page says: its blocks of text and the targets of its links. An event that only
+adds to them makes the page grow, and it is repeated until nothing more comes. Any other change is a
+new state if it shows a block that no state showed before: a third tab beside the second page of a
+list is a combination of what is known, and such combinations would never end.
 
-Events with the same handler, kind of element, text and target usually do the same. So their key is tried in one state
-after the other, and given up when two tries in a row brought nothing new.
+Events with the same handler, kind of element, text and target usually do the same. So their key is
+tried in one state after the other, and given up when two tries in a row brought nothing new.
 """
 
 import time
@@ -48,7 +48,8 @@ class StatefulPage(Protocol):
     async def candidates(self) -> list[EventCandidate]: ...
 
     async def trigger(self, step: Step) -> bool:
-        """Triggers an event and waits until the page has settled. False if its element is not there."""
+        """Triggers an event and waits until the page has settled. False if its element is not
+        there."""
 
     async def read(self) -> bytes:
         """Its HTML."""
@@ -105,7 +106,8 @@ class Explorer:
     ) -> None:
         """`html` is the page as it is now, and `start` how it got there from its document.
 
-        With `combine` off, every event is triggered in every state. With `pictures`, states get screenshots.
+        With `combine` off, every event is triggered in every state. With `pictures`, states get
+        screenshots.
         """
         self._root = _Node(start, 0, "", "", html)
         self._page = page
@@ -135,7 +137,8 @@ class Explorer:
         return [StateFound(each.path, each.html, each.url, each.label, each.screenshot) for each in self._nodes]
 
     async def explore(self) -> None:
-        """Looks for states until there are no more or the budget is spent. What was found until an error stays found."""
+        """Looks for states until there are no more or the budget is spent. What was found until an
+        error stays found."""
         first = await self._page.look()
         self._hash = first.hash
         self._blocks |= first.fresh
@@ -218,7 +221,8 @@ class Explorer:
             node.html = await self._page.read()
 
     async def _follow(self, node: _Node, candidate: EventCandidate, seen: Seen) -> None:
-        """Takes a new state, and those that the same event leads to from there, such as the pages behind "next"."""
+        """Takes a new state, and those that the same event leads to from there, such as the pages
+        behind "next"."""
         path, depth = node.path, node.depth + 1
         following: EventCandidate | None = candidate
         while following is not None:
@@ -246,7 +250,8 @@ class Explorer:
             seen = after
 
     async def _show(self, node: _Node) -> None:
-        """Takes the screenshot of a state. A page that notices that all of it was shown is loaded again."""
+        """Takes the screenshot of a state. A page that notices that all of it was shown is loaded
+        again."""
         if self._pictures and await self._reach(node):
             node.screenshot = await self._page.picture()
             if (await self._page.look()).hash != self._hash:

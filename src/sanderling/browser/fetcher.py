@@ -1,4 +1,5 @@
-"""A fetcher that renders: a page is fetched as always, and then a browser makes of it what its readers see."""
+"""A fetcher that renders: a page is fetched as always, and then a browser makes of it what its
+readers see."""
 
 import time
 from collections import deque
@@ -27,7 +28,8 @@ _CONDITIONS = ("if-none-match", "if-modified-since")
 
 
 class RenderingFetcher:
-    """A `Fetcher` around another one. A response is finished when its page is rendered, if it is to be."""
+    """A `Fetcher` around another one. A response is finished when its page is rendered, if it is to
+    be."""
 
     def __init__(
         self, program: Path, settings: Settings, folder: Path, loop: Loop, fetcher: Fetcher, archive: Archive
@@ -78,7 +80,8 @@ class RenderingFetcher:
 
     @property
     def pool(self) -> "RenderPool":
-        """What renders. Loading it takes as long as fetching a hundred pages, so most crawls never do."""
+        """What renders. Loading it takes as long as fetching a hundred pages, so most crawls never
+        do."""
         return self._loaded()[1]
 
     @property
@@ -159,7 +162,8 @@ class RenderingFetcher:
         self.pool.render(request, response, done)
 
     def _compare(self, request: Request, response: Response, rendered: Rendered | None, why: str, how: Next) -> None:
-        """Learns from a page what its pattern is worth. A sample that brings nothing is kept as it was sent."""
+        """Learns from a page what its pattern is worth. A sample that brings nothing is kept as it
+        was sent."""
         url = request.url
         if rendered is None:
             self._decisions.give_up(url, how)

@@ -19,7 +19,8 @@ _SHELLS, _BROWSERS = "chromium_headless_shell-*/*/*headless*shell", "chromium-*/
 
 
 def find(named: str | None) -> Path | None:
-    """The browser to start; None when there is none. BadSetting if the user named one that is not there."""
+    """The browser to start; None when there is none. BadSetting if the user named one that is not
+    there."""
     if named:
         path = shutil.which(named)
         if path is None:

@@ -17,8 +17,8 @@ from sanderling.browser.tab import Tab, TimedOut
 from sanderling.settings import Settings
 from sanderling.urls.patterns import pattern
 
-# After an event the page has settled when nothing has changed for so long. Shorter than for a load: what an event does, it
-# does at once or after an answer, which is waited for.
+# After an event the page has settled when nothing has changed for so long. Shorter than for a load:
+# what an event does, it does at once or after an answer, which is waited for.
 QUIET_AFTER_EVENT = 0.12
 # Where an event brought more before and now brings nothing, it is waited for so long.
 PATIENT = 1.0

@@ -1,4 +1,5 @@
-"""One page while it is rendered: what it is made from, what it asked for, and what it may still ask for."""
+"""One page while it is rendered: what it is made from, what it asked for, and what it may still ask
+for."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +20,8 @@ MOST_RELOADS = 2
 
 
 class PageLoad:
-    """The state of one load. Whoever answers requests counts them here; whoever waits is called when something changes."""
+    """The state of one load. Whoever answers requests counts them here; whoever waits is called
+    when something changes."""
 
     def __init__(self, request: Request, response: Response) -> None:
         self._request = request
@@ -62,7 +64,8 @@ class PageLoad:
         return load
 
     def explore(self) -> None:
-        """From now on events are triggered, which may ask for more, but must not change anything on the server."""
+        """From now on events are triggered, which may ask for more, but must not change anything on
+        the server."""
         self.exploring = True
 
     def event(self) -> None:

@@ -1,4 +1,5 @@
-"""What the user wants to happen on pages before they are read: something to wait for, and a few lines of script."""
+"""What the user wants to happen on pages before they are read: something to wait for, and a few
+lines of script."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple

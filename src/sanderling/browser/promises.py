@@ -1,6 +1,8 @@
-"""Coroutines over the client's loop. What takes several answers of the browser is written as one function.
+"""Coroutines over the client's loop. What takes several answers of the browser is written as one
+function.
 
-A coroutine awaits a `Promise`; whoever keeps or breaks the promise continues the coroutine, at once and in its own call.
+A coroutine awaits a `Promise`; whoever keeps or breaks the promise continues the coroutine, at once
+and in its own call.
 """
 
 import heapq
@@ -15,7 +17,8 @@ T = TypeVar("T")
 
 
 class Promise(Generic[T]):
-    """A value that comes later, or the reason why it does not. The first word counts; later ones are ignored."""
+    """A value that comes later, or the reason why it does not. The first word counts; later ones
+    are ignored."""
 
     __slots__ = ("_error", "_then", "_value", "done")
 
@@ -57,7 +60,8 @@ class Promise(Generic[T]):
 
 
 def run(coroutine: Coroutine["Promise[Any]", None, T]) -> Promise[T]:
-    """Runs a coroutine until its first promise, and on from there whenever one is kept. Returns a promise of its result."""
+    """Runs a coroutine until its first promise, and on from there whenever one is kept. Returns a
+    promise of its result."""
     ended: Promise[T] = Promise()
 
     def step() -> None:
@@ -81,7 +85,8 @@ class Timers:
         self._number = count()
 
     def at(self, when: float, call: Callable[[], None]) -> None:
-        """Calls once at a time of the monotonic clock. There is no way back: the call has to check what is still true."""
+        """Calls once at a time of the monotonic clock. There is no way back: the call has to check
+        what is still true."""
         heapq.heappush(self._waiting, (when, next(self._number), call))
         self._timer.at = self._waiting[0][0]
 

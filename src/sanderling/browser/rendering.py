@@ -21,7 +21,8 @@ from sanderling.urls import is_state
 QUIET = 0.3
 # A page that changes all the time, such as one with a clock, is read after so long.
 RESTLESS = 3.0
-# A page that waits for an answer and does nothing else is read after so long: some answers never come.
+# A page that waits for an answer and does nothing else is read after so long: some answers never
+# come.
 PATIENCE = 10.0
 # An answer that comes within this time is one that came at once.
 AT_ONCE = 1.0
@@ -30,7 +31,8 @@ LONGEST_TASK, MOST_INTERRUPTIONS = 5.0, 3
 # Reading takes milliseconds, and seconds for a million elements.
 LARGE = 50_000
 _TO_READ = 15.0
-# The memory of a page that is this long is not free when the next page needs it, so that one gets another tab.
+# The memory of a page that is this long is not free when the next page needs it, so that one gets
+# another tab.
 _HEAVY = 500_000
 
 
@@ -52,7 +54,8 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     if how in ("deadline", "interrupted"):
         tab.freeze()
     rendered = as_rendered(found, load) if found else await read(tab, load, settings.max_body)
-    # After it was read: a page may notice that all of it is shown. A state gets its own, after its events.
+    # After it was read: a page may notice that all of it is shown. A state gets its own, after its
+    # events.
     if settings.screenshots and tab.healthy and not is_state(load.named):
         rendered = rendered._replace(screenshot=await screenshot(tab))
     if len(rendered.html) >= _HEAVY:
@@ -74,8 +77,8 @@ async def bring(
 ) -> AtRest:
     """Loads a page and waits until it has settled and is as the user wants it.
 
-    `wanted` is an expression for an object. Its value comes with the answer that the page has settled: a call of its own
-    costs the browser about as much as a request of the page.
+    `wanted` is an expression for an object. Its value comes with the answer that the page has
+    settled: a call of its own costs the browser about as much as a request of the page.
     """
     await tab.navigate(load, deadline, settings.cookies)
     consent = script("consent") if settings.close_banners else "0"
@@ -105,7 +108,8 @@ async def prepare(tab: Tab, load: PageLoad, deadline: float, rules: PageRules) -
 
 
 async def settle(tab: Tab, load: PageLoad, deadline: float, quiet_for: float = QUIET, then: str = "null") -> AtRest:
-    """Waits until a page has loaded, gets no more answers and does not change; `then` is evaluated at once."""
+    """Waits until a page has loaded, gets no more answers and does not change; `then` is evaluated
+    at once."""
     ask = f"((quiet) => [quiet, quiet >= {quiet_for * 1000} ? {then} : null])(sanderlingQuiet())"
     interruptions, quiet_since = 0, 0.0
     while (now := time.monotonic()) < deadline:
@@ -145,7 +149,8 @@ def _polls(load: PageLoad, now: float) -> bool:
 
 
 async def _quiet(tab: Tab, ask: str, deadline: float) -> tuple[float, Any] | None:
-    """For how many milliseconds the DOM has not changed, and what else was asked; None if the page does not answer."""
+    """For how many milliseconds the DOM has not changed, and what else was asked; None if the page
+    does not answer."""
     try:
         found = await tab.evaluate(ask, deadline)
     except CallRefused:  # it is between two documents
@@ -182,7 +187,8 @@ def as_rendered(found: dict[str, Any], load: PageLoad) -> Rendered:
 
 
 def with_links(html: str, base: str, leads: list[str]) -> str:
-    """The HTML with what only the browser knows: what its links are relative to, and where its scripts wanted to go."""
+    """The HTML with what only the browser knows: what its links are relative to, and where its
+    scripts wanted to go."""
     if base:
         html = re.sub(r"<head\b[^>]*>", lambda head: f'{head[0]}<base href="{escape(base)}">', html, count=1)
     anchors = "".join(f'<a href="{escape(url)}"></a>' for url in leads)

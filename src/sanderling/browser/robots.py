@@ -1,4 +1,5 @@
-"""Robots rules for what pages ask for: each origin's robots.txt is read before anything else is fetched from it."""
+"""Robots rules for what pages ask for: each origin's robots.txt is read before anything else is
+fetched from it."""
 
 import time
 from collections import OrderedDict

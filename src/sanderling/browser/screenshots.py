@@ -17,7 +17,8 @@ _TO_CAPTURE = 10.0
 
 
 async def screenshot(tab: Tab) -> bytes:
-    """The page as its reader sees it, from its top, as WebP. Empty if the browser cannot make one, or only a huge one."""
+    """The page as its reader sees it, from its top, as WebP. Empty if the browser cannot make one,
+    or only a huge one."""
     deadline = time.monotonic() + _TO_CAPTURE
     try:
         metrics: msgspec.Raw = await tab.within(tab.call("Page.getLayoutMetrics"), deadline)

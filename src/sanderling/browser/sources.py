@@ -1,8 +1,9 @@
 """What a rendered page was made from: its document and the answers that its scripts got.
 
-While all of these are the same, the page is the same, and a revisit need not render it. What a page was made from is
-stored where other pages have their ETag, because it serves the same purpose: like an ETag it is left out of some visits,
-so that a host whose pages change in other ways is found out (`freshness/trust.py`).
+While all of these are the same, the page is the same, and a revisit need not render it. What a page
+was made from is stored where other pages have their ETag, because it serves the same purpose: like
+an ETag it is left out of some visits, so that a host whose pages change in other ways is found out
+(`freshness/trust.py`).
 """
 
 import base64
@@ -17,7 +18,8 @@ from sanderling.client.fetcher import Request, Response
 
 # More than this is not worth storing for a page.
 MOST_SOURCES, LONGEST = 100, 16_000
-# Kinds of files that change what a page says. Those that many pages share are checked once for all of them.
+# Kinds of files that change what a page says. Those that many pages share are checked once for all
+# of them.
 DATA, SHARED = ("XHR", "Fetch", "Document"), ("Script",)
 
 

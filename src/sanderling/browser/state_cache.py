@@ -1,4 +1,5 @@
-"""States that were found behind a page, until they are asked for. They are URLs like any other, and their turn comes soon."""
+"""States that were found behind a page, until they are asked for. They are URLs like any other, and
+their turn comes soon."""
 
 import copy
 from collections import OrderedDict
@@ -25,7 +26,8 @@ class StateCache:
             self._drop(next(iter(self._kept)))
 
     def take(self, url: str) -> Response | None:
-        """The response for the URL of a state, if it is here. It is given once: the next visit looks for itself."""
+        """The response for the URL of a state, if it is here. It is given once: the next visit
+        looks for itself."""
         if url not in self._kept:
             return None
         state, document = self._kept[url]

@@ -1,4 +1,5 @@
-"""What lies behind the events and fragments of a rendered page: its states, and the routes of its application."""
+"""What lies behind the events and fragments of a rendered page: its states, and the routes of its
+application."""
 
 import time
 from collections import OrderedDict
@@ -47,7 +48,8 @@ class Routes:
 
 
 async def _is_routed(page: LoadedPage, found: list[tuple[str, str]]) -> bool:
-    """Whether a fragment changes what the page says, and says the same when it is loaded directly."""
+    """Whether a fragment changes what the page says, and says the same when it is loaded
+    directly."""
     before = await page.look()
     for fragment, _ in found[:TRIED_ROUTES]:
         await page.go(fragment)
@@ -59,7 +61,8 @@ async def _is_routed(page: LoadedPage, found: list[tuple[str, str]]) -> bool:
 
 
 async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, combine: bool = True) -> Behind:
-    """Goes on from a page that was rendered: to the state that its URL names, or to what can be found from here.
+    """Goes on from a page that was rendered: to the state that its URL names, or to what can be
+    found from here.
 
     With `combine` off, events that do the same are all triggered.
     """
@@ -107,7 +110,8 @@ def _as_rendered(state: StateFound, url: str, page: Rendered) -> Rendered:
 
 
 def _own_address(state: StateFound, load: PageLoad) -> str | None:
-    """The address that a page gave itself in a state, if it is another one: it may be loaded directly."""
+    """The address that a page gave itself in a state, if it is another one: it may be loaded
+    directly."""
     url = with_fragment(state.url)
     return url if url is not None and url != load.url and url != load.address else None
 

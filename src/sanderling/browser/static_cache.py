@@ -1,4 +1,5 @@
-"""Static files that all pages of a crawl share: scripts and style sheets are fetched once, not once a page."""
+"""Static files that all pages of a crawl share: scripts and style sheets are fetched once, not once
+a page."""
 
 import re
 import time

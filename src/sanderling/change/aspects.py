@@ -21,7 +21,8 @@ def differing(old: PageFingerprint, new: PageFingerprint) -> set[Aspect]:
     found = {
         Aspect.OUTLINE: outline,
         Aspect.LINKS: relinked(old, new),
-        # The hash of the look includes all tags, so it can be compared only if the outline is the same.
+        # The hash of the look includes all tags, so it can be compared only if the outline is the
+        # same.
         Aspect.LOOK: not outline and old.presentation != new.presentation,
         Aspect.TEXT: old.text != new.text,
         Aspect.IMAGES: old.images != new.images,

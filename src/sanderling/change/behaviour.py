@@ -1,7 +1,9 @@
-"""The scripts of a page: inline scripts, the addresses of script files, and event attributes such as `onclick`.
+"""The scripts of a page: inline scripts, the addresses of script files, and event attributes such
+as `onclick`.
 
-Blocks of data, such as JSON-LD, are no scripts. Words of at least six letters with a digit among them are left out:
-they are nonces, tokens, timestamps, and the hashes in the names of script files, and differ from visit to visit.
+Blocks of data, such as JSON-LD, are no scripts. Words of at least six letters with a digit among
+them are left out: they are nonces, tokens, timestamps, and the hashes in the names of script files,
+and differ from visit to visit.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ from typing import Final
 from turbohtml import Document, Element
 from xxhash import xxh3_64_intdigest
 
-# One selector for all of them takes 10 us a page. Other event attributes usually occur together with these.
+# One selector for all of them takes 10 us a page. Other event attributes usually occur together
+# with these.
 _WITH_EVENTS: Final = ":is([onclick],[onchange],[onsubmit],[onload])"
 _TOKEN: Final = re.compile(rb"\b(?=[A-Za-z_]*\d)\w{6,}")
 # Types of scripts that run. Others are data or templates.

@@ -1,4 +1,5 @@
-"""Aligns the paragraphs of two versions of a page: which stayed, moved, were edited, removed or added."""
+"""Aligns the paragraphs of two versions of a page: which stayed, moved, were edited, removed or
+added."""
 
 from __future__ import annotations
 
@@ -11,14 +12,17 @@ import msgspec
 
 
 class Alignment(msgspec.Struct, frozen=True):
-    """How the paragraphs of an old version correspond to those of a new one, as pairs of positions (old, new)."""
+    """How the paragraphs of an old version correspond to those of a new one, as pairs of positions
+    (old, new)."""
 
-    # The number of unchanged paragraphs at the start and at the end, and the unchanged ones between them.
+    # The number of unchanged paragraphs at the start and at the end, and the unchanged ones between
+    # them.
     head: int
     tail: int
     between: list[tuple[int, int]]
     moved: list[tuple[int, int]]
-    # A removed and an added paragraph in the same gap between two unchanged ones count as one edited paragraph.
+    # A removed and an added paragraph in the same gap between two unchanged ones count as one
+    # edited paragraph.
     edited: list[tuple[int, int]]
     removed: list[int]
     added: list[int]
@@ -30,7 +34,8 @@ class Alignment(msgspec.Struct, frozen=True):
 
 
 def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
-    """Pairs equal paragraphs. The longest sequence of pairs in ascending order stayed; the other pairs moved.
+    """Pairs equal paragraphs. The longest sequence of pairs in ascending order stayed; the other
+    pairs moved.
 
     It takes n log n steps.
     """
@@ -49,7 +54,8 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
 
 
 def _pairs(old: Sequence[Hashable], new: Sequence[Hashable], offset: int) -> list[tuple[int, int]]:
-    """Pairs the n-th paragraph with some text in the old version with the n-th one with that text in the new version."""
+    """Pairs the n-th paragraph with some text in the old version with the n-th one with that text
+    in the new version."""
     waiting: defaultdict[Hashable, deque[int]] = defaultdict(deque)
     for at, block in enumerate(new):
         waiting[block].append(at)

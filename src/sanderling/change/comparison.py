@@ -1,4 +1,5 @@
-"""Compares two versions of a page paragraph by paragraph, and finds the origin of each paragraph."""
+"""Compares two versions of a page paragraph by paragraph, and finds the origin of each
+paragraph."""
 
 from collections import deque
 from collections.abc import Container, Iterable, Sequence
@@ -14,14 +15,16 @@ from sanderling.change.wording import steps
 PieceKind = Literal["same", "edited", "added", "removed", "moved"]
 Words = list[tuple[bool, str]]  # (whether it changed, the text), in order
 
-# Longer paragraphs are shown as replaced as a whole. A diff of so many words is of no use to a reader.
+# Longer paragraphs are shown as replaced as a whole. A diff of so many words is of no use to a
+# reader.
 MOST_WORDS = 2000
 # In all paragraphs of a page together. What was edited behind that is shown as removed and added.
 MOST_WORDS_OF_A_PAGE = 100_000
 
 
 class Piece(NamedTuple):
-    """One paragraph of the old version, the new version or both. `noise`: a change that is not news."""
+    """One paragraph of the old version, the new version or both. `noise`: a change that is not
+    news."""
 
     kind: PieceKind
     old: str
@@ -41,8 +44,9 @@ def pieces(
 ) -> list[Piece]:
     """Both versions in the order of the new one. Removed paragraphs are shown at their old places.
 
-    A moved paragraph is shown at its new place. With `places`, its old text is also shown at its old place, as a piece of
-    its own. Changes in `volatile` places (`noise.volatile_places`) are noise.
+    A moved paragraph is shown at its new place. With `places`, its old text is also shown at its
+    old place, as a piece of its own. Changes in `volatile` places (`noise.volatile_places`) are
+    noise.
     """
     hashes = [*map(paragraph_hash, old)], [*map(paragraph_hash, new)]
     alignment = _followed(align(*hashes), old, new)

@@ -1,4 +1,5 @@
-"""What changed, with both versions at hand: the same verdict as from the fingerprints, and what words and nodes say."""
+"""What changed, with both versions at hand: the same verdict as from the fingerprints, and what
+words and nodes say."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ MAX_WORDS: Final = 600
 MAX_EDITS: Final = 12
 # A longer page has the rest of its text in its last paragraph.
 MAX_PARAGRAPHS: Final = 20_000
-# How alike two texts are is told by their first words, and what an element or a picture was exchanged for by the first
-# elements. Pages are rarely longer.
+# How alike two texts are is told by their first words, and what an element or a picture was
+# exchanged for by the first elements. Pages are rarely longer.
 MAX_SHINGLES: Final = 100_000
 MAX_ELEMENTS: Final = 20_000
 _SHOWN: Final = 40
@@ -35,18 +36,21 @@ _SHINGLE: Final = 4
 
 
 def plainly(old: Document, new: Document) -> Verdict:
-    """The verdict on two parsed versions that their fingerprints alone give, without any noise known."""
+    """The verdict on two parsed versions that their fingerprints alone give, without any noise
+    known."""
     return compare(fingerprint(old, links=hrefs(old)), fingerprint(new, links=hrefs(new)))
 
 
 def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verdict:
-    """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted and deleted.
+    """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted
+    and deleted.
 
     Words that were replaced in `volatile` places (`noise.volatile_places`) are not named.
     """
     verdict = plainly(old, new)
     if AspectKind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
-        # Fingerprints hold the order of the tags, not their nesting: only here a moved closing tag is seen.
+        # Fingerprints hold the order of the tags, not their nesting: only here a moved closing tag
+        # is seen.
         verdict = msgspec.structs.replace(
             verdict,
             kinds=(AspectKind.STRUCTURE, *verdict.kinds),
@@ -83,12 +87,14 @@ def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verd
 
 
 def hrefs(document: Document) -> bytes:
-    """Where the links of a page lead, packed; never empty, so that a page that lost them all is told from others."""
+    """Where the links of a page lead, packed; never empty, so that a page that lost them all is
+    told from others."""
     return msgspec.msgpack.encode([link.attr("href") for link in document.iter_elements(("a", "area"))])
 
 
 def paragraphs(document: Document) -> list[str]:
-    """The paragraphs of a page as text, title first, and the last ones of a very long page as one."""
+    """The paragraphs of a page as text, title first, and the last ones of a very long page as
+    one."""
     title = document.find("title")
     head = [collapse(title.text)] if title is not None else []
     found = [*filter(None, head), *text.paragraphs(visible_text(document))]

@@ -1,4 +1,5 @@
-"""Finds small facts of a page that a summary should name when they change: prices, dates, numbers."""
+"""Finds small facts of a page that a summary should name when they change: prices, dates,
+numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import re
 from typing import Final
 
 MAX_PRICES: Final = 8
-# Signs that are looked at, for each currency. A text with program code may have thousands of dollar signs, none a price.
+# Signs that are looked at, for each currency. A text with program code may have thousands of dollar
+# signs, none a price.
 _MAX_SIGNS: Final = 8
 _CURRENCIES: Final = "$€£¥₹"
 _AMOUNT: Final = r"\d{1,3}(?:[.,'\u2019 ]\d{3})*(?:[.,]\d{1,2})?(?![\d])|\d+(?:[.,]\d{1,2})?"
@@ -21,14 +23,16 @@ _DATE: Final = re.compile(
 
 
 def prices(text: str) -> tuple[str, ...]:
-    """The first prices of a text, as written. Most texts have no currency sign and cost only a few searches."""
+    """The first prices of a text, as written. Most texts have no currency sign and cost only a few
+    searches."""
     found: list[str] = []
     for sign in _CURRENCIES:
         at = text.find(sign)
         signs = 0
         while at >= 0 and len(found) < MAX_PRICES and signs < _MAX_SIGNS:
             signs += 1
-            # There is at most a space between a price and its sign. This check is ten times as fast as the next one.
+            # There is at most a space between a price and its sign. This check is ten times as fast
+            # as the next one.
             if _DIGIT.search(text, max(0, at - 2), at + 3):
                 near = text[max(0, at - 14) : at + 15]
                 price = next((m for m in _PRICE.finditer(near) if sign in m.group()), None)

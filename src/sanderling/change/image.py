@@ -1,7 +1,8 @@
 """Codes of images: the perceptual hashes that verdicts use, and `ival` of the original paper.
 
-All functions compute on a small picture. `pixels` makes it from the bytes of an image, in a child process. `ival` is here
-only for comparison. It is weak: its determinant is 0 for every picture with two equal halves.
+All functions compute on a small picture. `pixels` makes it from the bytes of an image, in a child
+process. `ival` is here only for comparison. It is weak: its determinant is 0 for every picture with
+two equal halves.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ TAGS: Final = frozenset(("img", "svg", "source", "video", "embed", "object"))
 _ATTRIBUTES: Final = {"object": ("data",), "video": ("poster", "src")}
 SIDE: Final = 64
 
-# If one picture is saved twice, its perceptual hashes differ in a few of 64 bits. Those of two pictures differ in about 32.
+# If one picture is saved twice, its perceptual hashes differ in a few of 64 bits. Those of two
+# pictures differ in about 32.
 _SAME_LOOK: Final = 9
 # If a picture is saved again, its colours change by a few of 255 steps.
 _SAME_SHADE: Final = 16
@@ -57,10 +59,11 @@ def shrink(grey: Grey, width: int, height: int) -> NDArray[np.float64]:
 def ival(grey: Grey, exponent: int = 6) -> int:
     """The paper's image value: the determinant of the two-tone picture, read as 16-bit numbers.
 
-    The picture is scaled to n x n, n = 2^exponent (4 to 6), and made two-tone at its mean. Sixteen cells of a row make a
-    16-bit number, so there are n rows of n/16 numbers. The paper needs n/16 x n/16 but does not say how to get there. Here
-    every 16 consecutive rows are combined by exclusive or, column by column, so that a single changed cell stays
-    visible. The determinant is an exact integer.
+    The picture is scaled to n x n, n = 2^exponent (4 to 6), and made two-tone at its mean. Sixteen
+    cells of a row make a 16-bit number, so there are n rows of n/16 numbers. The paper needs n/16 x
+    n/16 but does not say how to get there. Here every 16 consecutive rows are combined by exclusive
+    or, column by column, so that a single changed cell stays visible. The determinant is an exact
+    integer.
     """
     if not 4 <= exponent <= 6:
         raise ValueError("the exponent must be 4, 5 or 6")

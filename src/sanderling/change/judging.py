@@ -1,4 +1,5 @@
-"""Connects the change detector with the client, which makes fingerprints, and with intake, which compares them."""
+"""Connects the change detector with the client, which makes fingerprints, and with intake, which
+compares them."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -54,8 +55,8 @@ _MOST_BETWEEN = 3
 Anew = Callable[[Before], bytes]
 
 
-# Reads what it needs from a parsed page at a URL; then the tree may be freed. The function that it returns makes the
-# encoded fingerprint from the visible text and the packed links.
+# Reads what it needs from a parsed page at a URL; then the tree may be freed. The function that it
+# returns makes the encoded fingerprint from the visible text and the packed links.
 Fingerprinter = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
 
 
@@ -64,7 +65,8 @@ DescribeImage = Callable[[bytes], bytes]
 
 
 def image_describer(decoder: Decoder) -> DescribeImage:
-    """Makes a function that reduces images to their looks. The process that decodes them starts with the first image."""
+    """Makes a function that reduces images to their looks. The process that decodes them starts
+    with the first image."""
 
     def describe_image(body: bytes) -> bytes:
         colours = decoder.decode(body)
@@ -74,7 +76,8 @@ def image_describer(decoder: Decoder) -> DescribeImage:
 
 
 def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:
-    """Makes a function that reduces pages to fingerprints. The first of the user's rules whose pattern matches applies."""
+    """Makes a function that reduces pages to fingerprints. The first of the user's rules whose
+    pattern matches applies."""
     rule_for = chooser(rules)
 
     def take(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
@@ -97,7 +100,8 @@ def chooser(rules: Sequence[Rule]) -> Callable[[str], ChangeRules | None]:
 def _links(document: turbohtml.Document, url: str) -> bytes:
     """The targets of the links that the rules left on a page.
 
-    It is never empty: empty means that links are not known, which differs from a page without links.
+    It is never empty: empty means that links are not known, which differs from a page without
+    links.
     """
     return _encode([join(url, link.attr("href") or "") for link in document.iter_elements(("a", "area"))])
 
@@ -133,12 +137,15 @@ def known_noise(packed: bytes) -> Noise:
 
 
 def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tuple[list[Change | None], bytes, bytes]:
-    """Compares all versions of a page again, in order. A version is given by its stored kinds and its fingerprint.
+    """Compares all versions of a page again, in order. A version is given by its stored kinds and
+    its fingerprint.
 
-    `unchanged` visits found no change, at unknown times. They are assumed to be evenly distributed between the versions.
-    Without them, everything that ever changed would look as if it changed on every visit, and would not be news.
+    `unchanged` visits found no change, at unknown times. They are assumed to be evenly distributed
+    between the versions. Without them, everything that ever changed would look as if it changed on
+    every visit, and would not be news.
 
-    Returns the new `Change` of each version (None if it stays), and the fingerprint and the noise after the last one.
+    Returns the new `Change` of each version (None if it stays), and the fingerprint and the noise
+    after the last one.
     """
     changes: list[Change | None] = []
     between = min(unchanged // max(1, len(versions) - 1), _MOST_BETWEEN)
@@ -166,10 +173,12 @@ class Judgement(NamedTuple):
 
 
 def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
-    """Compares a visit with the stored version. `template` is the known noise of the pages of the same site.
+    """Compares a visit with the stored version. `template` is the known noise of the pages of the
+    same site.
 
-    It learns only from pages that have changed before. Other pages have no stored fingerprint, so their unchanged visits
-    are not counted, and every place on them would seem to change at each visit.
+    It learns only from pages that have changed before. Other pages have no stored fingerprint, so
+    their unchanged visits are not counted, and every place on them would seem to change at each
+    visit.
     """
     if visit.outcome in (Outcome.GONE, Outcome.REDIRECT):
         return Judgement(_left(visit, before), before.noise, template)
@@ -206,7 +215,8 @@ _ANOTHER = "the file is another one"
 
 
 def _image(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
-    """Compares two image files with different bytes. A picture that is another one at most visits is not news."""
+    """Compares two image files with different bytes. A picture that is another one at most visits
+    is not news."""
     noise = known_noise(before.noise)
     change = _redrawn(_known_look(before.fingerprint) or _known_look(anew(before)), _known_look(visit.fingerprint))
     if change.news and are_volatile({Aspect.IMAGES}, noise):
@@ -228,7 +238,8 @@ def _redrawn(old: Look | None, new: Look | None) -> Change:
 
 
 def _known_look(packed: bytes) -> Look | None:
-    """Decodes a stored look. None if there is none: it cannot be decoded, or the file is not an image."""
+    """Decodes a stored look. None if there is none: it cannot be decoded, or the file is not an
+    image."""
     try:
         return _decode_look(packed) if packed else None
     except msgspec.MsgspecError:

@@ -1,8 +1,10 @@
-"""Learns noise: what changes on every visit and means nothing. It learns for each page, and for all pages of a template.
+"""Learns noise: what changes on every visit and means nothing. It learns for each page, and for all
+pages of a template.
 
-A place on a page is identified by the paragraph before it. So a counter below "Visitors today" is recognised whatever it
-shows, on every page that has that line. A place that changed on most visits since it was first seen is volatile. The
-state has a fixed greatest size. Noise only decides that a change is not news; the change is still stored and shown.
+A place on a page is identified by the paragraph before it. So a counter below "Visitors today" is
+recognised whatever it shows, on every page that has that line. A place that changed on most visits
+since it was first seen is volatile. The state has a fixed greatest size. Noise only decides that a
+change is not news; the change is still stored and shown.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ _START: Final = 0
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """How often the text after a paragraph changed, in how many visits. A template also stores the last text's hash."""
+    """How often the text after a paragraph changed, in how many visits. A template also stores the
+    last text's hash."""
 
     changes: int
     visits: int
@@ -52,8 +55,8 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
 def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
     """The noise of a template after another visit to one of its pages.
 
-    If a text is replaced once on all pages, that is an edit and news. It counts as one change, however many pages show
-    it. A place becomes volatile only if it shows another text each time.
+    If a text is replaced once on all pages, that is an edit and news. It counts as one change,
+    however many pages show it. A place becomes volatile only if it shows another text each time.
     """
     if old.processing != new.processing:
         return known
@@ -83,7 +86,8 @@ def learn(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
         return Noise()
     versions, returns = _versions(known, old, new)
     if returns > known.returns:
-        # An alternating page changes in the same places every time, but these places may still contain news.
+        # An alternating page changes in the same places every time, but these places may still
+        # contain news.
         return Noise(known.places, versions, returns, known.aspects)
     changed = set() if old.text == new.text else places(old, new, align(old.paragraph_hashes(), new.paragraph_hashes()))
     counted = {
@@ -107,7 +111,8 @@ def learn_image(known: Noise, changed: bool) -> Noise:
 
 
 def _most_telling(counted: dict[int, Place]) -> dict[int, Place]:
-    """Keeps the places that changed most often. Places that changed once come from an edit or a redesign."""
+    """Keeps the places that changed most often. Places that changed once come from an edit or a
+    redesign."""
     if len(counted) <= MAX_PLACES:
         return counted
     best = sorted(counted, key=lambda place: (counted[place].changes, -counted[place].visits), reverse=True)
@@ -126,12 +131,14 @@ def _versions(known: Noise, old: PageFingerprint, new: PageFingerprint) -> tuple
 
 
 def alternates(known: Noise, new: PageFingerprint) -> bool:
-    """Whether the page alternates between versions and this is one of them. A single return is a revert, and news."""
+    """Whether the page alternates between versions and this is one of them. A single return is a
+    revert, and news."""
     return known.returns >= 1 and new.text[:8] in known.versions
 
 
 def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> set[int]:
-    """The places where text was edited, added, removed or moved. A place is the unchanged paragraph before it."""
+    """The places where text was edited, added, removed or moved. A place is the unchanged paragraph
+    before it."""
     before_old, before_new = _anchors(old.paragraph_hashes(), new.paragraph_hashes(), alignment)
     return {
         *(before_old[one] for one, _ in [*alignment.edited, *alignment.moved]),
@@ -166,7 +173,8 @@ def volatile_places(known: Iterable[Noise | None]) -> set[int]:
 def noisy_paragraphs(
     old: list[int], new: list[int], alignment: Alignment, volatile: Container[int]
 ) -> tuple[set[int], set[int]]:
-    """The positions, in both versions, of the changed paragraphs in volatile places. Paragraphs are given as hashes."""
+    """The positions, in both versions, of the changed paragraphs in volatile places. Paragraphs are
+    given as hashes."""
     before_old, before_new = _anchors(old, new, alignment)
     pairs = [(one, other) for one, other in [*alignment.edited, *alignment.moved] if before_old[one] in volatile]
     return (
@@ -187,7 +195,8 @@ def only_volatile(
 
 
 def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
-    """Whether the other changes can belong to the changed text, as with an advertisement and its link.
+    """Whether the other changes can belong to the changed text, as with an advertisement and its
+    link.
 
     A list that gets a new entry at every visit is news each time.
     """

@@ -1,8 +1,10 @@
-"""The fingerprint of a page: a few hundred bytes that are enough to compare a version with the next one.
+"""The fingerprint of a page: a few hundred bytes that are enough to compare a version with the next
+one.
 
-The client takes the `markup` of a page while it has the parsed tree. Later it condenses markup and text to a fingerprint,
-for a group of pages. No tree is walked in Python: the text, the tags and the classes are each collected by one call into
-the parser's C code. They are hashed at once, while their many small strings are still in the processor's caches.
+The client takes the `markup` of a page while it has the parsed tree. Later it condenses markup and
+text to a fingerprint, for a group of pages. No tree is walked in Python: the text, the tags and the
+classes are each collected by one call into the parser's C code. They are hashed at once, while
+their many small strings are still in the processor's caches.
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ from . import behaviour, image, presentation, text, weight
 from .facts import prices
 from .text import Codes
 
-# Increase the number when anything here is computed in another way: such fingerprints cannot be compared with older ones.
-# The version of the parser is included, because another release may render the same page to other lines.
+# Increase the number when anything here is computed in another way: such fingerprints cannot be
+# compared with older ones. The version of the parser is included, because another release may
+# render the same page to other lines.
 PROCESSING: Final = xxh32_intdigest(f"5 turbohtml/{turbohtml.__version__}".encode())
-# A longer page has the rest of its text in its last paragraph, so that a fingerprint has a greatest size.
+# A longer page has the rest of its text in its last paragraph, so that a fingerprint has a greatest
+# size.
 MAX_PARAGRAPHS: Final = 4096
 _MANY: Final = 32
 
@@ -45,9 +49,10 @@ _encode: Final = msgspec.msgpack.Encoder().encode
 class PageFingerprint(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What is stored about a version to compare it with others.
 
-    The strong hashes decide whether something changed, and which kind. Codes, counts and paragraphs say what, where and how
-    much. The hash of the structure covers the order of the tags. A closing tag can move without changing that order;
-    only `explain` sees this. As msgpack it takes at most 600 bytes, and 11 for each paragraph.
+    The strong hashes decide whether something changed, and which kind. Codes, counts and paragraphs
+    say what, where and how much. The hash of the structure covers the order of the tags. A closing
+    tag can move without changing that order; only `explain` sees this. As msgpack it takes at most
+    600 bytes, and 11 for each paragraph.
     """
 
     processing: int
@@ -110,8 +115,8 @@ def condense(
 ) -> PageFingerprint:
     """The fingerprint of a page, from its markup and its `visible_text`.
 
-    `links` are its link targets in any packed form. `processing` is not the default if rules of the user changed the
-    document (`rules.processing`).
+    `links` are its link targets in any packed form. `processing` is not the default if rules of the
+    user changed the document (`rules.processing`).
     """
     title, sized = markup.title, markup.sized
     rendered = f"{title}\n{visible}" if title else visible
@@ -167,7 +172,8 @@ def markup(document: Document) -> Markup:
     for element in presentation.styled(document):
         look = presentation.look(element)
         styles.append(look)
-        # These come after all headings, so `_weights` rarely finds their paragraphs. They still count in the weighted sum.
+        # These come after all headings, so `_weights` rarely finds their paragraphs. They still
+        # count in the weighted sum.
         if look[1] and (size := weight.of_style(look[1])) != weight.PLAIN:
             sized.append((block(texts.of(element)), size))
     elements = _tags_and_classes(document)
@@ -184,10 +190,12 @@ def markup(document: Document) -> Markup:
 
 
 def block(words: str) -> bytes:
-    """The bytes that identify a paragraph: its text without spaces, with letters beyond Latin-1 as escapes.
+    """The bytes that identify a paragraph: its text without spaces, with letters beyond Latin-1 as
+    escapes.
 
-    A change of spaces alone is not a change of a paragraph. Most pages use only Latin-1, whose encoding costs almost
-    nothing. The bytes of a paragraph do not depend on the letters in the rest of the page.
+    A change of spaces alone is not a change of a paragraph. Most pages use only Latin-1, whose
+    encoding costs almost nothing. The bytes of a paragraph do not depend on the letters in the rest
+    of the page.
     """
     return words.encode("latin-1", "backslashreplace").translate(None, _SPACES)
 
@@ -207,9 +215,9 @@ def _blocks(rendered: str) -> list[bytes]:
 def _tags_and_classes(document: Document) -> list[str | None]:
     """The tag and then the class (or None) of every element, in page order.
 
-    `find_all` calls its filters from C, and makes an element object only if all of them match. Here the filters are the
-    `append` of a list, which collects its argument and returns None, so it never matches. For the tag, `True` comes
-    after it and matches, so that the class is tested next.
+    `find_all` calls its filters from C, and makes an element object only if all of them match. Here
+    the filters are the `append` of a list, which collects its argument and returns None, so it
+    never matches. For the tag, `True` comes after it and matches, so that the class is tested next.
     """
     found: list[str | None] = []
     collect: Any = found.append
@@ -237,13 +245,14 @@ def _weights(blocks: list[bytes], titled: bool, sized: list[tuple[bytes, int]]) 
     if titled:
         weights[0] = weight.TITLE
         after = 1
-    # With many sized texts, a set limits the time: texts that are not paragraphs are skipped, and a text that is not
-    # found once is not searched for again.
+    # With many sized texts, a set limits the time: texts that are not paragraphs are skipped, and a
+    # text that is not found once is not searched for again.
     known = set(blocks) if len(sized) > _MANY else None
     for words, size in sized:
         if known is not None and words not in known:
             continue
-        # Most sized texts are headings. They are in page order, so the search starts after the last one found.
+        # Most sized texts are headings. They are in page order, so the search starts after the last
+        # one found.
         try:
             place = blocks.index(words, after)
         except ValueError:

@@ -1,4 +1,5 @@
-"""From the bytes of an image to a small picture, in a child process with limits. Run as a module, this is that child."""
+"""From the bytes of an image to a small picture, in a child process with limits. Run as a module,
+this is that child."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ class Decoder(SandboxedChild):
         super().__init__("decode-image", memory, seconds)
 
     def decode(self, body: bytes) -> Colours | None:
-        """The image as SIDE x SIDE colours; nothing where it is none, is too large, or is a bomb."""
+        """The image as SIDE x SIDE colours; nothing where it is none, is too large, or is a
+        bomb."""
         if not body or len(body) > MAX_BYTES:
             return None
         try:
@@ -36,7 +38,8 @@ class Decoder(SandboxedChild):
 
 
 def small_picture(body: bytes) -> bytes:
-    """Decode, in the child only. Transparent parts count as white, of an animation the first frame."""
+    """Decode, in the child only. Transparent parts count as white, of an animation the first
+    frame."""
     from PIL import Image  # only the child pays for the import
 
     with Image.open(io.BytesIO(body)) as picture:

@@ -6,15 +6,16 @@ from typing import Final
 
 from turbohtml import Document, Element
 
-# Elements that say how a text looks. `a`, `code`, `q` and others say what a text is. A `span` has a look only by its
-# attributes.
+# Elements that say how a text looks. `a`, `code`, `q` and others say what a text is. A `span` has a
+# look only by its attributes.
 LOOKS: Final = (
     *("b", "i", "u", "s", "em", "strong", "mark", "small", "big", "tt", "font"),
     *("strike", "center", "basefont", "blink", "marquee", "nobr", "wbr"),
 )
 STYLE_TAGS: Final = frozenset(("span", *LOOKS))
-# Finds styling attributes other than `class` in one walk of the tree; a list of selectors takes a fifth longer. Each
-# further name costs 3 us a page. The other styling attributes usually occur together with these.
+# Finds styling attributes other than `class` in one walk of the tree; a list of selectors takes a
+# fifth longer. Each further name costs 3 us a page. The other styling attributes usually occur
+# together with these.
 _STYLED: Final = ":is([style],[align],[bgcolor])"
 _STYLED_NAMES: Final = ("style", "align", "bgcolor", "width", "height", "valign", "border", "color")
 
@@ -32,7 +33,8 @@ def look(element: Element) -> list[str | None]:
 def sheet(link: Element) -> str | None:
     """The address of a style sheet, if a `link` names one.
 
-    Its query is left out: on most sites it is a release number, and a new release is not a new look.
+    Its query is left out: on most sites it is a release number, and a new release is not a new
+    look.
     """
     if link.attr("rel") != "stylesheet":
         return None

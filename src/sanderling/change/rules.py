@@ -1,4 +1,5 @@
-"""Applies the user's rules: which parts of a page the change detector watches or ignores, by CSS selector."""
+"""Applies the user's rules: which parts of a page the change detector watches or ignores, by CSS
+selector."""
 
 from __future__ import annotations
 
@@ -10,19 +11,22 @@ from .page import PROCESSING
 
 
 class ChangeRules(msgspec.Struct, frozen=True):
-    """Selectors of parts to ignore and of parts to watch. If there are any to watch, only these count."""
+    """Selectors of parts to ignore and of parts to watch. If there are any to watch, only these
+    count."""
 
     ignore: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
 
 
 def processing(rules: ChangeRules) -> int:
-    """The number of the processing with these rules. With other rules, versions get new fingerprints."""
+    """The number of the processing with these rules. With other rules, versions get new
+    fingerprints."""
     return xxh32_intdigest(msgspec.json.encode((PROCESSING, rules))) if rules.ignore or rules.watch else PROCESSING
 
 
 def focus(document: Document, rules: ChangeRules) -> Document:
-    """A copy of the page with only the parts that the rules leave. Without rules, the page itself."""
+    """A copy of the page with only the parts that the rules leave. Without rules, the page
+    itself."""
     if not (rules.ignore or rules.watch):
         return document
     copy = parse(document.html)

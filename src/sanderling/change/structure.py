@@ -1,8 +1,9 @@
-"""The outline of a page, by the two methods of the original paper: fingerprint strings and the document tree.
+"""The outline of a page, by the two methods of the original paper: fingerprint strings and the
+document tree.
 
-The fingerprint strings are short, but cannot distinguish tags with the same first and last letters. The tree is exact and
-larger. A crawl stores neither; it stores a strong hash of the tag sequence (`page`). Trees are built only to explain
-where two versions differ.
+The fingerprint strings are short, but cannot distinguish tags with the same first and last letters.
+The tree is exact and larger. A crawl stores neither; it stores a strong hash of the tag sequence
+(`page`). Trees are built only to explain where two versions differ.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from .blocks import align
 from .presentation import STYLE_TAGS
 from .text import collapse
 
-# Walking and matching trees in Python costs about 5 us for each node. Trees are cut at this many nodes.
+# Walking and matching trees in Python costs about 5 us for each node. Trees are cut at this many
+# nodes.
 MAX_NODES: Final = 20_000
 MAX_NAMES: Final = 50
 
@@ -29,9 +31,11 @@ def fingerprints(tags: Iterable[str]) -> tuple[str, str]:
 
 
 def nesting(document: Document) -> tuple[tuple[int, str], ...]:
-    """The outline with depths: every tag that is not only for style, and how many such tags are around it.
+    """The outline with depths: every tag that is not only for style, and how many such tags are
+    around it.
 
-    Unlike the tag sequence, it shows a closing tag that moved. It is too slow for every page of a crawl.
+    Unlike the tag sequence, it shows a closing tag that moved. It is too slow for every page of a
+    crawl.
     """
     found: list[tuple[int, str]] = []
     waiting: list[tuple[Element, int]] = [(document.root, 0)] if document.root is not None else []
@@ -107,7 +111,8 @@ def changed_levels(before: Sequence[int], after: Sequence[int]) -> tuple[int, ..
 
 
 class TreeDifference(msgspec.Struct, frozen=True):
-    """Where two trees differ: the levels, and the inserted and deleted nodes. A subtree is given by its topmost node."""
+    """Where two trees differ: the levels, and the inserted and deleted nodes. A subtree is given by
+    its topmost node."""
 
     levels: tuple[int, ...]
     inserted: tuple[Node, ...]
@@ -115,7 +120,8 @@ class TreeDifference(msgspec.Struct, frozen=True):
 
 
 def difference(before: Sequence[Node], after: Sequence[Node]) -> TreeDifference:
-    """Walks both trees from the roots. Pairs children with equal subtrees, then children with equal tags."""
+    """Walks both trees from the roots. Pairs children with equal subtrees, then children with equal
+    tags."""
     levels_changed = changed_levels(levels(before), levels(after))
     inserted: list[Node] = []
     deleted: list[Node] = []

@@ -1,8 +1,8 @@
 """The paragraphs of a page's visible text, and the two text codes of the original papers.
 
-Every verdict uses `visible_text` with its whitespace collapsed. The two codes (checksum and root mean square) are cheap, but
-do not see reordered text and edits that cancel out. So they only describe a change. A strong hash of the same lines
-decides whether there is one.
+Every verdict uses `visible_text` with its whitespace collapsed. The two codes (checksum and root
+mean square) are cheap, but do not see reordered text and edits that cancel out. So they only
+describe a change. A strong hash of the same lines decides whether there is one.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from turbohtml import _html
 
-# Replaces every run of Unicode whitespace with a space and strips both ends. The parser has a private function for it that
-# is four times as fast as Python; a later release may not have it.
+# Replaces every run of Unicode whitespace with a space and strips both ends. The parser has a
+# private function for it that is four times as fast as Python; a later release may not have it.
 collapse: Final[Callable[[str], str]] = getattr(_html, "_collapse_whitespace", lambda text: " ".join(text.split()))
 # For each of the first 256 code points: its value, and its square.
 _POWERS: Final = np.stack([np.arange(256), np.arange(256) ** 2], axis=1)
@@ -25,7 +25,8 @@ _BEYOND_LATIN: Final = 256
 
 
 class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The parts of both text codes: the sum of character codes, the sum of their squares, and two counts."""
+    """The parts of both text codes: the sum of character codes, the sum of their squares, and two
+    counts."""
 
     total: int
     squares: int
@@ -39,7 +40,8 @@ class Codes(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
     @property
     def root_mean_square(self) -> float:
-        """Text II, as the paper defines it: the root of the sum of squares, divided by the number of characters."""
+        """Text II, as the paper defines it: the root of the sum of squares, divided by the number
+        of characters."""
         return math.sqrt(self.squares) / self.length if self.length else 0.0
 
 
@@ -54,7 +56,8 @@ def codes(text: str) -> Codes:
 
 
 def packed(text: str) -> tuple[bytes, int]:
-    """The code points of a text, and the bytes for each: one if that is enough, which is very fast."""
+    """The code points of a text, and the bytes for each: one if that is enough, which is very
+    fast."""
     try:
         return text.encode("latin-1"), 1
     except UnicodeEncodeError:
@@ -67,8 +70,8 @@ def packed_codes(points: tuple[bytes, int]) -> Codes:
     if width == 1:
         return _count(np.bincount(np.frombuffer(body, np.uint8), minlength=256), len(body))
     values = np.frombuffer(body, np.uint32)
-    # Usually these are few, such as dashes and quotation marks. All characters are counted by their lowest byte. Then the
-    # counts of the wide ones are subtracted.
+    # Usually these are few, such as dashes and quotation marks. All characters are counted by their
+    # lowest byte. Then the counts of the wide ones are subtracted.
     wide = values[values >= _BEYOND_LATIN].astype(np.int64)
     counts = np.bincount(values.astype(np.uint8), minlength=256) - np.bincount(wide & 255, minlength=256)
     narrow = _count(counts, len(values))

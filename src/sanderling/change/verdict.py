@@ -1,8 +1,10 @@
-"""Compares two fingerprints: the kinds of change, the place, how much changed, and a summary in one line.
+"""Compares two fingerprints: the kinds of change, the place, how much changed, and a summary in one
+line.
 
-The strong hashes decide whether there is a change of structure, presentation, text, images or behaviour. There is no
-threshold: one changed character is a change of the text. What changes on most visits (a counter, an advertisement), and
-pages that alternate between versions, are still recorded, but are not news. Behaviour alone is not news either.
+The strong hashes decide whether there is a change of structure, presentation, text, images or
+behaviour. There is no threshold: one changed character is a change of the text. What changes on
+most visits (a counter, an advertisement), and pages that alternate between versions, are still
+recorded, but are not news. Behaviour alone is not news either.
 """
 
 from __future__ import annotations
@@ -51,7 +53,8 @@ class TextEdit(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
-    """What changed. If `comparable` is false, the fingerprints were made with other rules, and both must be made again."""
+    """What changed. If `comparable` is false, the fingerprints were made with other rules, and both
+    must be made again."""
 
     comparable: bool = True
     kinds: tuple[AspectKind, ...] = ()
@@ -64,10 +67,12 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     removed: int = 0
     moved: int = 0
     of: int = 0
-    # Titles and headings among these: ("changed", "added", "removed" or "moved"; "title" or "heading"; how many).
+    # Titles and headings among these: ("changed", "added", "removed" or "moved"; "title" or
+    # "heading"; how many).
     named: tuple[tuple[str, str, int], ...] = ()
     edits: tuple[TextEdit, ...] = ()
-    # `volatile`: only noise changed. `alternating`: the page alternates between versions, and this is one of them.
+    # `volatile`: only noise changed. `alternating`: the page alternates between versions, and this
+    # is one of them.
     volatile: bool = False
     alternating: bool = False
     # Only `explain` finds these, which has both pages.
@@ -89,7 +94,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 def compare(
     old: PageFingerprint, new: PageFingerprint, *, known: noise.Noise | None = None, template: noise.Noise | None = None
 ) -> Verdict:
-    """What changed since the old version. `known` is the noise of this page, `template` that of similar pages."""
+    """What changed since the old version. `known` is the noise of this page, `template` that of
+    similar pages."""
     if old.processing != new.processing:
         return Verdict(comparable=False, summary="not comparable: the two versions were processed differently")
     differing = aspects.differing(old, new)
@@ -136,8 +142,8 @@ _KIND_OF: Final = {
 
 
 def _without_text(old: PageFingerprint, new: PageFingerprint, kinds: tuple[AspectKind, ...], volatile: bool) -> Verdict:
-    """A verdict without a change of text. Fingerprints do not show how much of the outline, look or images changed, so
-    the significance is a rough value."""
+    """A verdict without a change of text. Fingerprints do not show how much of the outline, look or
+    images changed, so the significance is a rough value."""
     share = 0.0
     if AspectKind.STRUCTURE in kinds:
         share = abs(new.elements - old.elements) / max(new.elements, old.elements, 1)
@@ -168,7 +174,8 @@ def _counted(difference: int, name: str) -> str:
 def _how_much(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> tuple[float, float]:
     """The weighted share of changed text, and the share of unchanged text.
 
-    Hashes do not show how much of an edited paragraph is unchanged, so half of it counts as unchanged. `explain` knows.
+    Hashes do not show how much of an edited paragraph is unchanged, so half of it counts as
+    unchanged. `explain` knows.
     """
     before, after = old.mass(), new.mass()
     whole = int(before.sum() + after.sum())
@@ -254,7 +261,8 @@ def _text_summary(verdict: Verdict) -> str:
 
 
 def _clause(verdict: Verdict, verb: str, number: int, first: bool) -> str:
-    """Describes paragraphs with the same fate: titles and headings by name, all others as a count."""
+    """Describes paragraphs with the same fate: titles and headings by name, all others as a
+    count."""
     named = {role: count for became, role, count in verdict.named if became == verb}
     rest = number - sum(named.values())
     subjects = [role if count == 1 else f"{count} {role}s" for role, count in named.items()]

@@ -1,7 +1,9 @@
-"""The weight of text by its font size, so that a changed heading counts more than a changed footnote.
+"""The weight of text by its font size, so that a changed heading counts more than a changed
+footnote.
 
-Weights are font sizes relative to plain text, in sixteenths (16 is plain), so that one byte holds a weight. A size inside
-another adds its difference from plain. This gives a good order, and does not depend on the order of the walk.
+Weights are font sizes relative to plain text, in sixteenths (16 is plain), so that one byte holds a
+weight. A size inside another adds its difference from plain. This gives a good order, and does not
+depend on the order of the walk.
 """
 
 from __future__ import annotations
@@ -13,7 +15,8 @@ from turbohtml import Element
 
 PLAIN: Final = 16
 TITLE: Final = 40
-# The sizes in browsers: h1 2em, h2 1.5em, h3 1.17em, h4 1em (17 here, to distinguish it from plain), h5 .83em, h6 .67em.
+# The sizes in browsers: h1 2em, h2 1.5em, h3 1.17em, h4 1em (17 here, to distinguish it from
+# plain), h5 .83em, h6 .67em.
 HEADINGS: Final = {"h1": 32, "h2": 24, "h3": 19, "h4": 17, "h5": 13, "h6": 11}
 INLINE: Final = {"big": 19, "small": 13, "font": PLAIN}
 # <font size=1..7>, CSS x-small to xxx-large.

@@ -1,4 +1,5 @@
-"""The command line: progress to standard error, results to standard output, one sentence for every mistake.
+"""The command line: progress to standard error, results to standard output, one sentence for every
+mistake.
 
 Exit codes: 0 done, 1 a run that failed, 2 wrong usage, 130 stopped by Ctrl-C, 143 by SIGTERM.
 """
@@ -43,7 +44,8 @@ _LONGEST = 800
 
 
 def parser(named: str = "") -> argparse.ArgumentParser:
-    """With the command that is named, or else with all of them: nobody waits for the imports of the others."""
+    """With the command that is named, or else with all of them: nobody waits for the imports of the
+    others."""
     top = Parser(prog="sanderling", description=_ABOUT)
     top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -53,7 +55,8 @@ def parser(named: str = "") -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    # numpy's threads wait by spinning, and what is multiplied here is too small for them; processes that are started inherit it.
+    # numpy's threads wait by spinning, and what is multiplied here is too small for them; processes
+    # that are started inherit it.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     _steady_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -117,8 +120,8 @@ def _flags(top: argparse.ArgumentParser, command: str) -> list[str]:
 
 
 def _steady_streams() -> None:
-    """A stream that was closed leads nowhere: else the next file that is opened gets its number, and what is written to
-    it. A terminal that lacks a character shows its number."""
+    """A stream that was closed leads nowhere: else the next file that is opened gets its number,
+    and what is written to it. A terminal that lacks a character shows its number."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             os.dup2(nowhere := os.open(os.devnull, os.O_RDWR), number)

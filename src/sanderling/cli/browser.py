@@ -1,4 +1,5 @@
-"""`sanderling browser`: which browser renders pages, how well it is locked in, and how to get one."""
+"""`sanderling browser`: which browser renders pages, how well it is locked in, and how to get
+one."""
 
 import argparse
 import os

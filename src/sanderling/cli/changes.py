@@ -94,7 +94,8 @@ def _in_json(version: VersionRow) -> str:
 
 
 def _in_columns(found: Iterator[VersionRow], at_once: int) -> Iterator[str]:
-    """The column of kinds is as wide as it has to be: four of them take half of a line, and few changes are of so many."""
+    """The column of kinds is as wide as it has to be: four of them take half of a line, and few
+    changes are of so many."""
     width = 0
     while part := list(islice(found, at_once)):
         width = max(width, *(len(kinds_in_words(version)) for version in part))

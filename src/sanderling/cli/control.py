@@ -1,4 +1,5 @@
-"""`sanderling control`: look at a crawl that is running, pause, stop or change it, or have it visit some URLs now."""
+"""`sanderling control`: look at a crawl that is running, pause, stop or change it, or have it visit
+some URLs now."""
 
 import argparse
 import sys

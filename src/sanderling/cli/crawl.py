@@ -1,4 +1,5 @@
-"""`sanderling crawl`: crawl until the scope is exhausted or a limit is met; running it again resumes."""
+"""`sanderling crawl`: crawl until the scope is exhausted or a limit is met; running it again
+resumes."""
 
 import argparse
 import json
@@ -181,7 +182,8 @@ def _absolute_script(text: str) -> str:
 
 
 def _hint_at_http(typed: list[str]) -> None:
-    """Says that an address without a scheme is tried with https, which few servers on a port of their own speak."""
+    """Says that an address without a scheme is tried with https, which few servers on a port of
+    their own speak."""
     for text in typed:
         if re.match(r"[\w.-]+:(?!443\b)\d+(/|$)", text.strip()):
             url = canonical_seed(text)
@@ -195,7 +197,8 @@ def chosen_settings(options: argparse.Namespace) -> dict[str, object]:
 
 
 def _chosen_topic(chosen: dict[str, object]) -> "Topic | None":
-    """The topic that `--topic` names, which becomes the model in the folder. A bookmark file makes one at once."""
+    """The topic that `--topic` names, which becomes the model in the folder. A bookmark file makes
+    one at once."""
     if not chosen.get("topic"):
         return None
     from sanderling.cli.topic import topic_for_crawl
@@ -245,7 +248,8 @@ def serving(
 def watch(server: CrawlServer, display: Display) -> tuple[CrawlProgress, int]:
     """Runs a crawl under a display until it ends or the user stops it.
 
-    The second value is the exit code of a stop by a signal, as shells have it: 130 for Ctrl-C, 143 for SIGTERM.
+    The second value is the exit code of a stop by a signal, as shells have it: 130 for Ctrl-C, 143
+    for SIGTERM.
     """
     signals: list[int] = []
     server.on_notice = display.say
@@ -329,7 +333,8 @@ def _harvested(harvest: "Harvest", where: str) -> str:
 
 
 def _more_than(limits: Settings, counts: Counts) -> str:
-    """The flag without which another run would meet a limit at once, since all runs count for it."""
+    """The flag without which another run would meet a limit at once, since all runs count for
+    it."""
     if limits.max_pages is not None and counts.pages >= limits.max_pages:
         return " --max-pages N"
     return " --max-bytes SIZE" if limits.max_bytes is not None and counts.bytes >= limits.max_bytes else ""

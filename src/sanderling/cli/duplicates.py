@@ -1,4 +1,5 @@
-"""`sanderling duplicates`: pages that say nearly the same, and hosts that are mirrors of each other."""
+"""`sanderling duplicates`: pages that say nearly the same, and hosts that are mirrors of each
+other."""
 
 import argparse
 import sys

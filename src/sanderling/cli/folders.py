@@ -21,7 +21,8 @@ def add_page(parser: argparse.ArgumentParser) -> None:
 
 
 def waiting() -> WhileAway:
-    """For a command that goes on until it is stopped: it waits for a database that went away, and says so."""
+    """For a command that goes on until it is stopped: it waits for a database that went away, and
+    says so."""
     since: list[float] = []
 
     def wait(reason: str) -> None:

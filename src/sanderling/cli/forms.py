@@ -1,4 +1,5 @@
-"""`sanderling forms`: the forms of a crawl, what they are for, what was done with them and why not."""
+"""`sanderling forms`: the forms of a crawl, what they are for, what was done with them and why
+not."""
 
 import argparse
 import contextlib
@@ -63,7 +64,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _archived(folder: Folder, store: ViewStore) -> list[ListedForm]:
-    """The forms on the newest version of every page, each once, with the page that shows it first."""
+    """The forms on the newest version of every page, each once, with the page that shows it
+    first."""
     found: dict[int, tuple[Form, str, int]] = {}
     for url, forms in _forms_in(folder, store):
         for form in forms:

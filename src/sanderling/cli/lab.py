@@ -1,4 +1,5 @@
-"""`sanderling lab`: experiments that anyone can repeat; each decides something about how Sanderling works."""
+"""`sanderling lab`: experiments that anyone can repeat; each decides something about how Sanderling
+works."""
 
 import argparse
 from importlib import import_module
@@ -39,7 +40,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def experiment_parser(name: str) -> argparse.ArgumentParser:
-    """The command line of an experiment. It is imported only now: no other command waits for its libraries."""
+    """The command line of an experiment. It is imported only now: no other command waits for its
+    libraries."""
     experiment = import_module(f"sanderling.lab.{name.replace('-', '_')}")
     about = (experiment.__doc__ or "").partition(": ")[2]
     parser = Parser(prog=f"sanderling lab {name}", description=about)

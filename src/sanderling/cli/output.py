@@ -1,4 +1,5 @@
-"""Where a command writes what it was asked for: to standard output, to a file that is whole or not there, or to a device."""
+"""Where a command writes what it was asked for: to standard output, to a file that is whole or not
+there, or to a device."""
 
 import os
 import sys
@@ -13,15 +14,16 @@ from sanderling.repository.folder import Folder
 
 
 def write_json(encoded: str | bytes) -> None:
-    """Writes a line of JSON to standard output, without characters that could control the terminal."""
+    """Writes a line of JSON to standard output, without characters that could control the
+    terminal."""
     text = encoded.decode() if isinstance(encoded, bytes) else encoded
     sys.stdout.write(harmless_json(text) + "\n")
 
 
 @contextmanager
 def written(path: Path, folder: Folder) -> Iterator[IO[bytes]]:
-    """`-` is standard output. A file appears under its name only when it is complete; a device or a pipe is written to
-    as it is, since to put a file in its place would take it from everybody."""
+    """`-` is standard output. A file appears under its name only when it is complete; a device or a
+    pipe is written to as it is, since to put a file in its place would take it from everybody."""
     if str(path) == "-":
         yield sys.stdout.buffer
         return

@@ -1,4 +1,5 @@
-"""The live display of a crawl: one line that renews itself on a terminal, a plain line now and then otherwise."""
+"""The live display of a crawl: one line that renews itself on a terminal, a plain line now and then
+otherwise."""
 
 import sys
 import time
@@ -103,7 +104,8 @@ class Display:
 
 
 class RevisitDisplay(Display):
-    """Shows how a run goes that visits every known page again. The number of pages says nothing about that."""
+    """Shows how a run goes that visits every known page again. The number of pages says nothing
+    about that."""
 
     def __init__(self, before: Counts, plain_every: float = PLAIN_EVERY) -> None:
         super().__init__(plain_every)
@@ -126,7 +128,8 @@ class RevisitDisplay(Display):
         return progress.counts.visits - self._before.visits
 
     def _waits(self, progress: CrawlProgress) -> list[float]:
-        """Also how long the remaining visits take, at the mean rate of the run: a slow site has pauses of minutes."""
+        """Also how long the remaining visits take, at the mean rate of the run: a slow site has
+        pauses of minutes."""
         done = self._done(progress)
         left = _to_visit(progress) if progress.refresh is None else 0
         visits = [left * progress.seconds / done] if done and left else []

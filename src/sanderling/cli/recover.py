@@ -1,4 +1,5 @@
-"""`sanderling recover`: pages and versions that only the archives know are taken back into the database."""
+"""`sanderling recover`: pages and versions that only the archives know are taken back into the
+database."""
 
 import argparse
 import sys

@@ -98,7 +98,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _similar(search: Searcher, asked: Query) -> str:
-    """Where a query of plain words finds nothing: whether words that differ in a letter would find something."""
+    """Where a query of plain words finds nothing: whether words that differ in a letter would find
+    something."""
     words = asked.text.split()
     if not all(word.isalnum() and len(word) > 3 for word in words):
         return ""

@@ -14,7 +14,8 @@ KINDS = [each.name.lower() for each in ChangeKind if each.name]
 
 
 def add_filters(parser: argparse.ArgumentParser, since: str | None = None, login: bool = False) -> None:
-    """With `login`, pages that were read with the user's login are listed without being asked for."""
+    """With `login`, pages that were read with the user's login are listed without being asked
+    for."""
     note = f" (default: {since})" if since else ""
     parser.add_argument(
         "--since",

@@ -117,7 +117,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _token(options: argparse.Namespace) -> str:
-    """The token from the command line, a file or the environment. Everyone on the machine sees a command line."""
+    """The token from the command line, a file or the environment. Everyone on the machine sees a
+    command line."""
     if options.token is not None and options.token_file:
         raise UsageError("give only one of --token and --token-file")
     if options.token is not None:
@@ -126,7 +127,8 @@ def _token(options: argparse.Namespace) -> str:
 
 
 def taken(variable: str) -> str:
-    """A secret from the environment. It is removed there, so that the crawls that are started do not inherit it."""
+    """A secret from the environment. It is removed there, so that the crawls that are started do
+    not inherit it."""
     return os.environ.pop(variable, "").strip()
 
 

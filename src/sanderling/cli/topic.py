@@ -1,4 +1,5 @@
-"""`sanderling topic`: makes the model of a topic from examples, says how well it works, and trains it further."""
+"""`sanderling topic`: makes the model of a topic from examples, says how well it works, and trains
+it further."""
 
 import argparse
 import shlex

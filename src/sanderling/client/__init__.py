@@ -1,1 +1,2 @@
-"""A client crawler: takes a lease, asks robots, fetches, reads, reports. One plain loop, in one thread."""
+"""A client crawler: takes a lease, asks robots, fetches, reads, reports. One plain loop, in one
+thread."""

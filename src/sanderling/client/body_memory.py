@@ -1,12 +1,14 @@
-"""How much memory the bodies take that a client is receiving, and how many requests may be in flight with that.
+"""How much memory the bodies take that a client is receiving, and how many requests may be in
+flight with that.
 
-Each body is limited by `max_body`, but a thousand of them would be too much. When they fill the budget, the request that
-was sent first goes on, and others end as they grow: they are sent again later. So many fewer are in flight from then
-on, and slowly more again with each that is finished.
+Each body is limited by `max_body`, but a thousand of them would be too much. When they fill the
+budget, the request that was sent first goes on, and others end as they grow: they are sent again
+later. So many fewer are in flight from then on, and slowly more again with each that is finished.
 """
 
-# How much more may be in flight after each body that was received whole. With it, about one request in fifty is sent in
-# vain while the budget is the limit, and a thousand are in flight again after a few hundred small bodies.
+# How much more may be in flight after each body that was received whole. With it, about one request
+# in fifty is sent in vain while the budget is the limit, and a thousand are in flight again after a
+# few hundred small bodies.
 GROWTH = 1.02
 
 

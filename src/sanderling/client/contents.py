@@ -29,8 +29,8 @@ CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, Attri
 # Images of a page beyond these are fetched, but the page is not marked when they change.
 _MOST_IMAGES = 1000
 
-# The first step reads the tree of a page, which may then be freed. The second makes the fingerprint from its result,
-# the text and the packed links.
+# The first step reads the tree of a page, which may then be freed. The second makes the fingerprint
+# from its result, the text and the packed links.
 Fingerprinter = Callable[[turbohtml.Document, str], Condense]
 # Makes the fingerprint of an image.
 DescribeImage = Callable[[bytes], bytes]
@@ -69,7 +69,8 @@ class Read(NamedTuple):
 
 
 class ContentReader:
-    """Reads the bodies that one client fetches. With `keep_tree`, the tree of an HTML page is kept."""
+    """Reads the bodies that one client fetches. With `keep_tree`, the tree of an HTML page is
+    kept."""
 
     def __init__(self, settings: Settings, detector: Detector, judge: "Judge | None", keep_tree: bool) -> None:
         self.names = names(settings)
@@ -88,8 +89,8 @@ class ContentReader:
     def read(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         """Reads a body; `said` is whether the headers forbid to follow its links and to index it.
 
-        Only pages that are visited `again` get a fingerprint. Most pages never change, and the first version of a page
-        that does is in the archive.
+        Only pages that are visited `again` get a fingerprint. Most pages never change, and the
+        first version of a page that does is in the archive.
         """
         again = again or self._always
         try:
@@ -141,7 +142,8 @@ class ContentReader:
         )  # fmt: skip
 
     def _links_of(self, page: HtmlPage, head: Head) -> tuple[bytes, list[Found]]:
-        """All links of a page, packed, and those that this client meets for the first time, with their anchors."""
+        """All links of a page, packed, and those that this client meets for the first time, with
+        their anchors."""
         hrefs, spelled = hrefs_of(page, head, self._follow_nofollow)
         links, new = self.links.resolve(head.base, hrefs)
         written = {after: before for before, after in spelled.items()}

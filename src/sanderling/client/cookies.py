@@ -30,7 +30,8 @@ class CookieJar:
         return len(self._cookies)
 
     def read(self, text: str) -> None:
-        """Takes the cookies of a file in Netscape's format that are for this origin and have not expired."""
+        """Takes the cookies of a file in Netscape's format that are for this origin and have not
+        expired."""
         for line in text.splitlines():
             parts = line.removeprefix("#HttpOnly_").split("\t")
             if line.startswith("# ") or len(parts) != 7:

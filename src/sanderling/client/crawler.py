@@ -34,11 +34,12 @@ if TYPE_CHECKING:  # loaded only by crawls that log in
 BATCH = 100
 LONGEST_SILENCE = 1.0
 REPORT_AFTER = 0.25
-# How long a host that cannot be reached is left alone at most, in seconds, and as a share of its pages' retry wait.
-# Shorter than the retry wait, so that every retry reaches the host.
+# How long a host that cannot be reached is left alone at most, in seconds, and as a share of its
+# pages' retry wait. Shorter than the retry wait, so that every retry reaches the host.
 DEAD_FOR, DEAD_SHARE = 30.0, 0.9
 MOST_HOSTS = 20_000
-# Pages that are read together: as many as fit into the processor's caches with what is needed to read them.
+# Pages that are read together: as many as fit into the processor's caches with what is needed to
+# read them.
 READ_AT_ONCE = 16
 
 
@@ -176,7 +177,8 @@ class Crawler:
             return False
         if host.robots is None:
             return True
-        # An unreadable robots.txt is read again with the next try of the pages, any other once a day.
+        # An unreadable robots.txt is read again with the next try of the pages, any other once a
+        # day.
         age = time.monotonic() - host.robots.at
         return age > (1.0 if host.robots.allowed is False else robots.KEPT)
 
@@ -287,7 +289,8 @@ class Crawler:
             self._leave_alone(fetch, now)
 
     def _put_back(self, fetch: Fetch) -> None:
-        """Queues a task again: another host at its address was being asked, memory was short, or a session is over."""
+        """Queues a task again: another host at its address was being asked, memory was short, or a
+        session is over."""
         if fetch.response.crowded_out or fetch.response.signed_out:
             fetch.host.pause_after(fetch.response.seconds, time.monotonic())
         if fetch.is_page:
@@ -340,7 +343,8 @@ class Crawler:
             self._tell()
 
     def _is_short_of_work(self) -> bool:
-        """Whether it cannot go on, or could do twice as much and has visits enough to be worth a report."""
+        """Whether it cannot go on, or could do twice as much and has visits enough to be worth a
+        report."""
         few = self._settings.connections / 2
         return not self._fetches or (len(self._fetches) < few <= len(self._visits))
 

@@ -29,7 +29,8 @@ _PROXY_PORT, _PROXY_PORTS = "1080", {"https": "443"}
 _MOST_UNRESOLVED = 10_000
 _ACCEPT = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
 _HEADERS = [_ACCEPT, "Expect:"]
-# What this libcurl can unpack. Said in so many words, because requests are archived as they were sent.
+# What this libcurl can unpack. Said in so many words, because requests are archived as they were
+# sent.
 _ENCODINGS = ", ".join(
     names
     for feature, names in (
@@ -135,7 +136,8 @@ class Handle:
         return self.response
 
     def write(self, data: bytes) -> int | None:
-        """Takes decompressed bytes up to the limit, then ends the transfer. This stops decompression bombs."""
+        """Takes decompressed bytes up to the limit, then ends the transfer. This stops
+        decompression bombs."""
         response, memory = self.response, self.memory
         room = self.request.limit - response.size
         ends = len(data) > room
@@ -169,7 +171,8 @@ class Handle:
         self._joined += 1
 
     def write_if_wanted(self, data: bytes) -> int | None:
-        """The same if there are types to skip, whose transfer ends with the first bytes, or pages to cut short."""
+        """The same if there are types to skip, whose transfer ends with the first bytes, or pages
+        to cut short."""
         response, skip = self.response, self.request.skip
         if skip and not response.chunks and response.value_of(b"content-type").lower().startswith(skip):
             response.truncated = True
@@ -210,7 +213,8 @@ class Handle:
 
 
 def may_be_reached(request: Request, address: str) -> bool:
-    """Whether a request may lead to an address: to a public one, or to one that its name had when the user named it."""
+    """Whether a request may lead to an address: to a public one, or to one that its name had when
+    the user named it."""
     return is_public(address) or address.partition("%")[0] in request.private
 
 
@@ -245,8 +249,8 @@ class CurlFetcher:
         self._agent = agent(settings)
         # What a request has in common with most others, behind its first two lines.
         self._usual = f"User-Agent: {self._agent}\r\nAccept-Encoding: {_ENCODINGS}\r\n{_ACCEPT}\r\n\r\n"
-        # Hosts that sent an unknown Content-Encoding, such as a charset. They are asked for no encoding, and each of
-        # their answers is decompressed here if it says that it is compressed.
+        # Hosts that sent an unknown Content-Encoding, such as a charset. They are asked for no
+        # encoding, and each of their answers is decompressed here if it says that it is compressed.
         self._plain: set[str] = set()
         # Hosts whose names were not found. libcurl would keep that for minutes and not ask again.
         self._unresolved: set[str] = set()
@@ -439,8 +443,8 @@ class CurlFetcher:
         return response
 
     def _sent(self, handle: Handle) -> bytes:
-        """The request of a handle. What libcurl sends is known from its options, unless it adds cookies or asks a proxy:
-        listening to it would cost every request 17 us."""
+        """The request of a handle. What libcurl sends is known from its options, unless it adds
+        cookies or asks a proxy: listening to it would cost every request 17 us."""
         request = handle.request
         if handle.sent:
             first, _, rest = handle.sent.partition(b"\r\n")
@@ -477,7 +481,8 @@ class CurlFetcher:
             self._plain.discard(origin(request.url))
 
     def _specialize(self, handle: Handle) -> None:
-        """Sets the headers and the method of an unusual request, or resets a handle that was used for one."""
+        """Sets the headers and the method of an unusual request, or resets a handle that was used
+        for one."""
         request, set_ = handle.request, handle.curl.setopt
         usual = _HEADERS[1:] if _accepts(request) else _HEADERS
         set_(pycurl.HTTPHEADER, [*usual, *(f"{name}: {value}" for name, value in request.headers)])

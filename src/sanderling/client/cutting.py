@@ -1,9 +1,9 @@
 """Ends the transfer of a page when its beginning shows that it is not on the topic of the crawl.
 
-The beginning of a body is judged after 16 KiB, and again each time it has doubled, until there is enough text. It ends
-with a whole tag. So it is the same however the bytes arrive, and a later visit recognises it by its digest: a page that
-begins as it did is cut again and counts as unchanged. Any other page that is visited again is loaded whole. Otherwise
-the cut would look like a change.
+The beginning of a body is judged after 16 KiB, and again each time it has doubled, until there is
+enough text. It ends with a whole tag. So it is the same however the bytes arrive, and a later visit
+recognises it by its digest: a page that begins as it did is cut again and counts as unchanged. Any
+other page that is visited again is loaded whole. Otherwise the cut would look like a change.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,7 +22,8 @@ if TYPE_CHECKING:  # loaded only by crawls with a topic
 FIRST, LAST = 16 * 1024, 256 * 1024
 # Characters of text without which nothing is said about a page.
 ENOUGH = 1000
-# A page with less than this share of `relatedness` is hopeless. A topic of words gives 0.1 to pages without any of them.
+# A page with less than this share of `relatedness` is hopeless. A topic of words gives 0.1 to pages
+# without any of them.
 HOPELESS = 0.25
 # A compressed body becomes about so many times as long.
 _UNPACKED = 4
@@ -96,7 +97,8 @@ def _head(lines: Sequence[bytes]) -> dict[bytes, bytes]:
 
 
 def _nearly_here(said: dict[bytes, bytes]) -> bool:
-    """Whether the rest is so short that a new connection, which a cut makes necessary, would cost more."""
+    """Whether the rest is so short that a new connection, which a cut makes necessary, would cost
+    more."""
     length = said.get(b"content-length", b"")
     packed = said.get(b"content-encoding", b"identity").lower() != b"identity"
     return length.isdigit() and int(length) * (_UNPACKED if packed else 1) < 2 * FIRST

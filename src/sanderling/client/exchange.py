@@ -32,7 +32,8 @@ def exchange_of(
 def rendered_exchange(
     fetch: Fetch, headers: list[tuple[bytes, bytes]], rendered: Rendered, unchanged: bool
 ) -> Exchange:
-    """The exchange of a page that was rendered: its document, and the DOM unless that is the one of the last visit."""
+    """The exchange of a page that was rendered: its document, and the DOM unless that is the one of
+    the last visit."""
     response = fetch.response
     mime = response.value_of(b"content-type").partition(";")[0].strip().lower()
     # A state that was found behind its page was not asked for: its document is the one of the page.
@@ -49,7 +50,8 @@ def rendered_exchange(
 def _archived_head(status: int, status_line: bytes, headers: list[tuple[bytes, bytes]], size: int) -> bytes:
     """The HTTP head to store with a body that is no longer chunked or compressed.
 
-    Headers that do not describe the stored bytes are kept under another name, as other web archives do.
+    Headers that do not describe the stored bytes are kept under another name, as other web archives
+    do.
     """
     phrase = b"".join(status_line.split(None, 2)[2:]).strip()
     lines = [b"HTTP/1.1 %d %b\r\n" % (status, phrase)]

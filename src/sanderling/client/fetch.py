@@ -38,8 +38,8 @@ class Fetch:
 
     @property
     def postponed(self) -> bool:
-        """Whether it has to be sent again: another host at its address was being asked, memory was short, or a session
-        is over."""
+        """Whether it has to be sent again: another host at its address was being asked, memory was
+        short, or a session is over."""
         response = self.response
         return response.crowded_out or response.signed_out or (self._was_busy and bool(response.error))
 
@@ -92,7 +92,8 @@ class Requests:
 
 
 def _trusted(url: str, host: PoliteHost) -> bool:
-    """Another origin, reached by a redirect of robots.txt, is not trusted although the user named the first."""
+    """Another origin, reached by a redirect of robots.txt, is not trusted although the user named
+    the first."""
     return host.trusted and origin(url) == host.origin
 
 

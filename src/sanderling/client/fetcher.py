@@ -13,7 +13,8 @@ from sanderling.urls import hostname, request_identity
 
 _ASCII = bytes(range(128))
 
-# Whether a connection to this address may be made now. Asked at the moment of connecting, when the address is known.
+# Whether a connection to this address may be made now. Asked at the moment of connecting, when the
+# address is known.
 MayConnect = Callable[[str], bool]
 
 
@@ -32,7 +33,8 @@ class Request(NamedTuple):
     made_from: str = ""  # what the page was made from when it was last rendered
     digest: bytes = b""  # of the version that is stored, if there is one
     events: tuple[HintedEvent, ...] = ()  # that show more of the page, as its site says
-    # It gets the user's session at its origin, if there is one: as a page, which shows whether the session still holds.
+    # It gets the user's session at its origin, if there is one: as a page, which shows whether the
+    # session still holds.
     session: Literal["", "part", "page"] = ""
     cookies: bool = True  # the cookies of the crawl are for it
 
@@ -57,7 +59,8 @@ class Rendered(NamedTuple):
 
 
 class Response:
-    """The response to one request, or why there is none. The fetcher fills it in until it is finished."""
+    """The response to one request, or why there is none. The fetcher fills it in until it is
+    finished."""
 
     __slots__ = (
         "address", "chunks", "connected", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines",
@@ -106,15 +109,18 @@ class Response:
         return next((v.decode("utf-8", "replace") for k, v in self.headers() if k.lower() == name), "")
 
     def location(self) -> str:
-        """The target of a redirect. Its bytes beyond ASCII are escaped, since their charset is unknown."""
+        """The target of a redirect. Its bytes beyond ASCII are escaped, since their charset is
+        unknown."""
         return next((quote(v, safe=_ASCII) for k, v in self.headers() if k.lower() == b"location"), "")
 
 
 class Fetcher(Protocol):
-    """Answers requests, many at a time. It registers its descriptors and timers with the client's loop."""
+    """Answers requests, many at a time. It registers its descriptors and timers with the client's
+    loop."""
 
     def start(self, request: Request, may_connect: MayConnect | None = None) -> Response:
-        """Sends a request that is not `refused`. `finished` returns the response when it is complete."""
+        """Sends a request that is not `refused`. `finished` returns the response when it is
+        complete."""
 
     def expect(self, origin: str) -> None:
         """Requests to a host will come soon."""
@@ -127,7 +133,8 @@ class Fetcher(Protocol):
 
 
 class Learner(Protocol):
-    """A fetcher that learns something about hosts. The server keeps it, in an encoding of the fetcher's own."""
+    """A fetcher that learns something about hosts. The server keeps it, in an encoding of the
+    fetcher's own."""
 
     def hear_of(self, origin: str, known: bytes) -> None:
         """What the server knows about a host."""
@@ -140,7 +147,8 @@ class Learner(Protocol):
 
 
 def refused(request: Request, settings: Settings) -> str:
-    """Why a request must not be sent at all: the host name itself is private. Else an empty string."""
+    """Why a request must not be sent at all: the host name itself is private. Else an empty
+    string."""
     if request.trusted or settings.allow_private or not names_private(name := hostname(request.url)):
         return ""
     return reason("private-address", name)

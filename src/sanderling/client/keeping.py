@@ -1,4 +1,5 @@
-"""Which bodies are kept: the filter before an archive is sent or stored. What is left out stays recorded."""
+"""Which bodies are kept: the filter before an archive is sent or stored. What is left out stays
+recorded."""
 
 import hashlib
 from html import escape
@@ -17,7 +18,8 @@ REDUCED, SAME_TEXT = "only its text and links are", "its text is as before"
 
 
 class BodyFilter:
-    """The user's rules: by media type, by URL, by whether the text changed, and whether text and links are enough."""
+    """The user's rules: by media type, by URL, by whether the text changed, and whether text and
+    links are enough."""
 
     def __init__(self, settings: Settings) -> None:
         self._types = tuple(each.lower() for each in settings.body_types)
@@ -62,7 +64,8 @@ def without_body(exchange: Exchange, why: str) -> Exchange:
 
 
 def reduced(exchange: Exchange, read: Read) -> Exchange:
-    """An exchange whose body is left out, with the text and the links of its page as a document of their own."""
+    """An exchange whose body is left out, with the text and the links of its page as a document of
+    their own."""
     lines = "".join(f"<p>{escape(line)}</p>\n" for line in (read.words or "").splitlines() if line)
     anchors = "".join(f'<a href="{escape(link)}"></a>\n' for link in dict.fromkeys(read.hrefs))
     html = (

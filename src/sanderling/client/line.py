@@ -6,7 +6,8 @@ from sanderling.model import Hello, Lease, Recall, Report, Welcome
 
 
 class ServerLine(Protocol):
-    """A line to one server. `ConnectionError` says that the server is gone: nothing may be archived any more."""
+    """A line to one server. `ConnectionError` says that the server is gone: nothing may be archived
+    any more."""
 
     def introduce(self, hello: Hello) -> Welcome | None:
         """Says hello and waits to be welcomed; None when the server does not want us."""

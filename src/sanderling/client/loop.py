@@ -1,4 +1,5 @@
-"""The event loop of a client. It waits for the sockets and timers of all fetchers and for the server's line."""
+"""The event loop of a client. It waits for the sockets and timers of all fetchers and for the
+server's line."""
 
 import contextlib
 import select
@@ -31,7 +32,8 @@ class Loop:
         self._timers: list[Timer] = []
 
     def watch(self, fd: int, events: int, ready: Ready) -> None:
-        """Calls `ready` whenever one of these events happens. Replaces an earlier watch of the descriptor."""
+        """Calls `ready` whenever one of these events happens. Replaces an earlier watch of the
+        descriptor."""
         if fd in self._watched:
             self._epoll.modify(fd, events)
         else:

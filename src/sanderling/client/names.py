@@ -1,10 +1,12 @@
 """Where host names lead. They are looked up in threads, ahead of the first request to their host.
 
-An answer is kept for its time to live. libcurl gets it with the next request, and looks up itself what is not known.
+An answer is kept for its time to live. libcurl gets it with the next request, and looks up itself
+what is not known.
 
-Where a proxy opens the connections, a discovered name must not lead to a private network, so requests wait for the
-answer. With `socks5://` the answer is also what the proxy is told. An HTTP proxy asks a resolver of its own, which may
-answer otherwise. With `socks5h://` nothing is looked up: whoever chooses it does not want this machine to ask for names.
+Where a proxy opens the connections, a discovered name must not lead to a private network, so
+requests wait for the answer. With `socks5://` the answer is also what the proxy is told. An HTTP
+proxy asks a resolver of its own, which may answer otherwise. With `socks5h://` nothing is looked
+up: whoever chooses it does not want this machine to ask for names.
 """
 
 import os
@@ -19,7 +21,8 @@ from sanderling.network import addresses_of, dns
 from sanderling.settings import Settings
 
 THREADS = 8
-# How long an answer is kept of which nobody says how long it may be, and no answer at all, in seconds.
+# How long an answer is kept of which nobody says how long it may be, and no answer at all, in
+# seconds.
 KEPT, UNKNOWN_KEPT = 600.0, 60.0
 # No answer is kept for less or for more.
 SHORTEST, LONGEST = 5.0, 86_400.0
@@ -52,7 +55,8 @@ class Names:
         loop.watch(self._wake, READ, self._on_answer)
 
     def ask(self, name: str, then: Then) -> None:
-        """Calls `then` with the addresses of a name, now or soon; with none if they are not known."""
+        """Calls `then` with the addresses of a name, now or soon; with none if they are not
+        known."""
         if (addresses := self.known(name)) is not None:
             then(addresses)
             return

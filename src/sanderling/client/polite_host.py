@@ -1,8 +1,9 @@
-"""Politeness towards one host: its queue, its rules and its pause. A host that pauses uses no connection slot.
+"""Politeness towards one host: its queue, its rules and its pause. A host that pauses uses no
+connection slot.
 
-With `by_address`, the hosts at one address share a `Pause`: only one of them is asked at a time, and after each fetch
-all of them wait. The address of a host is known when a connection is made. If the address is in use then, nothing is
-sent and the host waits for its turn.
+With `by_address`, the hosts at one address share a `Pause`: only one of them is asked at a time,
+and after each fetch all of them wait. The address of a host is known when a connection is made. If
+the address is in use then, nothing is sent and the host waits for its turn.
 """
 
 import time
@@ -12,7 +13,8 @@ from sanderling.client.robots import RobotsRules
 from sanderling.model import Outcome, Robots, Task
 from sanderling.settings import Settings
 
-# How fast the estimate of the time for a page follows. With 0.2, an outlier is forgotten after about ten pages.
+# How fast the estimate of the time for a page follows. With 0.2, an outlier is forgotten after
+# about ten pages.
 _SMOOTHING = 0.2
 # In seconds. A time that went to the server and back is off by much less.
 CLOCK_ERROR = 1.0
@@ -107,7 +109,8 @@ class PoliteHost:
         return self.pause.user is None or self.pause.user is self
 
     def meet(self, address: str) -> bool:
-        """Whether a connection to an address may be made now. From now on the host shares the pause of the address."""
+        """Whether a connection to an address may be made now. From now on the host shares the pause
+        of the address."""
         assert self.pauses is not None
         pause = self.pauses.setdefault(address, Pause())
         self.address = address

@@ -40,7 +40,8 @@ _TAG = b"x-robots-tag"
 
 _PURPOSES: dict[int, str] = {Kind.SOURCE: SITEMAP, Kind.ANSWER: ANSWER}
 
-# Called with the id of a page before it is parsed and with 0 after. If the client dies, the page is known.
+# Called with the id of a page before it is parsed and with 0 after. If the client dies, the page is
+# known.
 Mark = Callable[[int], None]
 # Runs the user's extractors on a page.
 Extract = Callable[["ReadPage"], "Extracted"]
@@ -64,8 +65,8 @@ class Reader:
     def read(self, fetches: Sequence[Fetch]) -> list[Visit]:
         """Makes the visits of some fetches.
 
-        Each step runs over all pages before the next step begins, so that its code and tables stay in the processor's
-        caches. Page by page, a page takes 60 us more.
+        Each step runs over all pages before the next step begins, so that its code and tables stay
+        in the processor's caches. Page by page, a page takes 60 us more.
         """
         opened, sketches, condensed, places = [], [], [], []
         for fetch in fetches:
@@ -192,7 +193,8 @@ class Reader:
 
 
 def _judged(judge: "Judge", read: Read) -> Read:
-    """With the relevance of the page, if it has words, and of the links that were found without their anchors."""
+    """With the relevance of the page, if it has words, and of the links that were found without
+    their anchors."""
     relevance = judge.page(read.title, read.words) if read.words else 0.0
     return read._replace(relevance=relevance, found=judge.links(read.found))
 

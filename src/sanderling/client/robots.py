@@ -1,4 +1,5 @@
-"""Robots rules by RFC 9309: 4xx allows all, 5xx and silence forbid all for now, else the text decides."""
+"""Robots rules by RFC 9309: 4xx allows all, 5xx and silence forbid all for now, else the text
+decides."""
 
 from sanderling.clock import DAY
 from sanderling.documents.robots import group_for

@@ -1,4 +1,5 @@
-"""Which host is asked next. A host that pauses waits by its time, one whose address is in use by its turn."""
+"""Which host is asked next. A host that pauses waits by its time, one whose address is in use by
+its turn."""
 
 from collections import deque
 from heapq import heappop, heappush

@@ -1,4 +1,5 @@
-"""A fetcher that adds the user's sessions to requests, and takes all traces of them out of what is archived."""
+"""A fetcher that adds the user's sessions to requests, and takes all traces of them out of what is
+archived."""
 
 from sanderling.client.fetcher import Fetcher, MayConnect, Request, Response
 from sanderling.client.sessions import Sessions, UserSession
@@ -8,7 +9,8 @@ _LEFT_OUT = b"X-Archive-Left-Out"
 
 
 class SessionFetcher:
-    """A `Fetcher` around another one. Only requests that ask for it get a session, and only that of their origin."""
+    """A `Fetcher` around another one. Only requests that ask for it get a session, and only that of
+    their origin."""
 
     def __init__(self, fetcher: Fetcher, sessions: Sessions) -> None:
         self._fetcher = fetcher

@@ -1,7 +1,7 @@
 """The user's own sessions, each at one origin: how one is begun, noticed to be over, and renewed.
 
-A session is headers or cookies that the user has, or a recipe by which the login form is filled in. It is never found
-by itself, and nothing of it is sent to another origin (`session_fetcher`).
+A session is headers or cookies that the user has, or a recipe by which the login form is filled in.
+It is never found by itself, and nothing of it is sent to another origin (`session_fetcher`).
 """
 
 import re
@@ -20,10 +20,11 @@ from sanderling.urls import document_of, join, origin
 
 REDIRECTS = (301, 302, 303, 307, 308)
 MOST_HOPS = 5
-# A login that the network or the server hinders so often is given up. One that is refused is not tried again at all.
+# A login that the network or the server hinders so often is given up. One that is refused is not
+# tried again at all.
 MOST_HINDERED = 3
-# After a login there may be this many more, and one more for so many pages that were read. So a page that is never
-# shown cannot make us log in for ever.
+# After a login there may be this many more, and one more for so many pages that were read. So a
+# page that is never shown cannot make us log in for ever.
 FIRST_RENEWALS, PAGES_PER_RENEWAL = 2, 20
 # So many pages in a row without a login end a session.
 MOST_STRANGE = 3
@@ -149,7 +150,8 @@ class UserSession:
         return bool(self._page) and url.partition("?")[0] == self._page.partition("?")[0]
 
     def judge(self, url: str, response: Response, html: bytes) -> None:
-        """Marks a response that was made for nobody: it is asked for again after a login, or it failed."""
+        """Marks a response that was made for nobody: it is asked for again after a login, or it
+        failed."""
         if response.error:
             return
         if not self._is_signed_out(response, html):

@@ -1,9 +1,10 @@
 """A page's text in a few bytes: numbers by which the server tells repeated content from new.
 
-The gist is a hash of the text without digits: the months of a calendar have few gists. The core leaves out the words of
-the page's own URL as well: "you searched for blue shoes". The simhash says how alike two texts are by how many of its 64
-bits differ: each word of the text (with the start of the next) votes on every bit. Over 14,500 pages of documentation, 8
-kB of text each, it takes five to six times as long as xxhash does for the digest; the voting is more than half of it.
+The gist is a hash of the text without digits: the months of a calendar have few gists. The core
+leaves out the words of the page's own URL as well: "you searched for blue shoes". The simhash says
+how alike two texts are by how many of its 64 bits differ: each word of the text (with the start of
+the next) votes on every bit. Over 14,500 pages of documentation, 8 kB of text each, it takes five
+to six times as long as xxhash does for the digest; the voting is more than half of it.
 """
 
 import re
@@ -12,16 +13,18 @@ from typing import NamedTuple
 import numpy as np
 from xxhash import xxh3_64_digest, xxh3_128_digest
 
-# Of a longer text three parts of this length are looked at, from its beginning, its middle and its end: menus are at
-# the beginning. The parts are taken after the digits are gone, so that another number does not move them.
+# Of a longer text three parts of this length are looked at, from its beginning, its middle and its
+# end: menus are at the beginning. The parts are taken after the digits are gone, so that another
+# number does not move them.
 PART = 2048
 MOST_BYTES = 64 * 1024
 
-# About so many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words from 5 %.
+# About so many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words
+# from 5 %.
 _ENOUGH_BYTES = 900
-# A word votes so often at most, however often it stands there: twenty times "Reply" would outvote sixty words that only
-# this page has. Of 4,000 pages of documentation 118 pairs with less than 70 % of their words in common were taken for
-# near-duplicates without it, 37 with it.
+# A word votes so often at most, however often it stands there: twenty times "Reply" would outvote
+# sixty words that only this page has. Of 4,000 pages of documentation 118 pairs with less than 70 %
+# of their words in common were taken for near-duplicates without it, 37 with it.
 _VOTES = 4
 _LETTERS = b"oxkdzbqpuyvlhjtnagrwiescmf"  # common and rare ones mixed: a cut anywhere takes its share of the words
 _FIRST = 64
@@ -105,7 +108,8 @@ def _simhash(coded: bytes) -> int:
     padded = b"".join((b"\0", coded, _AFTER))
     size = len(padded)
     codes = np.frombuffer(padded, np.uint8)
-    # In a long text only words with certain first letters vote: choosing them costs less than hashing them all.
+    # In a long text only words with certain first letters vote: choosing them costs less than
+    # hashing them all.
     lowest = _FIRST + int(26 - 26 * _ENOUGH_BYTES / size) if size > _ENOUGH_BYTES else 1
     starts = ((codes[:-9] == 0) & (codes[1:-8] >= lowest)).nonzero()[0]
     words = np.ndarray((size - 8,), "<u8", padded, 1, (1,))[starts[:255]]

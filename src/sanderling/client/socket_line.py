@@ -1,4 +1,5 @@
-"""A server on the same machine: blocking writes to a Unix socket, and reads when something is there."""
+"""A server on the same machine: blocking writes to a Unix socket, and reads when something is
+there."""
 
 import socket
 

@@ -1,4 +1,5 @@
-"""Reads what is no page but leads to pages: sitemaps and the answers of forms. Neither has a status or is counted."""
+"""Reads what is no page but leads to pages: sitemaps and the answers of forms. Neither has a status
+or is counted."""
 
 from sanderling.client.arrival import REDIRECTS, Arrival, ParsedVisit, is_success
 from sanderling.client.contents import CHOKED, ContentReader, Read, unread

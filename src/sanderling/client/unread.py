@@ -1,4 +1,5 @@
-"""The visits of responses that are not read: there is no answer, it is for later, or it brings nothing new."""
+"""The visits of responses that are not read: there is no answer, it is for later, or it brings
+nothing new."""
 
 import time
 from collections.abc import Sequence
@@ -33,7 +34,8 @@ def put_off(arrival: Arrival) -> ParsedVisit:
 
 
 def not_shown(task: Task, response: Response) -> ParsedVisit | None:
-    """The visit of a page that a browser should have shown and did not, if it makes no sense without."""
+    """The visit of a page that a browser should have shown and did not, if it makes no sense
+    without."""
     rendered = response.rendered
     if "#" in task.url and is_success(response.status) and (rendered is None or rendered.gone):
         return _state_not_shown(task, response)

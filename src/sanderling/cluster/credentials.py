@@ -1,6 +1,8 @@
-"""What the machines of a cluster share so that nobody else can join: a token, and certificates for TLS.
+"""What the machines of a cluster share so that nobody else can join: a token, and certificates for
+TLS.
 
-A folder holds it, readable by its owner only. Whoever has it can run programs on every machine of the cluster.
+A folder holds it, readable by its owner only. Whoever has it can run programs on every machine of
+the cluster.
 """
 
 import datetime
@@ -76,7 +78,8 @@ class Credentials:
                 raise UsageError(f"{path} can be read by other users of this machine: run `chmod 600 {path}`")
 
     def environment(self, address: str) -> dict[str, str]:
-        """The environment variables by which Ray uses the credentials. TLS is for addresses that others can reach."""
+        """The environment variables by which Ray uses the credentials. TLS is for addresses that
+        others can reach."""
         if not self.token.exists():
             return {}
         self.require_private()

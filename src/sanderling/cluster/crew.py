@@ -124,7 +124,8 @@ class ClusterCrew:
         return 0
 
     def is_stopped(self, name: str) -> bool:
-        """Nothing is known of processes on other machines. One that stands still is ended for its silence."""
+        """Nothing is known of processes on other machines. One that stands still is ended for its
+        silence."""
         return False
 
     def went_well(self, name: str) -> None:
@@ -214,7 +215,8 @@ class ClusterCrew:
         return found
 
     def _revoke(self) -> None:
-        """Takes no more from machines that the user revoked. Their leases return when they must have ended."""
+        """Takes no more from machines that the user revoked. Their leases return when they must
+        have ended."""
         for link in self._switchboard.links:
             if link.name in self._revoked.names and not link.muted:
                 link.mute("it was revoked")
@@ -249,7 +251,8 @@ class ClusterCrew:
         self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
 
     def _weights(self, links: list[MachineLink]) -> dict[str, float]:
-        """The machine of the server keeps a core for the server, when there are others. A relay has those below it."""
+        """The machine of the server keeps a core for the server, when there are others. A relay has
+        those below it."""
         now = time.monotonic()
         usable = [link for link in links if self._not_before.get(link.name, 0.0) <= now]
         others = any(not link.node.here and link.node.weight for link in usable)

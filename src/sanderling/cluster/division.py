@@ -1,4 +1,5 @@
-"""What a relay was leased, divided among its children: the allocator of a server, with leases in the place of a store.
+"""What a relay was leased, divided among its children: the allocator of a server, with leases in
+the place of a store.
 
 Times are of the monotonic clock of the relay, as in messages; the allocator uses the time of day.
 """
@@ -25,7 +26,8 @@ class Division:
     """Knows every URL that the relay holds, and which child has it."""
 
     def __init__(self, settings: Settings) -> None:
-        # A host belongs to one child, also where the user lifted the limits. Levels are kept by the server.
+        # A host belongs to one child, also where the user lifted the limits. Levels are kept by the
+        # server.
         self._allocator = Allocator(replace(settings, delay=settings.delay or None, max_depth=None), private_addresses=self._private)  # fmt: skip
         self._hosts: dict[str, Host] = {}
         self._terms: dict[str, HostLease] = {}  # the last lease of each host, without its tasks
@@ -98,7 +100,8 @@ class Division:
         return visits, returned
 
     def leave(self, child: str, suspect: int) -> list[Visit]:
-        """Takes back what a child had that is dead. Returns what is to be said of the page that ended it too often."""
+        """Takes back what a child had that is dead. Returns what is to be said of the page that
+        ended it too often."""
         doomed = 0
         if suspect and self._allocator.held(child, suspect) is not None:
             self._deaths_at[suspect] += 1

@@ -1,7 +1,8 @@
-"""Ray, as far as Sanderling needs it: connects, lists the machines, and starts an actor on one. Nothing else imports it.
+"""Ray, as far as Sanderling needs it: connects, lists the machines, and starts an actor on one.
+Nothing else imports it.
 
-Calls carry bytes and numbers only. Who is a member of a Ray cluster may run code on all of it, so a cluster has to be
-closed to others: `sanderling cluster` sets it up that way.
+Calls carry bytes and numbers only. Who is a member of a Ray cluster may run code on all of it, so a
+cluster has to be closed to others: `sanderling cluster` sets it up that way.
 """
 
 import contextlib
@@ -76,7 +77,8 @@ class Engine:
     """The connection of this process to a cluster."""
 
     def __init__(self, address: str, own: str = "") -> None:
-        """`own` is the id of this machine; without it, Ray finds it, which it cannot if there are several on one address."""
+        """`own` is the id of this machine; without it, Ray finds it, which it cannot if there are
+        several on one address."""
         self._started = _connect(address)
         self._own = own
         self._nodes = _nodes(own)

@@ -1,4 +1,5 @@
-"""Two switchboards as one: clients on this machine and watchers on a socket, clients on other machines beside them."""
+"""Two switchboards as one: clients on this machine and watchers on a socket, clients on other
+machines beside them."""
 
 import select
 from collections.abc import Collection

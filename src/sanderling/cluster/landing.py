@@ -1,6 +1,8 @@
-"""Writes what clients on other machines archived into the folder of the crawl, before their reports are taken in.
+"""Writes what clients on other machines archived into the folder of the crawl, before their reports
+are taken in.
 
-A thread does this, because it waits for the disk, and because unpacking would take a third of the server's time.
+A thread does this, because it waits for the disk, and because unpacking would take a third of the
+server's time.
 """
 
 import os

@@ -1,8 +1,10 @@
-"""Which machines are relays, and which machines each of them serves: a pure function of the machines there are.
+"""Which machines are relays, and which machines each of them serves: a pure function of the
+machines there are.
 
-A *parent* is the server or a relay. With `levels` = 1 below it, every machine is its own. With more, machines of one
-region become a branch: one of them is a relay, and the others are below it. The relay divides them in the same way, with
-one level less. So with a fan-out of N there are at most N + N^2 + ... + N^levels machines.
+A *parent* is the server or a relay. With `levels` = 1 below it, every machine is its own. With
+more, machines of one region become a branch: one of them is a relay, and the others are below it.
+The relay divides them in the same way, with one level less. So with a fan-out of N there are at
+most N + N^2 + ... + N^levels machines.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -16,7 +18,8 @@ from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import MachineTerms
 from sanderling.settings import Settings
 
-# Of the time that a parent waits for a silent machine, so much passes before the machine ends its clients.
+# Of the time that a parent waits for a silent machine, so much passes before the machine ends its
+# clients.
 FENCE_SHARE = 0.6
 
 
@@ -39,7 +42,8 @@ class Shape(Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: Settings, folder: Path, above: int = 0) -> "Shape":
-        """What a parent knows that has so many levels `above` it. Files that settings name are in `folder`."""
+        """What a parent knows that has so many levels `above` it. Files that settings name are in
+        `folder`."""
         return cls(
             settings.levels - above, settings.fan_out, settings.cluster_patience, settings.relay_alone,
             settings.cluster_compress, named_files(settings, folder),
@@ -75,8 +79,8 @@ def capacity(levels: int, fan_out: int) -> int:
 def branches(nodes: Iterable[ClusterNode], shape: Shape, depth: int, relays: Collection[str] = ()) -> list[Branch]:
     """Divides the machines below a parent whose own level is `depth`; 0 is the server.
 
-    The parent's own machine is always its own and does not count. So are machines of its region, as far as the fan-out
-    allows. `relays` are the ids of machines that are relays now: they stay.
+    The parent's own machine is always its own and does not count. So are machines of its region, as
+    far as the fan-out allows. `relays` are the ids of machines that are relays now: they stay.
     """
     nodes = sorted(nodes, key=lambda node: (_part(node, depth), node.id not in relays, node.name, node.id))
     here = [node for node in nodes if node.here]
@@ -99,7 +103,8 @@ def _branch(group: Sequence[ClusterNode], relays: Collection[str], most: int | N
 
 
 def _fitted(groups: list[list[ClusterNode]], levels: int, fan_out: int) -> list[list[ClusterNode]]:
-    """As many groups as the fan-out allows: small neighbours share one, and what one cannot hold goes to others."""
+    """As many groups as the fan-out allows: small neighbours share one, and what one cannot hold
+    goes to others."""
     most = 1 + capacity(levels - 1, fan_out)
     while len(groups) > fan_out:
         at = min(range(len(groups) - 1), key=lambda at: len(groups[at]) + len(groups[at + 1]))
@@ -114,6 +119,7 @@ def _fitted(groups: list[list[ClusterNode]], levels: int, fan_out: int) -> list[
 
 
 def _part(node: ClusterNode, depth: int) -> str:
-    """The part of a machine's region that counts for a parent: `europe.paris` is `paris` below `europe`."""
+    """The part of a machine's region that counts for a parent: `europe.paris` is `paris` below
+    `europe`."""
     parts = node.region.split(".")
     return parts[depth] if depth < len(parts) else ""

@@ -111,7 +111,8 @@ class MachineLink:
         self._machine.hear(self.seen, on_reply)
 
     def mute(self, why: str) -> None:
-        """Listens no more. Its leases return after the time in which it must have ended its clients."""
+        """Listens no more. Its leases return after the time in which it must have ended its
+        clients."""
         self.muted = True
         self.gone = Gone(certain=False, why=why)
         self._machine.kill()

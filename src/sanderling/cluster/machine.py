@@ -1,8 +1,10 @@
-"""One machine of a cluster: runs client processes for a server elsewhere, and is the server's door to them.
+"""One machine of a cluster: runs client processes for a server elsewhere, and is the server's door
+to them.
 
-The engine makes it an actor, so the server calls `tell` and `hear` from afar. Both may be called twice or out of order
-(`numbering`). The server is believed to be there as long as it confirms what it heard; when that stops for longer than
-`Terms.fence`, the clients are ended, because the server will give their leases to others soon after.
+The engine makes it an actor, so the server calls `tell` and `hear` from afar. Both may be called
+twice or out of order (`numbering`). The server is believed to be there as long as it confirms what
+it heard; when that stops for longer than `Terms.fence`, the clients are ended, because the server
+will give their leases to others soon after.
 
 One of the client processes may be a relay. It speaks like a client and has machines of its own.
 """

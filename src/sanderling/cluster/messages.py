@@ -9,7 +9,8 @@ from msgspec import Struct
 from sanderling.model import MachineState
 from sanderling.model.messages import ClientName
 
-# Increase it whenever a message changes its meaning. A server sends no work to a machine with another number.
+# Increase it whenever a message changes its meaning. A server sends no work to a machine with
+# another number.
 CLUSTER_PROTOCOL = 2
 
 

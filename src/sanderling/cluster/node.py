@@ -1,4 +1,5 @@
-"""Makes this machine part of a cluster: runs a node of Ray in the foreground, closed to everybody without the token."""
+"""Makes this machine part of a cluster: runs a node of Ray in the foreground, closed to everybody
+without the token."""
 
 import contextlib
 import os
@@ -22,8 +23,8 @@ _TUNED = {
     "RAY_max_direct_call_object_size": "2000000",
     "RAY_USAGE_STATS_ENABLED": "0",
 }
-# Ray notices a node that is cut off after about 10 s instead of a minute. When such a node can be reached again, Ray ends it,
-# so machines that shall survive an outage need a longer one.
+# Ray notices a node that is cut off after about 10 s instead of a minute. When such a node can be
+# reached again, Ray ends it, so machines that shall survive an outage need a longer one.
 OUTAGE = 10.0
 _CHECK = 3.0  # seconds for a check of a node that does not answer
 # Sanderling keeps nothing in the object store.
@@ -34,10 +35,12 @@ def run(
     credentials: Credentials, *, head: bool, address: str, own: str, name: str, weight: int | None, region: str,
     on_started: Callable[[], str], autoscaling: str = "", outage: float = OUTAGE,
 ) -> int:  # fmt: skip
-    """Runs until it is ended by a signal. `address` is that of the head, `own` is where others reach this machine.
+    """Runs until it is ended by a signal. `address` is that of the head, `own` is where others
+    reach this machine.
 
-    `on_started` returns what the user is told when the node runs. `autoscaling` is a cluster file of `ray up`.
-    A node that cannot be reached for longer than `outage` seconds is no longer part of the cluster.
+    `on_started` returns what the user is told when the node runs. `autoscaling` is a cluster file
+    of `ray up`. A node that cannot be reached for longer than `outage` seconds is no longer part of
+    the cluster.
     """
     loopback = is_loopback(own)
     if loopback != is_loopback(address):
@@ -69,7 +72,8 @@ def run(
 
 
 def _patience(outage: float) -> dict[str, str]:
-    """What Ray is told. Both ends have to know: the head counts failed checks, and a node waits for its head."""
+    """What Ray is told. Both ends have to know: the head counts failed checks, and a node waits for
+    its head."""
     checks, wait = max(1, round(outage / _CHECK)), max(60, round(outage))
     return {"RAY_health_check_failure_threshold": str(checks), "RAY_gcs_rpc_server_reconnect_timeout_s": str(wait)}
 
@@ -97,7 +101,8 @@ def _place() -> Path:
 
 
 class _Output:
-    """Reads what Ray writes, and keeps it from the user: it advises commands that open the cluster to everybody."""
+    """Reads what Ray writes, and keeps it from the user: it advises commands that open the cluster
+    to everybody."""
 
     def __init__(self, on_started: Callable[[], str]) -> None:
         self._on_started = on_started

@@ -1,4 +1,5 @@
-"""Numbers on calls: an engine may repeat a call or deliver two in another order, and it must change nothing."""
+"""Numbers on calls: an engine may repeat a call or deliver two in another order, and it must change
+nothing."""
 
 import time
 from collections import deque
@@ -30,7 +31,8 @@ class Sent(NamedTuple):
 
 
 class Unacknowledged:
-    """Replies that the other side has not confirmed. One that is asked for again is the same again."""
+    """Replies that the other side has not confirmed. One that is asked for again is the same
+    again."""
 
     def __init__(self) -> None:
         self._replies: deque[Sent] = deque()
@@ -48,8 +50,8 @@ class Unacknowledged:
     def acknowledge(self, seen: int) -> None:
         """The other side has all replies up to a number.
 
-        What counts for the confirmation is when a reply was sent, not when its acknowledgement came: the other side
-        knows that moment to be before the one at which it received the reply.
+        What counts for the confirmation is when a reply was sent, not when its acknowledgement
+        came: the other side knows that moment to be before the one at which it received the reply.
         """
         while self._replies and self._replies[0].number <= seen:
             self.confirmed_at = max(self.confirmed_at, self._replies.popleft().at)

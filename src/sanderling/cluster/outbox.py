@@ -1,7 +1,7 @@
 """What a relay has to say to its parent: kept on its disk until it is said.
 
-While the line upward is away the parent takes nothing, and reports wait here. If the relay dies, its machine says what is
-left, in the same order.
+While the line upward is away the parent takes nothing, and reports wait here. If the relay dies,
+its machine says what is left, in the same order.
 """
 
 import threading
@@ -13,7 +13,8 @@ from sanderling.files import write_whole
 
 
 class Outbox:
-    """A thread says one message after the other, because the other side may make it wait for long."""
+    """A thread says one message after the other, because the other side may make it wait for
+    long."""
 
     def __init__(self, folder: Path, say: Callable[[bytes], None]) -> None:
         folder.mkdir(exist_ok=True)

@@ -1,8 +1,9 @@
 """Parts of archives on their way: as they are, or as one zstd stream a client.
 
-A WARC file has one gzip member a record, and gzip finds nothing that records have in common. So the records are unpacked
-and sent as zstd, whose window reaches over all records of a client before. The other end packs each record again.
-The sender checks that this gives the same bytes and sends them as they are otherwise, so that offsets always survive.
+A WARC file has one gzip member a record, and gzip finds nothing that records have in common. So the
+records are unpacked and sent as zstd, whose window reaches over all records of a client before. The
+other end packs each record again. The sender checks that this gives the same bytes and sends them
+as they are otherwise, so that offsets always survive.
 """
 
 import struct
@@ -16,8 +17,8 @@ from sanderling.repository.warc import packed_record
 
 _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
-# Level and window were measured with the archives of four sites (`docs/cluster.md`). Each stream takes the memory of a
-# window at both ends.
+# Level and window were measured with the archives of four sites (`docs/cluster.md`). Each stream
+# takes the memory of a window at both ends.
 LEVEL, WINDOW_LOG = 7, 22
 
 
@@ -27,7 +28,8 @@ class Packed(NamedTuple):
 
 
 class Packer:
-    """Packs the parts of one client's archives, which the `Unpacker` of the same client gets in the same order."""
+    """Packs the parts of one client's archives, which the `Unpacker` of the same client gets in the
+    same order."""
 
     def __init__(self, compress: bool) -> None:
         self._stream: Any = None

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 
 def placed(weights: Mapping[str, float], wanted: int) -> dict[str, int]:
-    """Divides clients among machines by their weights, with the largest remainders first and names as the last word."""
+    """Divides clients among machines by their weights, with the largest remainders first and names
+    as the last word."""
     total = sum(weights.values())
     if not total or wanted <= 0:
         return dict.fromkeys(weights, 0)

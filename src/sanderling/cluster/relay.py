@@ -1,9 +1,10 @@
 """A relay: the client's side upward, the server's side downward.
 
-It takes large leases, divides them among its children (`division`), merges their reports into larger ones, and sends only
-URLs that it has not sent before. What its children archived is in its own archive by the time their report is here
-(`relay_archive`), and its machine sends that upward like the archive of a client. While the line upward is away, it goes
-on with what it holds, and its reports wait on the disk (`outbox`).
+It takes large leases, divides them among its children (`division`), merges their reports into
+larger ones, and sends only URLs that it has not sent before. What its children archived is in its
+own archive by the time their report is here (`relay_archive`), and its machine sends that upward
+like the archive of a client. While the line upward is away, it goes on with what it holds, and its
+reports wait on the disk (`outbox`).
 """
 
 import select
@@ -176,7 +177,8 @@ class Relay:
             self._crew.went_well(line.client)
 
     def _with_new(self, visit: Visit) -> Visit:
-        """A visit with the URLs that the parent does not know from here. Entries of sitemaps and feeds are always news."""
+        """A visit with the URLs that the parent does not know from here. Entries of sitemaps and
+        feeds are always news."""
         if len(self._sent) > MOST_KNOWN:
             self._sent.clear()
         found = [each for each in visit.found if each.id not in self._sent or _is_entry(each)]

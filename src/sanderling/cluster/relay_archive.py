@@ -1,8 +1,10 @@
-"""The archive of a relay: what its children archived, in files of its own, on their way to the server.
+"""The archive of a relay: what its children archived, in files of its own, on their way to the
+server.
 
-A child sends parts of its archives and then a report that names them. The parts wait in memory until the report is here.
-Then they are appended to the file of the relay, whole, and the report says where its pages are in that file. So a relay
-has one growing file, like a client, and its machine sends it on like that of a client.
+A child sends parts of its archives and then a report that names them. The parts wait in memory
+until the report is here. Then they are appended to the file of the relay, whole, and the report
+says where its pages are in that file. So a relay has one growing file, like a client, and its
+machine sends it on like that of a client.
 """
 
 from bisect import bisect_right

@@ -1,4 +1,5 @@
-"""The archives of a machine's clients until they are sent: files in a temporary folder that nobody else uses."""
+"""The archives of a machine's clients until they are sent: files in a temporary folder that nobody
+else uses."""
 
 import contextlib
 import fcntl

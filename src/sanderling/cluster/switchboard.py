@@ -1,4 +1,5 @@
-"""The lines to clients on other machines: a `Switchboard` whose messages travel through the engine."""
+"""The lines to clients on other machines: a `Switchboard` whose messages travel through the
+engine."""
 
 import contextlib
 import errno
@@ -41,7 +42,8 @@ Event = Greeting | Ended | Broken | tuple[str, _FromClient]
 
 
 class ClusterSwitchboard:
-    """All machines of one server. A thread receives and writes archives; everything else happens in `poll`."""
+    """All machines of one server. A thread receives and writes archives; everything else happens in
+    `poll`."""
 
     def __init__(self, landing: Callable[[str], Landing]) -> None:
         """`landing` makes what takes the archives of a client."""
@@ -160,7 +162,8 @@ class ClusterSwitchboard:
                 arrived.append((link.lines[client], message))
 
     def _lose_silent(self, now: float) -> list[ClientLine]:
-        """The lines of machines that are given up, because they died or may have ended their clients by themselves."""
+        """The lines of machines that are given up, because they died or may have ended their
+        clients by themselves."""
         lost: list[ClientLine] = []
         for link in list(self.links):
             silent = now - link.heard

@@ -20,7 +20,8 @@ Original = warc.Archived
 def archived_fetch(
     exchange: ArchivedExchange, task: Task, settings: Settings, original: Callable[[Stored], Original]
 ) -> Fetch | None:
-    """None for an answer that says nothing about a page: an error of the server, or a revisit without its original.
+    """None for an answer that says nothing about a page: an error of the server, or a revisit
+    without its original.
 
     `original` reads the content that a revisit found unchanged.
     """

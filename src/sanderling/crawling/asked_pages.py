@@ -1,7 +1,8 @@
 """The pages that a person wants visited now: they are leased before all others of their host.
 
-The store knows them, too, so that none is lost when the server is killed: a page that was visited before is due at once
-(`DUE_AT_ONCE`), and one that was not is queued in front of all that is ranked.
+The store knows them, too, so that none is lost when the server is killed: a page that was visited
+before is due at once (`DUE_AT_ONCE`), and one that was not is queued in front of all that is
+ranked.
 """
 
 from collections.abc import Collection
@@ -38,7 +39,8 @@ class AskedPages:
             self._new.add(id)
 
     def revisits(self) -> list[int]:
-        """The hosts of pages that were visited before, once for each. They wait for no limit of pages and no budget."""
+        """The hosts of pages that were visited before, once for each. They wait for no limit of
+        pages and no budget."""
         return [host for id, host in self._host_of.items() if id not in self._new and id not in self.later]
 
     def step(self, now: float) -> list[tuple[int, int]]:
@@ -49,7 +51,8 @@ class AskedPages:
         return [(self._host_of[id], 1) for id in due]
 
     def take(self, host: int, count: int, new: int, leased: Collection[int]) -> list[Task]:
-        """Up to `count` tasks of a host that are not leased, at most `new` of them for pages that were never visited."""
+        """Up to `count` tasks of a host that are not leased, at most `new` of them for pages that
+        were never visited."""
         if host not in self._hosts:
             return []
         ids = [id for id in self._hosts[host] if id not in leased and id not in self.later]
@@ -61,7 +64,8 @@ class AskedPages:
     def settled(self, settled: list[Settled]) -> list[Settled]:
         """Forgets what was visited; returns what the store shall know.
 
-        A page that has to be tried again stays due at once there. A first visit that has to be is in the queue anyway.
+        A page that has to be tried again stays due at once there. A first visit that has to be is
+        in the queue anyway.
         """
         if not self._host_of:
             return settled

@@ -1,4 +1,5 @@
-"""How a run begins: known seeds are queued again, the queue of the last run is taken up, and new seeds are planted."""
+"""How a run begins: known seeds are queued again, the queue of the last run is taken up, and new
+seeds are planted."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -26,7 +27,8 @@ ROUND = "round"
 
 
 def call_back(store: Store, ledger: Ledger, seeds: Seeds, settings: Settings, retry: bool) -> None:
-    """Queues what the user wants to be tried once more, before anything is loaded from the queue."""
+    """Queues what the user wants to be tried once more, before anything is loaded from the
+    queue."""
     if retry:
         ledger.failed_retried()
         store.retry_failed(ledger.counts)
@@ -35,7 +37,8 @@ def call_back(store: Store, ledger: Ledger, seeds: Seeds, settings: Settings, re
 
 
 def begin(frontier: Frontier, settings: Settings, hosts: Hosts) -> list[str]:
-    """Fills the frontier with what the last run left and with the work of this one. Returns notices for the user."""
+    """Fills the frontier with what the last run left and with the work of this one. Returns notices
+    for the user."""
     store, backlog, due_times, admission = frontier.store, frontier.backlog, frontier.due_times, frontier.admission
     notice = ""
     _load_queue(store, frontier.allocator, backlog, by_level=settings.max_depth is not None)
@@ -53,8 +56,8 @@ def begin(frontier: Frontier, settings: Settings, hosts: Hosts) -> list[str]:
 def _revive_seeds(store: FrontierStore, ledger: Ledger, seeds: Seeds, max_depth: int | None) -> None:
     """Queues seeds that failed, and those that were not visited when they were only links.
 
-    Who begins a crawl anew wants to know whether failed seeds can be reached now. And a URL that was too deep, out of
-    scope or held back counts as a seed when it is named as one.
+    Who begins a crawl anew wants to know whether failed seeds can be reached now. And a URL that
+    was too deep, out of scope or held back counts as a seed when it is named as one.
     """
     known = store.known([identity(url) for url in seeds.urls])
     pages = {page.id for page in pages_among(store, list(known))}
@@ -76,14 +79,16 @@ def _rows(store: FrontierStore, ids: list[int]) -> list[ScopedUrl]:
 
 
 def _may_come(row: ScopedUrl, seeds: Seeds) -> bool:
-    """Whether a seed that was not visited may be now: what robots.txt forbids and other names of pages may not."""
+    """Whether a seed that was not visited may be now: what robots.txt forbids and other names of
+    pages may not."""
     if row.state == State.KNOWN:
         return True
     return code_of(row.reason) in BY_SETTINGS and not seeds.objection(row.url, origin(row.url))
 
 
 def _bring_nearer(store: FrontierStore, seeds: Iterable[int], max_depth: int | None) -> None:
-    """Puts seeds at depth 0. If depth is limited, what is known behind them gets nearer with them."""
+    """Puts seeds at depth 0. If depth is limited, what is known behind them gets nearer with
+    them."""
     depth, found = 0, store.tasks(list(seeds))
     while nearer := [task.id for task in found if task.depth > depth and task.kind == Kind.PAGE]:
         store.put_depth(nearer, depth)
@@ -94,7 +99,8 @@ def _bring_nearer(store: FrontierStore, seeds: Iterable[int], max_depth: int | N
 
 
 def _end_endless_waits(store: FrontierStore) -> None:
-    """Has pages tried at once that would wait longer for a retry than any page does: the clock was set back."""
+    """Has pages tried at once that would wait longer for a retry than any page does: the clock was
+    set back."""
     now = clock.now()
     store.bring_forward(now, now + LONGEST_RETRY, visited=False)
 
@@ -108,7 +114,8 @@ def _load_queue(store: FrontierStore, allocator: Allocator, backlog: Backlog, by
 
 
 def _visit_all_again(store: FrontierStore, backlog: Backlog, due_times: DueTimes, sitemaps: bool) -> str:
-    """Makes every visited page due now, and the sitemaps if they are read, unless a round was interrupted.
+    """Makes every visited page due now, and the sitemaps if they are read, unless a round was
+    interrupted.
 
     Returns a notice for the user when it goes on with such a round.
     """

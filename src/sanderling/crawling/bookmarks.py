@@ -19,8 +19,8 @@ def is_bookmarks(text: str) -> bool:
 def bookmarks_in(text: str) -> list[Bookmark]:
     """The web addresses in a bookmark file, each once, with the folders they are in.
 
-    The heading of a folder stands before the list of what is in it. Browsers do not close these elements, so the list may
-    be beside its heading or inside its parent.
+    The heading of a folder stands before the list of what is in it. Browsers do not close these
+    elements, so the list may be beside its heading or inside its parent.
     """
     import turbohtml  # late: few have bookmarks, and all wait for it
 

@@ -1,7 +1,7 @@
 """Compares pages that are visited again with their last version.
 
-The change detector takes longer to load than all the rest of the server, and a first crawl has no use for it. So it is
-loaded with the first page that is visited again (`comparing`).
+The change detector takes longer to load than all the rest of the server, and a first crawl has no
+use for it. So it is loaded with the first page that is visited again (`comparing`).
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ class ChangeDetection:
             self._loaded.close()
 
     def apply_rules(self) -> list[str]:
-        """Judges all versions anew from the archive when the user's rules have changed; returns what the user should
-        know. A rule that is wrong raises."""
+        """Judges all versions anew from the archive when the user's rules have changed; returns
+        what the user should know. A rule that is wrong raises."""
         if self._settings.rules:
             self._comparing()
         rules = msgspec.json.encode(self._settings.rules).decode()
@@ -46,7 +46,8 @@ class ChangeDetection:
     def compare(
         self, visits: list[Visit], tasks: Mapping[int, Task], before: Mapping[int, Before]
     ) -> tuple[dict[int, Change], dict[int, bytes]]:
-        """How those pages changed that did, and the noise of all; `before` is what was kept of them."""
+        """How those pages changed that did, and the noise of all; `before` is what was kept of
+        them."""
         return self._comparing().compare(visits, tasks, before) if before else ({}, {})
 
     def _comparing(self) -> "Comparing":

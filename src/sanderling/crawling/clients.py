@@ -1,4 +1,5 @@
-"""The clients of a running crawl: welcomed, fed with leases, recalled, and replaced when they die."""
+"""The clients of a running crawl: welcomed, fed with leases, recalled, and replaced when they
+die."""
 
 import time
 from collections import Counter
@@ -35,8 +36,9 @@ from sanderling.settings import revealed
 
 # A client that says nothing for so long hangs in a parser; it is ended and replaced.
 LONGEST_SILENCE = 60.0
-# A client says something every second. One that does not is looked at, and if it stands still for so many looks in a
-# row (Ctrl-Z stops the server, too, which then does not look), it is ended and replaced.
+# A client says something every second. One that does not is looked at, and if it stands still for
+# so many looks in a row (Ctrl-Z stops the server, too, which then does not look), it is ended and
+# replaced.
 SILENCE, LOOKS = 2.0, 5
 # A page that was being parsed at so many deaths of clients is set aside.
 MOST_DEATHS = 2
@@ -49,7 +51,8 @@ class Clients:
         self, crew: Crew, switchboard: Switchboard, store: Store, ledger: Ledger, allocator: Allocator,
         frontier: Frontier, control: Control, warcs: Path, topic: bytes = b"", sizing: Sizing | None = None,
     ) -> None:  # fmt: skip
-        """`crew` are those that this server starts; others may join. `topic` is what they are told about the topic."""
+        """`crew` are those that this server starts; others may join. `topic` is what they are told
+        about the topic."""
         self._topic = topic
         self._sizing = sizing  # if how many are wanted follows from the work
         self._best = 0.0  # pages a second that one was seen to do
@@ -140,7 +143,8 @@ class Clients:
     # ---- when they die
 
     def replace_dead(self, back_since: float) -> None:
-        """Loses clients that hang or ended, and starts others. Silence before `back_since` was not theirs."""
+        """Loses clients that hang or ended, and starts others. Silence before `back_since` was not
+        theirs."""
         latest = time.monotonic() - LONGEST_SILENCE
         lines = list(self._switchboard.lines)
         silent = [line for line in lines if line.client and max(line.heard, back_since) < latest and not line.away]

@@ -1,9 +1,10 @@
 """Keeps the most important pages of a crawl, and no more than a number of them.
 
-Once the collection is full, a process beside the crawl ranks what is inside and what is known outside by PageRank, and
-pairs the least important inside with the most important outside (`refine`). The leaver is not visited again; its versions
-stay in the archive and in its history. The newcomer takes its place. Updating pages and refining the collection have
-nothing to do with each other, so a visit never waits for a rank.
+Once the collection is full, a process beside the crawl ranks what is inside and what is known
+outside by PageRank, and pairs the least important inside with the most important outside
+(`refine`). The leaver is not visited again; its versions stay in the archive and in its history.
+The newcomer takes its place. Updating pages and refining the collection have nothing to do with
+each other, so a visit never waits for a rank.
 """
 
 import time
@@ -20,7 +21,8 @@ from sanderling.processes.job import Job
 
 LEFT = reason("left-collection")
 
-# Pages change places when the newcomer is worth this much more, so many at a time: ranks move with every page.
+# Pages change places when the newcomer is worth this much more, so many at a time: ranks move with
+# every page.
 WORTH = 1.1
 SHARE, FEWEST = 0.1, 10
 # After how many rounds a run lets well alone, and the seconds between two of them.

@@ -1,7 +1,8 @@
-"""What pages that are visited again have become: each beside its last version, and all versions when the rules change.
+"""What pages that are visited again have become: each beside its last version, and all versions
+when the rules change.
 
-Imported when the first such page comes in, because the change detector takes longer to load than all the rest of the
-server, and a first crawl has no use for it.
+Imported when the first such page comes in, because the change detector takes longer to load than
+all the rest of the server, and a first crawl has no use for it.
 """
 
 from collections.abc import Mapping
@@ -54,7 +55,8 @@ class Comparing:
         return changes, noise
 
     def compare_all_anew(self) -> int:
-        """Judges the versions of every page by the rules of now; returns how many pages have a history."""
+        """Judges the versions of every page by the rules of now; returns how many pages have a
+        history."""
         count = 0
         for page, unchanged in self._store.with_history():
             versions = self._store.versions(page)

@@ -1,8 +1,10 @@
-"""What can be done to a crawl while it runs: pause it, stop it, change its limits, its scope and its order.
+"""What can be done to a crawl while it runs: pause it, stop it, change its limits, its scope and
+its order.
 
-A pause holds leases back, and recalls those that no client has begun: only what is on its way is finished. It ends with
-the process: whoever starts a crawl wants it to run. Changed settings are written into the folder's settings, so that a
-resume keeps them; leases made by the old ones are recalled, too.
+A pause holds leases back, and recalls those that no client has begun: only what is on its way is
+finished. It ends with the process: whoever starts a crawl wants it to run. Changed settings are
+written into the folder's settings, so that a resume keeps them; leases made by the old ones are
+recalled, too.
 """
 
 import time
@@ -74,7 +76,8 @@ class Control:
 
 
 def checked(settings: Settings, changes: dict[str, Any]) -> Settings:
-    """Settings with changes that may be made while a crawl runs; says which may not, or do not fit."""
+    """Settings with changes that may be made while a crawl runs; says which may not, or do not
+    fit."""
     for name in changes:
         if name not in LIMITS and name not in SCOPE:
             raise BadSetting(f"{name!r} cannot be changed while a crawl runs: only {', '.join(LIMITS + SCOPE)}")

@@ -1,4 +1,5 @@
-"""The clients that a server starts, wherever they run: on this machine (`processes/crew.py`) or on others (`cluster/crew.py`)."""
+"""The clients that a server starts, wherever they run: on this machine (`processes/crew.py`) or on
+others (`cluster/crew.py`)."""
 
 from collections.abc import Callable, Sequence, Set
 from typing import Protocol
@@ -38,7 +39,8 @@ class Crew(Protocol):
         """Clients that ended, whether or not they ever said hello."""
 
     def end(self, name: str) -> bool:
-        """Ends a client that hangs. False when it is not dead yet: its line will be lost when it is."""
+        """Ends a client that hangs. False when it is not dead yet: its line will be lost when it
+        is."""
 
     def marked(self, name: str) -> int:
         """The page that a dead client was parsing; 0 for none."""

@@ -26,7 +26,8 @@ def on_this_machine(size: int, opened: OpenCrawl, folder: Folder) -> tuple[Switc
 
 
 def on_cluster(folder: Folder, settings: Settings, undo: contextlib.ExitStack) -> Begin:
-    """Clients run on the machines of a cluster. It is connected to at once, before anything is made of the crawl."""
+    """Clients run on the machines of a cluster. It is connected to at once, before anything is made
+    of the crawl."""
     from sanderling.cluster import engine, joined, switchboard
     from sanderling.cluster.crew import ClusterCrew
     from sanderling.cluster.landing import Landing

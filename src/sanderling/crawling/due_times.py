@@ -1,4 +1,5 @@
-"""When URLs are due: those that wait for another try, and visited ones that are to be visited again."""
+"""When URLs are due: those that wait for another try, and visited ones that are to be visited
+again."""
 
 import math
 from collections.abc import Iterable
@@ -8,7 +9,8 @@ from sanderling.repository.store import FrontierStore
 
 
 class DueTimes:
-    """Knows the next moment at which something is due, so that the store is not asked all the time."""
+    """Knows the next moment at which something is due, so that the store is not asked all the
+    time."""
 
     def __init__(self, store: FrontierStore) -> None:
         self._store = store
@@ -44,7 +46,8 @@ class DueTimes:
                 self._next_try = min(self._next_try or each.due, each.due)
             elif each.due:
                 self._next_visit = min(self._next_visit or each.due, each.due)
-                # The report may have come so late that the moment is past, and what was due by then has been announced.
+                # The report may have come so late that the moment is past, and what was due by then
+                # has been announced.
                 self._visits_until = min(self._visits_until, math.nextafter(each.due, 0.0))
 
     def any_before(self, at: float) -> bool:

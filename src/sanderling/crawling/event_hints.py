@@ -1,4 +1,5 @@
-"""What sites say about the events of their pages, for the visits to them. It only helps: it may be lost."""
+"""What sites say about the events of their pages, for the visits to them. It only helps: it may be
+lost."""
 
 from collections import OrderedDict
 from collections.abc import Iterable

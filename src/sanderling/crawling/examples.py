@@ -1,4 +1,5 @@
-"""Gathers the examples of a topic: from files, from bookmarks, from the web, and from the pages of a crawl."""
+"""Gathers the examples of a topic: from files, from bookmarks, from the web, and from the pages of
+a crawl."""
 
 import mimetypes
 import random
@@ -35,7 +36,8 @@ PATIENCE = 300.0
 
 
 class Named(NamedTuple):
-    """What the user named as examples, sorted out: texts that are at hand, and URLs that have to be fetched."""
+    """What the user named as examples, sorted out: texts that are at hand, and URLs that have to be
+    fetched."""
 
     texts: list[tuple[str, str]]
     urls: list[str]
@@ -85,7 +87,8 @@ def _text_in(path: Path) -> str:
 
 
 def fetched(urls: Sequence[str], say: Callable[[str], None], private: bool = True) -> list[tuple[str, str]]:
-    """The texts of some pages, fetched with all the manners of a crawl; those that cannot be are left out."""
+    """The texts of some pages, fetched with all the manners of a crawl; those that cannot be are
+    left out."""
     if not urls:
         return []
     say(f"fetches {min(len(urls), MOST_FETCHED):,} examples")
@@ -128,7 +131,8 @@ def stored(folder: Folder, store: ViewStore, urls: Sequence[str]) -> dict[str, s
 def background(folder: Folder, store: ViewStore, count: int = BACKGROUND) -> list[Example]:
     """Pages of a crawl at random, which show what is not on the topic.
 
-    A focused crawl has brought many pages that are on it, so those that it found relevant are left out.
+    A focused crawl has brought many pages that are on it, so those that it found relevant are left
+    out.
     """
     last = store.select("SELECT coalesce(max(number), 0) FROM versions")[0][0]
     chance = random.Random(last)  # the same folder gives the same pages

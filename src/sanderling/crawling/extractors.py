@@ -1,4 +1,5 @@
-"""The server's part in the user's extractors: it checks them before a crawl, and reports which of them fail."""
+"""The server's part in the user's extractors: it checks them before a crawl, and reports which of
+them fail."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -19,7 +20,8 @@ class ExtractorFailures:
         self._reported: set[str] = set()
 
     def new(self, failures: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
-        """The sentences for the user about extractors that failed for the first time; errors are given by URL."""
+        """The sentences for the user about extractors that failed for the first time; errors are
+        given by URL."""
         found = []
         for url, failed in failures:
             for extractor, why in failed.items():

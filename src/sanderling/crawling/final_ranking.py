@@ -1,8 +1,8 @@
 """The last look at a crawl: how important each of its pages is, by all links that were found.
 
-While a crawl runs, importances come with the ranks (`server/reranker.py`), but for a breadth-first one and the newest
-pages. So it ends with one more round: a small crawl's in the server itself, a large one's in a process that begins while
-the clients leave.
+While a crawl runs, importances come with the ranks (`server/reranker.py`), but for a breadth-first
+one and the newest pages. So it ends with one more round: a small crawl's in the server itself, a
+large one's in a process that begins while the clients leave.
 """
 
 import contextlib

@@ -1,8 +1,9 @@
-"""What is to be visited: hands out leases, takes them back with what came of them, and knows when nothing is left.
+"""What is to be visited: hands out leases, takes them back with what came of them, and knows when
+nothing is left.
 
-The parts, each in a file of its own: `seeds` (what the user named, and the scope), `admission` (from a found URL to
-rows), `backlog` (which hosts have work), `next_tasks` (what a host is visited for next), `limits` and `due_times`.
-`assembly` puts them together.
+The parts, each in a file of its own: `seeds` (what the user named, and the scope), `admission`
+(from a found URL to rows), `backlog` (which hosts have work), `next_tasks` (what a host is visited
+for next), `limits` and `due_times`. `assembly` puts them together.
 """
 
 from collections import Counter
@@ -38,7 +39,8 @@ from sanderling.settings import Settings
 if TYPE_CHECKING:  # loaded only by crawls that send forms
     from sanderling.crawling.form_queries import FormQueries
 
-# A run that has nothing else to do waits so long for what is to be tried again; the next run does the rest.
+# A run that has nothing else to do waits so long for what is to be tried again; the next run does
+# the rest.
 LONGEST_PATIENCE = 300.0
 
 
@@ -88,7 +90,8 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
         return max(self._unvisited, self.allocator.waiting if revisits else 0)
 
     def list_lengths(self) -> list[int] | None:
-        """About how long the three lists are; None when pages are visited in the order of their depth."""
+        """About how long the three lists are; None when pages are visited in the order of their
+        depth."""
         return self.ordering.list_lengths(self._unvisited)
 
     @property
@@ -120,8 +123,8 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
     def hear(self, visits: list[Visit], retry_wait: float) -> dict[int, float]:
         """Takes note of what came of visits.
 
-        Returns those that only the network or an outage of their host is to blame for, each with the seconds until it
-        is tried again.
+        Returns those that only the network or an outage of their host is to blame for, each with
+        the seconds until it is tried again.
         """
         hosts = [(visit, self.allocator.host_of(visit.id)) for visit in visits]
         if self.refresher is None:
@@ -144,7 +147,8 @@ class Frontier(Struct, frozen=True, kw_only=True, eq=False):
         return self.asked.settled(settled)
 
     def tick(self, now: float) -> None:
-        """To be called now and then: brings up what is due, and does a little of what takes long."""
+        """To be called now and then: brings up what is due, and does a little of what takes
+        long."""
         self.backlog.add_all(self.due_times.step(now))
         self.backlog.add_all(self.asked.step(now))
         self.network.step()

@@ -1,8 +1,10 @@
-"""What a focused crawl brings, and when it has brought enough: the harvest of the last pages, and the share that is found.
+"""What a focused crawl brings, and when it has brought enough: the harvest of the last pages, and
+the share that is found.
 
-The share is estimated as the number of fish in a lake is, from two samples. One are the examples of the topic that are
-pages of the web and not seeds: somebody chose them without the crawl. The other is what the crawl has found. The more of
-the examples it has come across by itself, the more of the topic it has.
+The share is estimated as the number of fish in a lake is, from two samples. One are the examples of
+the topic that are pages of the web and not seeds: somebody chose them without the crawl. The other
+is what the crawl has found. The more of the examples it has come across by itself, the more of the
+topic it has.
 """
 
 import math
@@ -103,7 +105,8 @@ def independent(topic: Topic, seeds: Iterable[str]) -> set[int]:
 
 
 def found_share(examples: int, found: int, both: int) -> FoundShare:
-    """Chapman's estimate of how many there are in all, from the sizes of two samples and of what is in both."""
+    """Chapman's estimate of how many there are in all, from the sizes of two samples and of what is
+    in both."""
     total = (examples + 1) * (found + 1) / (both + 1) - 1
     spread = (examples + 1) * (found + 1) * (examples - both) * max(0, found - both)
     error = math.sqrt(spread / ((both + 1) ** 2 * (both + 2)))

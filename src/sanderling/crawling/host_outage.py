@@ -1,7 +1,8 @@
 """Hosts that answered before and cannot be reached now. They are waited for, and no page is blamed.
 
-While a host is away, one of its pages is tried now and then, with growing pauses. When it answers, all goes on. After
-the user's patience (`--host-patience`) the run no longer waits for it: its pages stay queued for the next run.
+While a host is away, one of its pages is tried now and then, with growing pauses. When it answers,
+all goes on. After the user's patience (`--host-patience`) the run no longer waits for it: its pages
+stay queued for the next run.
 
 A host that never answered is not waited for: its pages fail by the usual retries.
 """

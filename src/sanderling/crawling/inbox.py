@@ -1,7 +1,8 @@
-"""Messages of sources that wait in the folder while no crawl runs there. Each is one file, taken up by the next run.
+"""Messages of sources that wait in the folder while no crawl runs there. Each is one file, taken up
+by the next run.
 
-Who leaves one only needs to write to the folder; the state is written by the crawl alone. A message that is taken up
-twice, because the process was killed between commit and removal, changes nothing.
+Who leaves one only needs to write to the folder; the state is written by the crawl alone. A message
+that is taken up twice, because the process was killed between commit and removal, changes nothing.
 """
 
 import secrets
@@ -35,7 +36,8 @@ def leave(folder: Path, told: Told) -> None:
 
 
 def waiting(folder: Path) -> Iterator[tuple[Path, Told | None]]:
-    """What was left, the oldest first; None for a file that is no message. Whoever has dealt with one removes it."""
+    """What was left, the oldest first; None for a file that is no message. Whoever has dealt with
+    one removes it."""
     for path in sorted((folder / FOLDER).glob("*" + _ENDING)):
         try:
             yield path, _decode(path.read_bytes())

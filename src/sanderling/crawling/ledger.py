@@ -69,7 +69,8 @@ class Ledger:
         changes: Mapping[int, Change],
         leased: int,
     ) -> None:
-        """Pages were visited. `known` is what earlier visits left of them; what is queued is visited as if it were new."""
+        """Pages were visited. `known` is what earlier visits left of them; what is queued is
+        visited as if it were new."""
         counts = self.counts
         counts.leased = leased
         ended = [each for each in settled if not each.due]

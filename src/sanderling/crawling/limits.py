@@ -1,4 +1,5 @@
-"""How much a crawl may still do: the limits of pages and bytes, the collection's size and the budget of a refresh."""
+"""How much a crawl may still do: the limits of pages and bytes, the collection's size and the
+budget of a refresh."""
 
 from sanderling.crawling.asked_pages import AskedPages
 from sanderling.crawling.collection import PageCollection
@@ -49,7 +50,8 @@ class Limits:
         return UNLIMITED if self._again else max(0, self.new_leases_left()) + len(self._asked.revisits())
 
     def new_leases_left(self) -> int:
-        """How many of them may be for pages that were never visited; negative when there are too many already."""
+        """How many of them may be for pages that were never visited; negative when there are too
+        many already."""
         left = UNLIMITED if self.pages_left is None else self.pages_left
         if self._collection is not None:
             left = min(left, self._collection.room(self._ledger.counts))

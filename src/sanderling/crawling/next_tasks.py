@@ -1,4 +1,5 @@
-"""What a host is visited for next: what a person asked for, URLs that are new, those due again, and planned visits."""
+"""What a host is visited for next: what a person asked for, URLs that are new, those due again, and
+planned visits."""
 
 from collections.abc import Collection
 
@@ -62,7 +63,8 @@ class NextTasks:
         return tasks + (self._queued.take(host, room, {*leased, *(task.id for task in tasks)}) if room > 0 else [])
 
     def _newcomers(self, collection: PageCollection, host: int, count: int, leased: Collection[int]) -> list[Task]:
-        """Pages that take the place of others, without those that were excluded or held back meanwhile."""
+        """Pages that take the place of others, without those that were excluded or held back
+        meanwhile."""
         ids = collection.ids(host, count, leased)
         if not ids:
             return []

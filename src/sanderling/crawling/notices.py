@@ -1,7 +1,9 @@
-"""The one way in for what others say of URLs (`model.Notice`): into the frontier, and into what is believed of a page.
+"""The one way in for what others say of URLs (`model.Notice`): into the frontier, and into what is
+believed of a page.
 
-A URL that is not known yet is admitted. Of a known URL, a notice that is not sure is evidence: its date is kept, and
-the update module believes it as far as the host deserves (`freshness/trust.py`). A sure one makes the URL due at once.
+A URL that is not known yet is admitted. Of a known URL, a notice that is not sure is evidence: its
+date is kept, and the update module believes it as far as the host deserves (`freshness/trust.py`).
+A sure one makes the URL due at once.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -40,7 +42,8 @@ def heed(notices: Iterable[Notice], unknown: Collection[int], admit: Admit) -> H
 
 
 def said_in(seen: Mapping[int, tuple[Found, Visit]], unknown: Collection[int]) -> list[Notice]:
-    """What the sitemaps and feeds of a report say, by the URLs it mentions; a link without a date says nothing."""
+    """What the sitemaps and feeds of a report say, by the URLs it mentions; a link without a date
+    says nothing."""
     return [
         Notice(
             id,

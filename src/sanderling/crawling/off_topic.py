@@ -1,4 +1,5 @@
-"""How many pages off the topic lie before each URL that was not visited, counted anew over all links."""
+"""How many pages off the topic lie before each URL that was not visited, counted anew over all
+links."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,6 +1,7 @@
 """Opens a crawl folder for a run: the lock, the settings, the store, the archive and the socket.
 
-Each step may fail, and what was done before is undone then. A folder that was made for this run is removed again.
+Each step may fail, and what was done before is undone then. A folder that was made for this run is
+removed again.
 """
 
 import contextlib
@@ -65,7 +66,8 @@ def new_archives(warcs: Path, run_folder: Path) -> Path:
 
 
 def _mend(folder: Folder, store: ArchiveStore) -> list[str]:
-    """Sets uncommitted bytes aside, and has pages fetched again whose archive lost bytes; says what was done."""
+    """Sets uncommitted bytes aside, and has pages fetched again whose archive lost bytes; says what
+    was done."""
     done = archives.set_aside(folder.warcs, store.warcs())
     for short in archives.shortages(folder.warcs, store.warcs()):
         pages = store.distrust(short.name, short.size, short.committed)

@@ -1,13 +1,15 @@
-"""Whether it is the network that is away, or only some hosts. Nobody is blamed for what the network did.
+"""Whether it is the network that is away, or only some hosts. Nobody is blamed for what the network
+did.
 
-When visits to three hosts or more, one after the other, bring no answer, it is in doubt. Then the hosts that answered
-last in this run are asked whether they can be reached (through a proxy: whether that can be). If one can, the network is
-there, and who is silent is dead: pages are tried again and fail as ever. If none can, the network is away: no page is
-handed out but one now and then, none is blamed, and those hosts are asked again until one of them, or a page, answers.
+When visits to three hosts or more, one after the other, bring no answer, it is in doubt. Then the
+hosts that answered last in this run are asked whether they can be reached (through a proxy: whether
+that can be). If one can, the network is there, and who is silent is dead: pages are tried again and
+fail as ever. If none can, the network is away: no page is handed out but one now and then, none is
+blamed, and those hosts are asked again until one of them, or a page, answers.
 
-Where nobody has answered in this run, and with one or two silent hosts, nobody can tell the network from a host, and the
-hosts are taken for dead. Only a refresh knows better, since all of its hosts have answered before: it asks the silent
-ones themselves, however few there are.
+Where nobody has answered in this run, and with one or two silent hosts, nobody can tell the network
+from a host, and the hosts are taken for dead. Only a refresh knows better, since all of its hosts
+have answered before: it asks the silent ones themselves, however few there are.
 """
 
 import threading
@@ -21,10 +23,12 @@ from sanderling.model import Host, Outcome, Visit
 
 # So many visits in a row without an answer from any of so many hosts are no accident.
 SILENCE, HOSTS = 5, 3
-# For so many seconds, and until what was in doubt has been tried again, it is believed that the network is there.
+# For so many seconds, and until what was in doubt has been tried again, it is believed that the
+# network is there.
 BELIEVED = 15.0
-# After how long a run that is to end gives up, in seconds, and how often a network that went away is looked for: after
-# the first pause, after twice as long each time, and by who gives up at least so often.
+# After how long a run that is to end gives up, in seconds, and how often a network that went away
+# is looked for: after the first pause, after twice as long each time, and by who gives up at least
+# so often.
 PATIENCE, FIRST_PROBE, LONGEST_PROBE, OFTEN = 60.0, 2.0, 300.0, 10.0
 
 Reached = Callable[[list[str]], bool]  # whether one of these hosts, by their origins, can be reached
@@ -34,7 +38,8 @@ class Network:
     """Listens to answers, and to their absence."""
 
     def __init__(self, reached: Reached, retry_wait: float, returns: bool = False, gives_up: bool = True) -> None:
-        """A run that `returns` asks hosts that have answered before it began; one that `gives_up` does not wait for ever."""
+        """A run that `returns` asks hosts that have answered before it began; one that `gives_up`
+        does not wait for ever."""
         self._reached = reached
         self._believed = BELIEVED + retry_wait
         self._returns = returns
@@ -55,13 +60,15 @@ class Network:
         return self._away_since > 0
 
     def hear(self, visits: Iterable[tuple[Visit, Host]], hosts: int = HOSTS) -> set[int]:
-        """Takes note of a report's visits with their hosts; so many are asked in all. Returns those to blame on nobody."""
+        """Takes note of a report's visits with their hosts; so many are asked in all. Returns those
+        to blame on nobody."""
         silent: set[int] = set()
         for visit, host in visits:
             if visit.status or visit.outcome is Outcome.SOURCE:
                 if host.origin not in self._witnesses:
                     self._witnesses.append(host.origin)
-                # What was asked for before the silence began, and is reported now, says nothing of it.
+                # What was asked for before the silence began, and is reported now, says nothing of
+                # it.
                 if visit.at >= self._silent_since:
                     self._unanswered = 0
                     self._silent.clear()
@@ -107,7 +114,8 @@ class Network:
             self._ask()
 
     def _ask(self) -> None:
-        """Finds out whether anybody can be reached, in a thread: that may take as long as a time-out."""
+        """Finds out whether anybody can be reached, in a thread: that may take as long as a
+        time-out."""
         origins = list(self._witnesses)
         if self._returns and not origins:
             origins = list(self._silent)[:HOSTS]

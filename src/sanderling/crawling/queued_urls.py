@@ -1,4 +1,5 @@
-"""The queued URLs of a host, checked once more when it is their turn: more may be known than when they were admitted."""
+"""The queued URLs of a host, checked once more when it is their turn: more may be known than when
+they were admitted."""
 
 from collections import Counter
 from collections.abc import Collection
@@ -32,7 +33,8 @@ class QueuedUrls:
         self._admitted: list[NewUrl] = []  # and not announced: the allocator is busy with a lease
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
-        """Up to `count` URLs of a host that the scope and the gate let pass; the others are held back or excluded."""
+        """Up to `count` URLs of a host that the scope and the gate let pass; the others are held
+        back or excluded."""
         tasks = self._ordering.take(host, count, leased)
         if not self._gate.strict(host) and not self._rescoping.running:
             return tasks
@@ -47,13 +49,15 @@ class QueuedUrls:
         return passed
 
     def announce_admitted(self) -> None:
-        """Adds what the gate admitted in place of others to the backlog. To be called when no lease is being made."""
+        """Adds what the gate admitted in place of others to the backlog. To be called when no lease
+        is being made."""
         if self._admitted:
             admitted, self._admitted = self._admitted, []
             self._backlog.add_urls(admitted)
 
     def _objection(self, task: Task, host: int) -> tuple[Reworked, list[NewUrl]] | None:
-        """Why a queued URL is not visited after all: the scope was changed, or the gate has learned."""
+        """Why a queued URL is not visited after all: the scope was changed, or the gate has
+        learned."""
         if (left := self._rescoping.objection(task)) is not None:
             return left, []
         return self._gate.recheck(task, host, self._store.unknown) if self._gate.strict(host) else None

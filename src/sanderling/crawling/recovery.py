@@ -1,8 +1,9 @@
-"""Rebuilds from the archives what a database does not know: each of their responses becomes a visit again.
+"""Rebuilds from the archives what a database does not know: each of their responses becomes a visit
+again.
 
-An archive is read from the byte on up to which the database vouches for it, and every commit moves that byte. So a
-recovery that was killed goes on where it was, and one that is complete changes nothing. Archives that were set aside
-return to the others before the first commit that names them.
+An archive is read from the byte on up to which the database vouches for it, and every commit moves
+that byte. So a recovery that was killed goes on where it was, and one that is complete changes
+nothing. Archives that were set aside return to the others before the first commit that names them.
 """
 
 import contextlib
@@ -101,7 +102,8 @@ class Recovery:
         self, folder: Folder, store: Store, settings: Settings, parts: Parts, reader: Reader, place: InPlace,
         mark: Callable[[int], None], deadly: Collection[int],
     ) -> None:  # fmt: skip
-        """`place` is the archive of the reader. `mark` is told what is read next; what is `deadly` is left out."""
+        """`place` is the archive of the reader. `mark` is told what is read next; what is `deadly`
+        is left out."""
         self._folder = folder
         self._store = store
         self._settings = settings
@@ -140,7 +142,8 @@ class Recovery:
         return self._recovered
 
     def _take(self, part: Part, exchange: ArchivedExchange) -> None:
-        """Reads an exchange as a client reads an answer, if it tells something about a page or a sitemap."""
+        """Reads an exchange as a client reads an answer, if it tells something about a page or a
+        sitemap."""
         if exchange.purpose in (ROBOTS, SUBRESOURCE, ANSWER):
             return
         task = self._task(exchange)
@@ -160,7 +163,8 @@ class Recovery:
             self._commit()
 
     def _read(self, fetch: Fetch, stored: Stored) -> Visit | None:
-        """What a client would report; None when a parser cannot read it, or ended the process when it tried."""
+        """What a client would report; None when a parser cannot read it, or ended the process when
+        it tried."""
         number = identity(f"{stored.warc}:{stored.offset}")
         if number in self._deadly:
             return None
@@ -213,7 +217,8 @@ class Recovery:
         return Task(id, url, depth, 0, 0, kind)
 
     def _queue(self, task: Task, state: State) -> None:
-        """Queues a URL that was visited and is held back, excluded or failed by what is known so far."""
+        """Queues a URL that was visited and is held back, excluded or failed by what is known so
+        far."""
         self._intake.gate.forget([task.id])
         if task.kind == Kind.PAGE:
             self._ledger.moved([(state, State.QUEUED)])
@@ -234,7 +239,8 @@ class Recovery:
         return {part.name: part.end for part in self._parts if part.used}
 
     def _commit(self) -> None:
-        """Commits the visits that were read, after their archives are where the database looks for them."""
+        """Commits the visits that were read, after their archives are where the database looks for
+        them."""
         if not self._visits:
             return
         for part in self._parts:
@@ -260,9 +266,11 @@ def recover(
     folder: Folder, settings: Settings, seeds: list[str], read: MakeReader, on_progress: OnProgress,
     mark: Callable[[int], None] = lambda number: None, deadly: Collection[int] = (),
 ) -> Recovered:  # fmt: skip
-    """Takes back what the archives of a folder hold and its database does not know; makes the database if need be.
+    """Takes back what the archives of a folder hold and its database does not know; makes the
+    database if need be.
 
-    `mark` is called with the number of each answer before it is read. Those that are `deadly` are left out.
+    `mark` is called with the number of each answer before it is read. Those that are `deadly` are
+    left out.
     """
     with contextlib.ExitStack() as undo:
         undo.enter_context(hold(folder))

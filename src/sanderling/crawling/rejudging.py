@@ -1,8 +1,9 @@
-"""Judges stored pages again when the model of the topic has changed, so that one model has judged all of them.
+"""Judges stored pages again when the model of the topic has changed, so that one model has judged
+all of them.
 
-The texts come from the archive. The newest version of each page is judged, then the links to what was not visited, and
-then the pages off the topic are counted anew that lead to each URL. How far this is stands in the store, in the commit
-of what was judged: after a kill it goes on there.
+The texts come from the archive. The newest version of each page is judged, then the links to what
+was not visited, and then the pages off the topic are counted anew that lead to each URL. How far
+this is stands in the store, in the commit of what was judged: after a kill it goes on there.
 """
 
 import time
@@ -30,10 +31,12 @@ from sanderling.topics.model import Topic, Weights
 JUDGED_BY, JUDGING = "judged_by", "judging"
 BATCH = 200
 LINKS_AT_ONCE = 5000
-# What a start of a crawl spends on it at most, in seconds. The rest is said, and done by the next one.
+# What a start of a crawl spends on it at most, in seconds. The rest is said, and done by the next
+# one.
 LONGEST_START = 120.0
 
-# Called with how many versions are judged, and how many there are. If it returns False, the work ends for now.
+# Called with how many versions are judged, and how many there are. If it returns False, the work
+# ends for now.
 OnProgress = Callable[[int, int], bool]
 
 
@@ -69,7 +72,8 @@ def said(store: NotedStore, topic: Topic | None) -> str:
 
 
 def begin(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic) -> list[str]:
-    """At the start of a crawl: judges what another model has judged; returns what the user should know."""
+    """At the start of a crawl: judges what another model has judged; returns what the user should
+    know."""
     if not is_behind(store, topic):
         return []
     if not store.newest_version():
@@ -134,7 +138,8 @@ def _relevances(folder: Folder, rows: list[VersionRow], judge: Judge) -> list[tu
 
 
 def _count_anew(store: JudgedStore, settings: Settings) -> None:
-    """Counts the pages off the topic before each URL that was not visited; holds what is too far, frees what is not."""
+    """Counts the pages off the topic before each URL that was not visited; holds what is too far,
+    frees what is not."""
     from sanderling.crawling.off_topic import counts
 
     near, far, counted = [], [], []

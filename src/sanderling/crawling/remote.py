@@ -36,13 +36,15 @@ def visit(folder: Path, urls: list[str], patience: float = PATIENCE) -> LiveAnsw
 
 
 def tell(folder: Path, told: Told, patience: float = PATIENCE) -> str:
-    """Passes on what a source says to the crawl in a folder; returns why nothing of it is believed, if so."""
+    """Passes on what a source says to the crawl in a folder; returns why nothing of it is believed,
+    if so."""
     return _exchange(folder, told, patience).problem
 
 
 def _exchange(folder: Path, message: Ask | Command | Told, patience: float) -> LiveAnswer:
     try:
-        # The link may have a longer path than the system allows for a socket; what it leads to has not.
+        # The link may have a longer path than the system allows for a socket; what it leads to has
+        # not.
         place = str((folder / LINK).readlink())
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(patience)

@@ -1,4 +1,5 @@
-"""Starts, watches and ends the process that reads the reports of sites beside a refresh (`jobs/listen.py`)."""
+"""Starts, watches and ends the process that reads the reports of sites beside a refresh
+(`jobs/listen.py`)."""
 
 import time
 from collections.abc import Iterable

@@ -1,10 +1,11 @@
-"""Brings the queue in line with settings that were changed: seeds, scope, patterns, depth, and visiting by depth.
+"""Brings the queue in line with settings that were changed: seeds, scope, patterns, depth, and
+visiting by depth.
 
-Every known URL is looked at once more, a few thousand at a time between two rounds of the server. What is queued and
-has left the scope, or is too deep now, is excluded with the reason; what the old settings excluded and the new ones
-allow is queued.
-Pages that were visited stay. Until the end is reached, what is leased is asked about, too, so that a change counts
-at once; and a crawl that ends before begins again when it goes on.
+Every known URL is looked at once more, a few thousand at a time between two rounds of the server.
+What is queued and has left the scope, or is too deep now, is excluded with the reason; what the old
+settings excluded and the new ones allow is queued. Pages that were visited stay. Until the end is
+reached, what is leased is asked about, too, so that a change counts at once; and a crawl that ends
+before begins again when it goes on.
 """
 
 import hashlib
@@ -23,13 +24,15 @@ from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 
-# Numbers of URLs looked at in one step: 5 ms in which the server does nothing else, 25 when most of them move.
+# Numbers of URLs looked at in one step: 5 ms in which the server does nothing else, 25 when most of
+# them move.
 STEP = 2000
 IDLE_SECONDS = 0.15
 
 
 class Rescoping:
-    """Which settings the known URLs were judged by, and the pass over them when those have changed."""
+    """Which settings the known URLs were judged by, and the pass over them when those have
+    changed."""
 
     def __init__(self, store: ScopeStore, allocator: Allocator, gate: Gatekeeper) -> None:
         self._store = store
@@ -44,8 +47,8 @@ class Rescoping:
         return self._pass is not None
 
     def begin(self, scope: Scope, homes: list[str], settings: Settings, in_order: bool) -> None:
-        """Looks at every URL again unless it was judged by the same settings and from the same `homes`, which are the
-        seeds and where they moved to; `in_order` visits by depth."""
+        """Looks at every URL again unless it was judged by the same settings and from the same
+        `homes`, which are the seeds and where they moved to; `in_order` visits by depth."""
         near = hashlib.sha256("\n".join(sorted(homes)).encode()).hexdigest()
         wanted = json.dumps(
             [
@@ -69,7 +72,8 @@ class Rescoping:
             self._pass = Pass(self._store, reach, self._allocator, self._gate, in_order)
 
     def step(self, ledger: Ledger, idle: bool) -> list[NewUrl]:
-        """Goes on, for longer when nothing else is to be done; returns URLs that are queued now and were not."""
+        """Goes on, for longer when nothing else is to be done; returns URLs that are queued now and
+        were not."""
         came: list[ScopedUrl] = []
         until = time.monotonic() + (IDLE_SECONDS if idle else 0.0)
         while self._pass is not None:
@@ -125,7 +129,8 @@ class Pass:
         return self._next > self._last
 
     def step(self, ledger: Ledger) -> list[ScopedUrl]:
-        """Looks at a few URLs and writes what has changed; returns those that are queued now and were not."""
+        """Looks at a few URLs and writes what has changed; returns those that are queued now and
+        were not."""
         found = self._store.judged(self._next, self._next + STEP)
         rows = [row for row in found if not self._allocator.is_leased(row.id)]
         self._next += STEP
@@ -153,7 +158,8 @@ class Pass:
         return self.reach.objection(row.id, row.url, row.depth)
 
     def _withdraw(self, rows: list[ScopedUrl]) -> None:
-        """Nobody waits for these any more: neither the level they are on, nor the gate that held them back."""
+        """Nobody waits for these any more: neither the level they are on, nor the gate that held
+        them back."""
         self._allocator.add_depths(
             {d: -n for d, n in Counter(r.depth for r in rows if r.state == State.QUEUED).items()}
         )

@@ -1,4 +1,5 @@
-"""Where a running crawl is met: a folder for its socket and its small files, and a link to it in the crawl's own.
+"""Where a running crawl is met: a folder for its socket and its small files, and a link to it in
+the crawl's own.
 
 Not in the crawl's own folder, because a socket's path must be short.
 """

@@ -1,4 +1,5 @@
-"""Runs a crawl: the server's loop, with the processes beside it. `opening`, `assembly`, `clients` and `status` do the rest."""
+"""Runs a crawl: the server's loop, with the processes beside it. `opening`, `assembly`, `clients`
+and `status` do the rest."""
 
 import contextlib
 import logging
@@ -64,8 +65,9 @@ class CrawlServer:
         self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False,
         terms: Terms | None = None, retry: bool = False, topic: Topic | None = None,
     ) -> None:  # fmt: skip
-        """`again` visits every known page once more, `terms` those that deserve it; both ask only for what has changed.
-        `retry` tries what failed once more. `topic` becomes the topic of the crawl."""
+        """`again` visits every known page once more, `terms` those that deserve it; both ask only
+        for what has changed. `retry` tries what failed once more. `topic` becomes the topic of the
+        crawl."""
         self._folder = folder
         self._again = again
         self._stopping = False

@@ -1,7 +1,9 @@
-"""Marks the pages that show an image when the image becomes a different picture, disappears or comes back.
+"""Marks the pages that show an image when the image becomes a different picture, disappears or
+comes back.
 
-A marked page gets a version with the content that it had, and a change of the kind `image`. An image on more than
-`MOST_PAGES` pages belongs to the site. It is told once, by its own change, and no page is marked.
+A marked page gets a version with the content that it had, and a change of the kind `image`. An
+image on more than `MOST_PAGES` pages belongs to the site. It is told once, by its own change, and
+no page is marked.
 """
 
 from collections.abc import Mapping
@@ -12,7 +14,8 @@ from msgspec.structs import replace
 from sanderling.model import Before, Change, ChangeKind, MarkedPage, Outcome, State, Task, Visit
 from sanderling.repository.shown import MOST_PAGES, unpacked
 
-# A picture is a small part of a page. With ten paragraphs, a page that shows an image at another address has this too.
+# A picture is a small part of a page. With ten paragraphs, a page that shows an image at another
+# address has this too.
 _SHARE = 0.1
 _MOST_NAMED = 3
 

@@ -1,11 +1,13 @@
-"""What is known about the noise that all pages of a site share: a counter, a date, an advertisement in their frame."""
+"""What is known about the noise that all pages of a site share: a counter, a date, an advertisement
+in their frame."""
 
 import msgspec
 
 from sanderling.change import Noise
 from sanderling.repository.store import Notes
 
-# Losing what the last few visits taught costs a few changes told as news, so it is not written with every report.
+# Losing what the last few visits taught costs a few changes told as news, so it is not written with
+# every report.
 SAVE_EVERY = 500
 
 

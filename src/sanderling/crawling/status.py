@@ -20,7 +20,8 @@ from sanderling.repository.store import PageStore
 from sanderling.server.allocator import Allocator
 from sanderling.server.throughput import Throughput
 
-# Whoever asks within so many seconds gets the same answer, so that watching costs a crawl nothing however many watch.
+# Whoever asks within so many seconds gets the same answer, so that watching costs a crawl nothing
+# however many watch.
 ANSWER_AGE = 0.1
 ACTIVE_HOSTS = 50
 DISAPPOINTMENTS = 5

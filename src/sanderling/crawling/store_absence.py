@@ -24,7 +24,8 @@ class StoreAbsence:
         self.back_since = -math.inf  # by the monotonic clock
 
     def wait(self, reason: str) -> None:
-        """Called before each try to reach the database, with the reason, and once with none when it is back."""
+        """Called before each try to reach the database, with the reason, and once with none when it
+        is back."""
         now = time.monotonic()
         if not reason:
             self._notify(f"the database is back after {now - self._away_since:.1f} s; the crawl goes on")

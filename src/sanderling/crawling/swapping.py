@@ -12,7 +12,8 @@ from sanderling.server.allocator import Allocator
 def apply_swaps(
     swaps: list[Swap], collection: PageCollection, store: FrontierStore, ledger: Ledger, allocator: Allocator
 ) -> list[tuple[int, int]]:
-    """Writes who leaves and who returns, unless something came between; returns (host, how many) of the newcomers."""
+    """Writes who leaves and who returns, unless something came between; returns (host, how many) of
+    the newcomers."""
     states = {id: state for id, (_, state) in store.known([id for s in swaps for id in s[:2] if id]).items()}
     swaps = [swap for swap in swaps if _still_fits(swap, states, allocator)]
     collection.expect(swaps)
@@ -28,7 +29,8 @@ def apply_swaps(
 
 
 def _still_fits(swap: Swap, states: dict[int, int], allocator: Allocator) -> bool:
-    """Whether both pages are as they were when the swap was proposed. A missing page has the id 0."""
+    """Whether both pages are as they were when the swap was proposed. A missing page has the id
+    0."""
     waits = State.EXCLUDED if swap.returns else State.QUEUED
     return (
         states.get(swap.leaver, State.FETCHED) == State.FETCHED

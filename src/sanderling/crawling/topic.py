@@ -88,7 +88,8 @@ def keep(topic: Topic | None, folder: Folder) -> None:
 
 
 def judge_stored(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic | None) -> list[str]:
-    """Judges what is stored by this topic if another one has judged it; returns what the user should know."""
+    """Judges what is stored by this topic if another one has judged it; returns what the user
+    should know."""
     if topic is None:
         return []
     from sanderling.crawling import rejudging

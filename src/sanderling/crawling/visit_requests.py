@@ -1,4 +1,5 @@
-"""What a person wants visited now: each URL is refused with a reason, or put in front of everything else."""
+"""What a person wants visited now: each URL is refused with a reason, or put in front of everything
+else."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
 # In front of sitemaps, which are in front of all pages.
 RANK = 2 * FRONT
-# How far from a seed such a URL is taken to be, when nobody knows: its redirect does not extend the scope.
+# How far from a seed such a URL is taken to be, when nobody knows: its redirect does not extend the
+# scope.
 DEPTH = 1
 # Reasons for which a URL was not followed that do not count when a person asks for it.
 NOT_IN_THE_WAY = (*BY_SETTINGS, "too-many-redirects")
@@ -120,7 +122,8 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
         self.backlog.add_all(Counter(page.host for page in pages).items())
 
     def _visit_first(self, rows: list[NewUrl], known: "list[Shown]") -> None:
-        """Puts URLs that were never visited in front of the queue: rows that are new, and those that are known."""
+        """Puts URLs that were never visited in front of the queue: rows that are new, and those
+        that are known."""
         hosts = self.hosts.first_used(rows)
         queued = [page for page in known if _state(page) is State.QUEUED]
         released = [

@@ -1,1 +1,2 @@
-"""From bytes to text, links and facts: HTML, PDF, Office, sitemaps, feeds. Used by clients and by readers of the archive."""
+"""From bytes to text, links and facts: HTML, PDF, Office, sitemaps, feeds. Used by clients and by
+readers of the archive."""

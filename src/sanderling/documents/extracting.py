@@ -95,20 +95,23 @@ class Extractor(NamedTuple):
 
 
 class Extracted(NamedTuple):
-    """The data of all extractors for a page as one JSON object, and the errors of those that failed."""
+    """The data of all extractors for a page as one JSON object, and the errors of those that
+    failed."""
 
     data: bytes
     failed: dict[str, str]
 
 
 def from_here(given: str) -> str:
-    """An extractor named on the command line: if its file is found from the working directory, with its full path."""
+    """An extractor named on the command line: if its file is found from the working directory, with
+    its full path."""
     place, _, name = given.rpartition(":")
     return f"{Path(place).absolute()}:{name}" if Path(place).is_file() else given
 
 
 def load(given: Iterable[str], folder: Path) -> list[Extractor]:
-    """Loads extractors; relative paths start at the crawl folder. BadSetting says which one fails, and why."""
+    """Loads extractors; relative paths start at the crawl folder. BadSetting says which one fails,
+    and why."""
     files: dict[Path, ModuleType] = {}
     found: dict[str, Extractor] = {}
     for each in given:
@@ -159,7 +162,8 @@ def _check(value: Any, levels: int) -> None:
 
 
 def _described(error: BaseException) -> str:
-    """An error in one line. It may quote the page, so characters that control a terminal are replaced."""
+    """An error in one line. It may quote the page, so characters that control a terminal are
+    replaced."""
     line = " ".join(f"{type(error).__name__}: {error}".split())[:_LONGEST_ERROR]
     return "".join(c if c.isprintable() else "\ufffd" for c in line)
 

@@ -1,4 +1,5 @@
-"""Reads PDF and Word documents in a child process with limits. Run as a module, this file is that child.
+"""Reads PDF and Word documents in a child process with limits. Run as a module, this file is that
+child.
 
 One child is shared by the whole process. It is started with the first such document.
 """
@@ -10,8 +11,8 @@ import msgspec
 from sanderling.documents.formats import Text
 from sanderling.processes.sandboxed import SandboxedChild, serve
 
-# 300 dense pages of a PDF take 40 MiB and 0.6 s. A client reads 16 documents at a time and counts as dead when it is
-# silent for a minute, so that 16 bombs have to fit into that.
+# 300 dense pages of a PDF take 40 MiB and 0.6 s. A client reads 16 documents at a time and counts
+# as dead when it is silent for a minute, so that 16 bombs have to fit into that.
 MEMORY: Final = 512 << 20
 SECONDS: Final = 3.0
 
@@ -20,7 +21,8 @@ _decode: Final = msgspec.msgpack.Decoder(Text).decode
 
 
 def read(body: bytes) -> Text:
-    """The text and links of a PDF or Word document. Raises ChildFailed for one that cannot be read within the limits."""
+    """The text and links of a PDF or Word document. Raises ChildFailed for one that cannot be read
+    within the limits."""
     return _decode(_child.ask(body))
 
 

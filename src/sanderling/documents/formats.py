@@ -1,4 +1,5 @@
-"""Documents by what they contain, not by what they are called: HTML, XML, plain text, PDF, DOCX, or just bytes."""
+"""Documents by what they contain, not by what they are called: HTML, XML, plain text, PDF, DOCX, or
+just bytes."""
 
 import re
 from collections.abc import Iterable
@@ -127,14 +128,16 @@ def _from_base(element: turbohtml.Element, href: str) -> str:
 
 
 def _without_cdata(markup: str) -> str:
-    """The same document without CDATA sections: the parser keeps what they say apart from its text."""
+    """The same document without CDATA sections: the parser keeps what they say apart from its
+    text."""
     if "<![CDATA[" not in markup:
         return markup
     return b"".join(plain_markup([markup.encode("utf-8", "replace")])).decode("utf-8", "replace")
 
 
 def _read_broken(body: bytes, charset: str | None, markup: str) -> Text:
-    """A feed that is not well-formed, as many are: what it lists, and what stands between its tags."""
+    """A feed that is not well-formed, as many are: what it lists, and what stands between its
+    tags."""
     try:
         links = [entry.url for entry in sitemaps.read(body, charset)]
     except sitemaps.NotASitemap:
@@ -143,5 +146,6 @@ def _read_broken(body: bytes, charset: str | None, markup: str) -> Text:
 
 
 def _in_lines(texts: Iterable[str]) -> str:
-    """What each element says on a line of its own, which is a paragraph when versions are compared."""
+    """What each element says on a line of its own, which is a paragraph when versions are
+    compared."""
     return "\n".join(filter(None, (" ".join(text.split()) for text in texts)))

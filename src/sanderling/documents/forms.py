@@ -58,7 +58,8 @@ def is_token(field: Field) -> bool:
 
 
 def pairs_of(form: Form, values: Mapping[str, str], button: Field | None = None) -> list[tuple[str, str]]:
-    """What a browser would send with some fields filled in, except tokens. A button is sent only if it is pressed."""
+    """What a browser would send with some fields filled in, except tokens. A button is sent only if
+    it is pressed."""
     left = dict(values)
     pairs = []
     for field in form.fields:
@@ -70,7 +71,8 @@ def pairs_of(form: Form, values: Mapping[str, str], button: Field | None = None)
 
 
 def filled_in(document: Document, base: str, values: Mapping[str, str]) -> tuple[Form, list[tuple[str, str]]] | None:
-    """The form of a page that has all these fields, and what a browser sends with them filled in, tokens included."""
+    """The form of a page that has all these fields, and what a browser sends with them filled in,
+    tokens included."""
     for element in document.iter_elements("form"):
         controls = [*element.iter_elements(_CONTROLS)]
         form = _form(element, base, {}, controls)
@@ -98,7 +100,8 @@ def request_of(form: Form, pairs: list[tuple[str, str]]) -> tuple[str, str] | No
 
 
 def form_identity(action: str, method: str, fields: Iterable[Field]) -> int:
-    """A number that is the same for the form on every page of a site: hidden fields and texts may differ."""
+    """A number that is the same for the form on every page of a site: hidden fields and texts may
+    differ."""
     names = sorted({f"{field.name}={field.type}" for field in fields if field.type not in (*_BUTTONS, "hidden")})
     place = action.partition("?")[0]
     if method != "get":  # the form to edit each of a thousand records is one form
@@ -280,7 +283,8 @@ def _text_beside(element: Element) -> str:
 
 
 def _ends_a_label(element: Element) -> bool:
-    """Whether what stands in front of an element belongs to something else than the field behind it."""
+    """Whether what stands in front of an element belongs to something else than the field behind
+    it."""
     return element.tag in (*_CONTROLS, "label", "form", "br", "tr") or element.find([*_CONTROLS]) is not None
 
 

@@ -1,4 +1,5 @@
-"""What a search finds of a document: its title, its headings and all of its text, from one parse."""
+"""What a search finds of a document: its title, its headings and all of its text, from one
+parse."""
 
 from collections.abc import Sequence, Set
 from typing import NamedTuple
@@ -12,7 +13,8 @@ from sanderling.documents.reading import READERS, media_type
 from sanderling.documents.visible import NestedText
 
 _HEADINGS = ("h1", "h2", "h3")
-# Detecting a language costs by the length of what is looked at; as much tells the languages of Europe apart.
+# Detecting a language costs by the length of what is looked at; as much tells the languages of
+# Europe apart.
 _SAMPLE = 400
 _SURE = 0.5
 _SHORT = {
@@ -33,7 +35,8 @@ class FullText(NamedTuple):
 
 
 def full_text(url: str, body: bytes, headers: Sequence[tuple[str, str]], names: Set[str] | None) -> FullText:
-    """What a document says; whether it may be shown is looked up for a robot of these `names`, if any."""
+    """What a document says; whether it may be shown is looked up for a robot of these `names`, if
+    any."""
     types = [value for name, value in headers if name.lower() == "content-type"]
     mime, charset = media_type(types[0] if types else "")
     try:

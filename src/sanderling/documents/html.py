@@ -9,7 +9,8 @@ from sanderling.documents.charsets import xml_charset
 from sanderling.documents.visible import NestedText, visible_text
 from sanderling.urls import join
 
-# A deeper tree or a longer page than any reader would scroll; libraries are asked only for what stays within.
+# A deeper tree or a longer page than any reader would scroll; libraries are asked only for what
+# stays within.
 TITLE_LENGTH = 500
 
 _LINK_RELS = {"next", "prev", "canonical", "alternate"}
@@ -44,7 +45,8 @@ class HtmlPage:
 
     @staticmethod
     def _parse(body: bytes | str, charset: str | None) -> turbohtml.Document:
-        # WHATWG order: byte-order mark, the header's charset, the meta tag, the XML declaration, then detection.
+        # WHATWG order: byte-order mark, the header's charset, the meta tag, the XML declaration,
+        # then detection.
         try:
             document = turbohtml.parse(body, encoding=charset, detect_encoding=True, positions=False)
             if isinstance(body, bytes) and document.encoding_confidence == "tentative" and (said := xml_charset(body)):
@@ -67,11 +69,13 @@ class HtmlPage:
         return ((root.attr("lang") or root.attr("xml:lang") or "") if root is not None else "")[:35]
 
     def text(self, spent: bool = False) -> str:
-        """The visible text, a block a line; in less time when it is the last thing that is asked for."""
+        """The visible text, a block a line; in less time when it is the last thing that is asked
+        for."""
         return visible_text(self.document, spent)
 
     def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
-        """Base, link elements, frames, image maps and the directives for all robots and for those of these names."""
+        """Base, link elements, frames, image maps and the directives for all robots and for those
+        of these names."""
         base, hrefs, directives, refreshes, canonical = self.url, [], "", False, ""
         for element in self.document.iter_elements(_BESIDE_ANCHORS):
             tag = element.tag
@@ -111,7 +115,8 @@ class HtmlPage:
         return [_anchor_text(anchor, texts) for anchor in self._anchors(hrefs)]
 
     def anchor_surroundings(self, hrefs: list[str]) -> list[tuple[str, str]]:
-        """The same with the text of the element that each anchor stands in, if it is short enough to be about the anchor."""
+        """The same with the text of the element that each anchor stands in, if it is short enough
+        to be about the anchor."""
         texts, around = NestedText(), NestedText(MOST_AROUND)
         found = []
         for anchor in self._anchors(hrefs):
@@ -144,10 +149,12 @@ _NOINDEX = {"noindex", "none"}
 
 
 def directives(headers: Iterable[str], names: Set[str]) -> tuple[bool, bool]:
-    """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to a robot of these names."""
+    """Whether X-Robots-Tag headers say nofollow and noindex to everyone or to a robot of these
+    names."""
     nofollow = noindex = False
     for header in headers:
-        # "noindex, nofollow" is for all, "somebot: noindex" for one; a date behind a colon names nobody.
+        # "noindex, nofollow" is for all, "somebot: noindex" for one; a date behind a colon names
+        # nobody.
         agent, colon, rest = header.lower().partition(":")
         if not colon or "," in agent:
             rest = header.lower()

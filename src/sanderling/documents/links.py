@@ -1,5 +1,5 @@
-"""From the hrefs of a page to 64-bit identities. Most links of a site repeat from page to page, so most are
-looked up by their text and never parsed again."""
+"""From the hrefs of a page to 64-bit identities. Most links of a site repeat from page to page, so
+most are looked up by their text and never parsed again."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -16,8 +16,8 @@ from sanderling.urls import LONGEST, WEB, canonical, identity, unified
 MOST_REMEMBERED = 200_000
 MOST_KNOWN = 500_000
 
-# One page with a million links is a trap or an accident; the first of them tell what it is. A long base makes
-# megabytes of URLs from a few bytes each, so their length counts as well.
+# One page with a million links is a trap or an accident; the first of them tell what it is. A long
+# base makes megabytes of URLs from a few bytes each, so their length counts as well.
 MOST_ON_A_PAGE = 50_000
 MOST_TEXT_ON_A_PAGE = 8 * 1024**2
 
@@ -34,7 +34,8 @@ class LinkTable:
         self._known: set[int] = set()
 
     def resolve(self, base: str, hrefs: Sequence[str]) -> tuple[bytes, list[tuple[str, Found]]]:
-        """The packed identities of what `hrefs` lead to, each once, and those (by href) that are new to this client."""
+        """The packed identities of what `hrefs` lead to, each once, and those (by href) that are
+        new to this client."""
         folder = base[: base.rfind("/", 0, base.find("?") if "?" in base else len(base)) + 1]
         remembered = self._by_folder.get(folder)
         if remembered is None:
@@ -53,7 +54,8 @@ class LinkTable:
     def _look_up(
         self, base: str, targets: Iterable[str], found: list[bytes | None], remembered: dict[str, bytes]
     ) -> dict[str, Found]:
-        """Parses the links that are not remembered, and puts their identities in their places; returns the new ones."""
+        """Parses the links that are not remembered, and puts their identities in their places;
+        returns the new ones."""
         parsed = can_ada.parse(base)
         new: dict[str, Found] = {}
         text = 0
@@ -113,8 +115,9 @@ def _resolved(base: can_ada.URL, target: str) -> str | None:
 
 
 def in_charset(hrefs: Iterable[str], charset: str) -> dict[str, str]:
-    """How browsers write the links whose queries have letters beyond ASCII, on a page in another charset than UTF-8: in
-    the page's own. The form is WHATWG's, and what servers of such pages expect."""
+    """How browsers write the links whose queries have letters beyond ASCII, on a page in another
+    charset than UTF-8: in the page's own. The form is WHATWG's, and what servers of such pages
+    expect."""
     if charset.startswith("utf"):
         return {}
     return {href: _query_in(href, charset) for href in hrefs if "?" in href and not href.isascii()}

@@ -11,7 +11,8 @@ _OPENING_LEFT, _CLOSING_LEFT = 8, 2
 
 
 def plain_markup(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The pieces of a document without comments and instructions, and with CDATA sections as the text they stand for.
+    """The pieces of a document without comments and instructions, and with CDATA sections as the
+    text they stand for.
 
     What is not closed lasts to the end. The time is linear, and no more than a piece is held.
     """

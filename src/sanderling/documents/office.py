@@ -1,7 +1,7 @@
 """The text and links of PDF and Word documents.
 
-Their parsers take whatever time and memory a document makes them take, so both are used in a child process only: see
-`documents/foreign.py`.
+Their parsers take whatever time and memory a document makes them take, so both are used in a child
+process only: see `documents/foreign.py`.
 """
 
 import ctypes
@@ -14,7 +14,8 @@ import turbohtml
 
 from sanderling.documents.formats import Text
 
-# How much is read of a document: pages of a PDF, bytes unpacked of each part of a DOCX, characters and links of either.
+# How much is read of a document: pages of a PDF, bytes unpacked of each part of a DOCX, characters
+# and links of either.
 PDF_PAGES = 300
 DOCX_BYTES = 32 * 1024**2
 MOST_TEXT = 16 * 1024**2

@@ -54,7 +54,8 @@ def links_of(document: turbohtml.Document, url: str, robots_tags: Sequence[str],
 
 
 def hrefs_of(page: HtmlPage, head: Head, follow_nofollow: bool) -> tuple[list[str], dict[str, str]]:
-    """Where a page leads, as browsers would ask for it; and what they spell in another way than the page."""
+    """Where a page leads, as browsers would ask for it; and what they spell in another way than the
+    page."""
     hrefs = page.hrefs(follow_nofollow) + head.hrefs
     if head.refresh:
         hrefs.append(head.refresh)

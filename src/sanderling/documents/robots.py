@@ -1,7 +1,8 @@
 """The rules of a robots.txt for one crawler, by RFC 9309. Time and memory are linear in the text.
 
-Only the groups that address the crawler are kept, however many others a file holds. `Crawl-delay` and `Sitemap` are no
-part of the RFC but in wide use. As Google's reader does, a few common misspellings are read as what was meant.
+Only the groups that address the crawler are kept, however many others a file holds. `Crawl-delay`
+and `Sitemap` are no part of the RFC but in wide use. As Google's reader does, a few common
+misspellings are read as what was meant.
 """
 
 import math
@@ -12,8 +13,8 @@ from urllib.parse import quote
 
 from sanderling.urls import one_way, origin
 
-# A URL is compared with one wildcard rule after the other. Later ones count as far as their first wildcard: they forbid
-# more than was asked for, never less. Sites have a few hundred at most.
+# A URL is compared with one wildcard rule after the other. Later ones count as far as their first
+# wildcard: they forbid more than was asked for, never less. Sites have a few hundred at most.
 MOST_WILDCARDS = 1000
 
 Field = Literal["agent", "allow", "disallow", "delay", "sitemap"]
@@ -36,7 +37,8 @@ class WildcardRule(NamedTuple):
     to_the_end: bool
 
     def matches(self, path: str) -> bool:
-        """Takes the first place of each part, which leaves the most room for the next: no other need be tried."""
+        """Takes the first place of each part, which leaves the most room for the next: no other
+        need be tried."""
         first, *rest = self.parts
         if not rest or not path.startswith(first):
             return path == first
@@ -51,7 +53,8 @@ class WildcardRule(NamedTuple):
 
 
 class RobotsGroup:
-    """What the groups that address a crawler say together. The rule with the most octets decides, on a tie Allow."""
+    """What the groups that address a crawler say together. The rule with the most octets decides,
+    on a tie Allow."""
 
     def __init__(self) -> None:
         self.prefixes: dict[str, tuple[int, bool]] = {}
@@ -107,7 +110,8 @@ class RobotsGroup:
 
 
 def group_for(text: str, names: Set[str]) -> RobotsGroup:
-    """The rules of a robots.txt for the crawler of these product names in small letters, else those for everyone."""
+    """The rules of a robots.txt for the crawler of these product names in small letters, else those
+    for everyone."""
     ours, everyones = RobotsGroup(), RobotsGroup()
     named = False
     current: set[RobotsGroup] = set()  # what the lines above address
@@ -161,7 +165,8 @@ def _seconds(value: str) -> float:
 
 
 def _spelled(text: str, safe: str = "%/?") -> str:
-    """One spelling to compare by: all is escaped but letters, digits, `-._~`, and `/` and `?`, which divide URLs."""
+    """One spelling to compare by: all is escaped but letters, digits, `-._~`, and `/` and `?`,
+    which divide URLs."""
     text = quote(text, safe, errors="replace")
     return one_way(text) if "%" in text else text
 

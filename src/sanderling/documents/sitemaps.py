@@ -1,8 +1,10 @@
-"""Reads what a site says about its own URLs: sitemaps and their indexes (XML, gzip or plain text), RSS and Atom.
+"""Reads what a site says about its own URLs: sitemaps and their indexes (XML, gzip or plain text),
+RSS and Atom.
 
-Nobody vouches for these files, so they are read as a stream of tags and not as XML: memory is bounded by one piece,
-nothing is ever expanded, a file that is broken in the middle gives what stands before, and the time is linear in what
-is read, of which there is a most. Declared entities, the one thing with which XML does harm, are refused.
+Nobody vouches for these files, so they are read as a stream of tags and not as XML: memory is
+bounded by one piece, nothing is ever expanded, a file that is broken in the middle gives what
+stands before, and the time is linear in what is read, of which there is a most. Declared entities,
+the one thing with which XML does harm, are refused.
 """
 
 import re
@@ -53,9 +55,11 @@ class NotASitemap(ValueError):
 
 
 def read(body: bytes, charset: str | None = None, at: str = "") -> Iterator[SitemapEntry]:
-    """What a file lists, in its order, at most MOST_ENTRIES; raises NotASitemap when it is something else.
+    """What a file lists, in its order, at most MOST_ENTRIES; raises NotASitemap when it is
+    something else.
 
-    `charset` is what its headers say, and `at` where it was found; links of feeds may be relative to that.
+    `charset` is what its headers say, and `at` where it was found; links of feeds may be relative
+    to that.
     """
     pieces = _in_utf_8(_pieces(body), charset)
     start = next(pieces, b"").removeprefix(b"\xef\xbb\xbf").lstrip()

@@ -1,4 +1,5 @@
-"""What a reader sees of a page: the one definition of its text, for everybody who hashes, compares or indexes it.
+"""What a reader sees of a page: the one definition of its text, for everybody who hashes, compares
+or indexes it.
 
 Scripts, styles, comments and tags are gone, and every block element starts a line.
 """
@@ -7,18 +8,21 @@ from typing import Final
 
 from turbohtml import Document, Element, PlainText
 
-# Shown as plain blocks while the text is taken. The renderer would number the items of an ordered list, which nobody
-# wrote and one inserted item would change; leave out captions, and what stands in a list beside its items; and pad every
-# row of a table to its longest cell, which makes a gigabyte of some pages of a megabyte.
+# Shown as plain blocks while the text is taken. The renderer would number the items of an ordered
+# list, which nobody wrote and one inserted item would change; leave out captions, and what stands
+# in a list beside its items; and pad every row of a table to its longest cell, which makes a
+# gigabyte of some pages of a megabyte.
 _RESHAPED: Final = ("ul", "ol", "menu", "dir", "table", "caption", "td", "th")
 
 
-# Elements stand in each other up to 500 deep, so that those of one page may say five hundred times what the page says.
+# Elements stand in each other up to 500 deep, so that those of one page may say five hundred times
+# what the page says.
 MOST_NESTED: Final = 32 * 1024**2
 
 
 class NestedText:
-    """The texts of many elements, as long as they do not add up to more than any honest page has."""
+    """The texts of many elements, as long as they do not add up to more than any honest page
+    has."""
 
     def __init__(self, most: int = MOST_NESTED) -> None:
         self._left = most
@@ -47,7 +51,8 @@ _LAYOUT: Final = _Layout(layout="strict")
 
 
 def visible_text(document: Document, spent: bool = False) -> str:
-    """The rendered text, a line per block. The tree is left as it was, unless it is `spent`: then nobody looks at it again."""
+    """The rendered text, a line per block. The tree is left as it was, unless it is `spent`: then
+    nobody looks at it again."""
     reshaped = [*document.iter_elements(_RESHAPED)]
     tags = [] if spent else [element.tag for element in reshaped]
     for element in reshaped:

@@ -37,7 +37,8 @@ def split(
     links: Iterable[tuple[int, str]], answer: str, action: str, values: Sequence[tuple[str, str]],
     turners: Collection[str], layout: Collection[int],
 ) -> Split:  # fmt: skip
-    """Results, and other views of the same answer: sorted, filtered once more, as CSV, or its next page."""
+    """Results, and other views of the same answer: sorted, filtered once more, as CSV, or its next
+    page."""
     filled = {(name, value) for name, value in values if value}
     base, asked = _stem(action), {*names_in(answer)}
     found = Split([], [])
@@ -60,7 +61,8 @@ def next_page(turners: Iterable[Turner], page: int, asked: Collection[str]) -> T
 
 
 def belongs(turner: Turner, submission: Submission, action: str) -> bool:
-    """Whether a pager leads to more of the same answer: not into a calendar, or to another list of the site."""
+    """Whether a pager leads to more of the same answer: not into a calendar, or to another list of
+    the site."""
     if submission.body:
         return bool(turner.body)
     path, _, query = turner.url.partition("?")
@@ -71,7 +73,8 @@ def belongs(turner: Turner, submission: Submission, action: str) -> bool:
 
 
 def _carries(query: str, filled: Collection[tuple[str, str]]) -> bool:
-    """Whether a query has all that was filled in. Nothing filled in is carried by any other view of the form."""
+    """Whether a query has all that was filled in. Nothing filled in is carried by any other view of
+    the form."""
     pairs = set(parse_qsl(query, keep_blank_values=True))
     return bool(query) and all(pair in pairs for pair in filled)
 

@@ -21,7 +21,8 @@ _SEARCH_WORDS = """
     rechercher chercher buscar busca busqueda cerca ricerca zoeken sok szukaj hledat haku tim
 """
 _SEARCH = frozenset(_SEARCH_WORDS.split())
-# A form that says one of these on its button, in its action or in its name changes something, or speaks to a person.
+# A form that says one of these on its button, in its action or in its name changes something, or
+# speaks to a person.
 _ACTS = {
     "payment": "pay payment donate checkout cart basket bezahlen zahlen spenden warenkorb payer panier pagar carrito",
     "order": "buy order purchase reserve reservation bestellen kaufen buchen acheter commander comprar reservar",

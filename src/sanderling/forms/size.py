@@ -1,4 +1,5 @@
-"""How many records lie behind a form, by capture and recapture: what an answer brings again says how much is known."""
+"""How many records lie behind a form, by capture and recapture: what an answer brings again says
+how much is known."""
 
 import math
 from collections.abc import Iterable
@@ -17,7 +18,8 @@ class Size(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """The answer to one query: how many records it had, how many of them were known, and how many were known at all."""
+    """The answer to one query: how many records it had, how many of them were known, and how many
+    were known at all."""
 
     shown: int
     again: int
@@ -28,10 +30,10 @@ class Capture(NamedTuple):
 def size_of(captures: Iterable[Capture], found: int) -> Size | None:
     """Schnabel's estimate with the variance between answers; None as long as too little came again.
 
-    An answer that is cut off shows what is best known first, so that it seems as if nearly all were known. Only complete
-    answers count.
-    Answers to different words differ in how much is known of them, far more than chance would make them. So the
-    interval comes from the spread of the answers, not from their number alone.
+    An answer that is cut off shows what is best known first, so that it seems as if nearly all were
+    known. Only complete answers count. Answers to different words differ in how much is known of
+    them, far more than chance would make them. So the interval comes from the spread of the
+    answers, not from their number alone.
     """
     made = [capture for capture in captures if capture.known and capture.shown and capture.complete]
     again = sum(capture.again for capture in made)

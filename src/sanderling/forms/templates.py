@@ -1,8 +1,9 @@
 """Which selects and radios to try: informative templates, not every combination.
 
-A template is a set of fields that are filled in together. It is tried with a few of its values. It is kept if enough of
-the answers differ from each other, and only then are all of its values tried, and templates with one field more. So
-three selects with 50 values each cost some dozens of queries, not 125,000.
+A template is a set of fields that are filled in together. It is tried with a few of its values. It
+is kept if enough of the answers differ from each other, and only then are all of its values tried,
+and templates with one field more. So three selects with 50 values each cost some dozens of queries,
+not 125,000.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,8 @@ from itertools import islice, product
 
 import msgspec
 
-# Values that are tried before a template is judged, and the share of the answers that have to differ.
+# Values that are tried before a template is judged, and the share of the answers that have to
+# differ.
 SAMPLE, DISTINCT = 6, 0.25
 # Fields that are filled in together at most.
 MOST_FIELDS = 3
@@ -55,7 +57,8 @@ class Templates(msgspec.Struct):
                 self._add([name])
 
     def next(self, tried: Mapping[tuple[tuple[str, str], ...], object]) -> list[tuple[str, str]] | None:
-        """Values for the next query: first every template is judged, then those that bring most go on."""
+        """Values for the next query: first every template is judged, then those that bring most go
+        on."""
         waiting = [each for each in self.known.values() if not each.left]
         waiting.sort(key=lambda each: (each.judged, len(each.fields), -each.brought / (each.tried + 1)))
         for template in waiting:

@@ -1,9 +1,10 @@
 """Which word to ask for next: the one with the most expected new records for its cost.
 
-How many records a word has is not known before it is asked for. It is estimated from the records that were read, and
-those are no fair sample: they are what earlier words found, and words keep company. So for each word the query that
-it is most common with is left out; a word that is common with that one query only was harvested with it. In
-simulations 90 % of the records take half as many queries as with the most frequent word first (`sanderling lab forms`).
+How many records a word has is not known before it is asked for. It is estimated from the records
+that were read, and those are no fair sample: they are what earlier words found, and words keep
+company. So for each word the query that it is most common with is left out; a word that is common
+with that one query only was harvested with it. In simulations 90 % of the records take half as many
+queries as with the most frequent word first (`sanderling lab forms`).
 """
 
 import math
@@ -50,7 +51,8 @@ class Vocabulary(msgspec.Struct):
             self.other = dict(Counter(self.other).most_common(MOST // 2))
 
     def best(self, tried: Collection[str], records: float, shown: int, per_page: int) -> str:
-        """The next word; empty if there is none. `records` are expected in all, and a query shows at most `shown`."""
+        """The next word; empty if there is none. `records` are expected in all, and a query shows
+        at most `shown`."""
         read = sum(self.read.values())
         if read >= FEW:
             unseen = max(records - read, 0.02 * read)
@@ -81,7 +83,8 @@ def expected(
     company, most = max(counts.items(), key=lambda item: item[1] / sizes[item[0]])
     others = read - sizes[company]
     rate = (known - most) / others if others else known / read
-    # The best of thousands of guesses is one that is too high, so a guess from few records counts for less.
+    # The best of thousands of guesses is one that is too high, so a guess from few records counts
+    # for less.
     new = (rate - DOUBT * math.sqrt(rate / max(1, others))) * unseen
     if new <= 0:
         return 0.0

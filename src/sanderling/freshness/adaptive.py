@@ -1,7 +1,8 @@
 """Adaptive intervals: shorter after a visit that found a change, longer after one that did not.
 
-For pages this is the schedule of Apache Nutch; it is here for comparison. Sitemaps use adaptive intervals too. The
-optimal schedule does not apply to them, because a sitemap is read for news of other pages, not to be fresh itself.
+For pages this is the schedule of Apache Nutch; it is here for comparison. Sitemaps use adaptive
+intervals too. The optimal schedule does not apply to them, because a sitemap is read for news of
+other pages, not to be fresh itself.
 """
 
 # Nutch's factors and limits, in days.

@@ -1,8 +1,9 @@
 """Finds the threshold at which the visits to all pages together cost exactly the budget.
 
-A page is visited when the worth of a visit reaches the threshold `mu`. The higher `mu`, the lower the cost. On
-logarithmic scales this is nearly a straight line, so a few steps find it. If politeness allows a host fewer visits,
-the host gets a higher threshold of its own, and the other hosts share the rest of the budget.
+A page is visited when the worth of a visit reaches the threshold `mu`. The higher `mu`, the lower
+the cost. On logarithmic scales this is nearly a straight line, so a few steps find it. If
+politeness allows a host fewer visits, the host gets a higher threshold of its own, and the other
+hosts share the rest of the budget.
 """
 
 from collections.abc import Callable
@@ -28,7 +29,8 @@ _NOT_MODIFIED = 300.0  # bytes of an answer without a body
 
 
 class BudgetPlan(NamedTuple):
-    """Visits a day for every page, and its threshold. Pages of a capped host have another threshold."""
+    """Visits a day for every page, and its threshold. Pages of a capped host have another
+    threshold."""
 
     visits: Floats
     threshold: Floats
@@ -63,7 +65,8 @@ def plan_believed(
     objective: Objective = Objective.FRESHNESS,
     longest: float = LONGEST,
 ) -> BudgetPlan:
-    """The optimum for believed rates. `caps` are the most visits a day that politeness allows for each host."""
+    """The optimum for believed rates. `caps` are the most visits a day that politeness allows for
+    each host."""
     weight, cost = np.broadcast_to(weights, log_rate.shape), np.broadcast_to(costs, log_rate.shape)
 
     def visits(threshold: Floats, part: Part, rounds: int = COARSE if len(log_rate) > _SAMPLE else ROUNDS) -> Floats:
@@ -154,7 +157,8 @@ def _meet_budget(visits: Visits, cost: Floats, budget: float, part: Part, mu: fl
 def _cap_hosts(
     visits: Visits, part: Part, threshold: Floats, hosts: Groups, load: Floats, caps: Floats
 ) -> tuple[Floats, Floats]:
-    """Raises the thresholds of hosts that are above their caps. All take their secant steps at the same time."""
+    """Raises the thresholds of hosts that are above their caps. All take their secant steps at the
+    same time."""
     held = np.zeros(len(caps), bool)
     held[hosts] = True
     fits = held & (caps > 0)
@@ -185,10 +189,11 @@ def expected_freshness(rates: ArrayLike, visits: ArrayLike, weights: ArrayLike =
 
 
 def expected_cost(size: ArrayLike, changed: ArrayLike, conditional: ArrayLike) -> Floats:
-    """The expected bytes of a visit: the whole page, unless it is unchanged and the host answers 304.
+    """The expected bytes of a visit: the whole page, unless it is unchanged and the host answers
+    304.
 
-    `changed` is the probability that the page has changed. `conditional` is the share of visits to unchanged pages that
-    the host answers with 304.
+    `changed` is the probability that the page has changed. `conditional` is the share of visits to
+    unchanged pages that the host answers with 304.
     """
     size = np.asarray(size, np.float64)
     saved = (1 - np.asarray(changed, np.float64)) * np.asarray(conditional, np.float64)

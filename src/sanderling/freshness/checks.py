@@ -1,8 +1,9 @@
-"""Visits that check a report: to pages that a proven report of their whole host does not name (`Believed.vouched`).
+"""Visits that check a report: to pages that a proven report of their whole host does not name
+(`Believed.vouched`).
 
-Such pages need no visits, but a report that begins to lie must be found out. So each such host gets a small part of its
-share of the budget, not more and not less. The rest goes to pages for which nobody vouches; if there are none, it is not
-spent.
+Such pages need no visits, but a report that begins to lie must be found out. So each such host gets
+a small part of its share of the budget, not more and not less. The rest goes to pages for which
+nobody vouches; if there are none, it is not spent.
 """
 
 from typing import Any
@@ -15,7 +16,8 @@ from sanderling.freshness.budget import LONGEST, plan_believed
 from sanderling.freshness.collection import Believed
 from sanderling.freshness.worth import Objective, rough_worth
 
-# Of a host's share of the budget. With it, `lab liars` finds no loss by a report that begins to lie.
+# Of a host's share of the budget. With it, `lab liars` finds no loss by a report that begins to
+# lie.
 CHECKS = 0.05
 
 
@@ -35,7 +37,8 @@ def check_visits(
     objective: Objective, known: Believed, log_rate: Floats, vouched: NDArray[np.bool_], cost: Floats, budget: float,
     hosts: NDArray[np.intp], caps: Floats,
 ) -> Floats:  # fmt: skip
-    """Visits a day for each of the vouched pages. `budget` is for a day, and `caps` are the most visits of each host."""
+    """Visits a day for each of the vouched pages. `budget` is for a day, and `caps` are the most
+    visits of each host."""
     some, allowed = vouched, np.zeros(len(caps))
     for host, checks in _checks(hosts, some, cost, budget).items():
         allowed[host] = min(caps[host], max(1.0, checks))

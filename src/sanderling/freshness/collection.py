@@ -1,7 +1,7 @@
 """All pages of a crawl that may be visited again, as one table, and the beliefs about them.
 
-Pages that were visited more than once have evidence of their own. All other pages share the belief about their folder.
-It is computed once for each folder, so that a million pages take seconds.
+Pages that were visited more than once have evidence of their own. All other pages share the belief
+about their folder. It is computed once for each folder, so that a million pages take seconds.
 """
 
 from collections.abc import Iterator, Mapping
@@ -33,7 +33,8 @@ COLUMNS = np.dtype(
 
 # The weight of a page that is gone or redirects. It is still visited now and then.
 ABSENT = 0.1
-# The weight of a page that has nothing to do with the topic of the crawl. It is still visited now and then.
+# The weight of a page that has nothing to do with the topic of the crawl. It is still visited now
+# and then.
 OFF_TOPIC = 0.02
 # How often priors and beliefs are computed from each other.
 _SWEEPS = 2
@@ -104,7 +105,8 @@ def numbers_of(pages: NDArray[np.void]) -> NDArray[np.float32]:
 
 
 def _levels(pages: NDArray[np.void]) -> tuple[list[Groups], list[Groups]]:
-    """Group numbers of every page, from the coarsest level to the finest, and the parent group of each group."""
+    """Group numbers of every page, from the coarsest level to the finest, and the parent group of
+    each group."""
     levels: list[Groups] = []
     above: list[Groups] = []
     for name in ("host", "pattern", "folder"):
@@ -123,7 +125,8 @@ def _period(pages: NDArray[np.void]) -> float:
 def _posteriors(
     evidence: Floats, faded: Floats, levels: list[Groups], above: list[Groups], first: Floats
 ) -> tuple[Floats, Floats]:
-    """The belief about each observed page, and about a page without evidence in each of the finest groups."""
+    """The belief about each observed page, and about a page without evidence in each of the finest
+    groups."""
     usual = belief.usual(evidence, faded, first) if len(evidence) else first
     believed = belief.posterior(usual, evidence)
     for _ in range(_SWEEPS if len(evidence) else 0):
@@ -141,8 +144,8 @@ def _posteriors(
 
 
 def _quiet_days(pages: NDArray[np.void], hosts: Mapping[int, Trust], now: float) -> Floats:
-    """Days without a change since the last visit, as far as a sitemap that announces most changes, or a source that names
-    single pages, shows none."""
+    """Days without a change since the last visit, as far as a sitemap that announces most changes,
+    or a source that names single pages, shows none."""
     quiet = np.zeros(len(pages))
     announcing = [host for host, trust in hosts.items() if trust.announces_changes]
     silent = np.flatnonzero(
@@ -169,7 +172,8 @@ def _season_exposure(pages: NDArray[np.void], levels: list[Groups], rate: Floats
 
 
 def _signal_exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats) -> Floats:
-    """The time since the last visit, corrected by the host's announcements: `signals.expected_changes` for all pages."""
+    """The time since the last visit, corrected by the host's announcements:
+    `signals.expected_changes` for all pages."""
     dated = np.flatnonzero(pages["announced"] > 0)
     if not len(dated):
         return elapsed
@@ -187,7 +191,8 @@ def _signal_exposure(pages: NDArray[np.void], hosts: Mapping[int, Trust], log_ra
 def _source_exposure(
     pages: NDArray[np.void], hosts: Mapping[int, Trust], log_rate: Floats, elapsed: Floats, now: float
 ) -> tuple[Floats, Floats]:
-    """The same for sources that name single pages: their silence takes time away, their word adds changes.
+    """The same for sources that name single pages: their silence takes time away, their word adds
+    changes.
 
     Returns the corrected time, and the share of changes that nobody will announce.
     """
@@ -206,7 +211,8 @@ def _source_exposure(
         share = np.where(odds > 1, 1.0, 1 - quiet / np.maximum(now - last, 1e-9))
         rate = np.exp(log_rate[mine])
         kept = np.exp(-rate * elapsed[mine] * np.clip(share, 0.0, 1.0))
-        # The odds of a change times the odds of the word: P(no change) = kept / (kept + odds * (1 - kept)).
+        # The odds of a change times the odds of the word: P(no change) = kept / (kept + odds * (1 -
+        # kept)).
         exposure[mine] = np.log((kept + odds * (1 - kept)) / np.maximum(kept, 1e-300)) / rate
     return exposure, silence
 

@@ -1,8 +1,10 @@
-"""The functions behind every schedule: the worth of a visit, and the freshness of a page between visits.
+"""The functions behind every schedule: the worth of a visit, and the freshness of a page between
+visits.
 
-If a page changes at rate `lam` and was visited `tau` ago, x = lam * tau changes are expected since. The worth of a
-visit now is `gain(x) / lam` times the importance of the page. This is the freshness that the visit adds. An optimal
-schedule visits every page when the worth of a visit reaches the same threshold `mu`.
+If a page changes at rate `lam` and was visited `tau` ago, x = lam * tau changes are expected since.
+The worth of a visit now is `gain(x) / lam` times the importance of the page. This is the freshness
+that the visit adds. An optimal schedule visits every page when the worth of a visit reaches the
+same threshold `mu`.
 """
 
 import numpy as np
@@ -15,7 +17,8 @@ _FAR = 40.0
 
 
 def gain(x: ArrayLike) -> Floats:
-    """1 - (1 + x) e^-x: the share of the possible freshness that a visit adds after x expected changes."""
+    """1 - (1 + x) e^-x: the share of the possible freshness that a visit adds after x expected
+    changes."""
     x = np.asarray(x, np.float64)
     near = np.minimum(x, _FAR)
     # For small x the two terms cancel. The series x^2/2 - x^3/3 + x^4/8 stays exact.
@@ -32,7 +35,8 @@ _GAIN, _X = _inverse_table()
 
 
 def inverse_gain(y: ArrayLike) -> Floats:
-    """The x at which `gain` reaches y: 0 for y <= 0, and infinite for y >= 1, which no x reaches."""
+    """The x at which `gain` reaches y: 0 for y <= 0, and infinite for y >= 1, which no x
+    reaches."""
     y = np.asarray(y, np.float64)
     inside = np.clip(y, 0.0, 1.0 - 1e-15)
     x = np.where(inside < _GAIN[1], np.sqrt(2 * inside), np.interp(inside, _GAIN, _X))
@@ -44,7 +48,8 @@ def inverse_gain(y: ArrayLike) -> Floats:
 
 
 def even_freshness(changes_per_visit: ArrayLike) -> Floats:
-    """The mean freshness of a page that is visited at even intervals, with r = lam / f changes in each: (1 - e^-r) / r."""
+    """The mean freshness of a page that is visited at even intervals, with r = lam / f changes in
+    each: (1 - e^-r) / r."""
     r = np.asarray(changes_per_visit, np.float64)
     small = r < 1e-9
     safe = np.where(small, 1.0, r)

@@ -1,20 +1,21 @@
 """The evidence of a page's visits: four numbers for each kind of change, updated in microseconds.
 
 Each visit found "changed" or "unchanged since the last visit". The log-likelihood of a rate is then
-`-rate * quiet + sum log(1 - e^(-rate * t))` over the intervals t with a change. Four numbers approximate it for every
-rate: the `quiet` time without changes, the number of `changes`, the sum of the logarithms of their intervals (exact
-if all are equally long), and the number of changes that were `dated` by a trusted date. All of them fade, so that
-old observations count less and less.
+`-rate * quiet + sum log(1 - e^(-rate * t))` over the intervals t with a change. Four numbers
+approximate it for every rate: the `quiet` time without changes, the number of `changes`, the sum of
+the logarithms of their intervals (exact if all are equally long), and the number of changes that
+were `dated` by a trusted date. All of them fade, so that old observations count less and less.
 
-This runs in the server at every visit, so it does not use numpy. `belief.log_likelihood` reads the numbers of many
-pages at once.
+This runs in the server at every visit, so it does not use numpy. `belief.log_likelihood` reads the
+numbers of many pages at once.
 """
 
 import math
 import struct
 from collections.abc import Sequence
 
-# Days in which evidence fades to 1/e. On page histories, 300 to 1000 give equal freshness; without fading it is lower.
+# Days in which evidence fades to 1/e. On page histories, 300 to 1000 give equal freshness; without
+# fading it is lower.
 MEMORY = 500.0
 # Kinds of changes that have a rate of their own: any change that counts, and three by what changed.
 KINDS = ("any", "text", "structure", "image")
@@ -26,18 +27,21 @@ SIZE = _LAYOUT.size
 
 
 def rough_rate(packed: bytes, usual: float) -> float:
-    """Changes a day by the visits of one page; `usual` is the rate of others, which counts as a few days of it."""
+    """Changes a day by the visits of one page; `usual` is the rate of others, which counts as a few
+    days of it."""
     quiet, changes, logs, dated = _LAYOUT.unpack(packed)[:_NUMBERS] if len(packed) == SIZE else (0.0,) * _NUMBERS
     days = quiet + (changes * math.exp(logs / changes) if changes > 0 else 0.0)
     return (changes + dated + usual * _USUAL_DAYS) / (days + _USUAL_DAYS)
 
 
 def observe(packed: bytes, elapsed: float, changed: Sequence[bool], quiet: float | None = None) -> bytes:
-    """Evidence after one more visit, `elapsed` days after the last one. `changed` has a value for each of KINDS.
+    """Evidence after one more visit, `elapsed` days after the last one. `changed` has a value for
+    each of KINDS.
 
-    `quiet` is the time from the last change to the visit, if a trusted date gives it. A visit that was made because of an
-    announcement finds a change every time, which must not look like a high rate. Such a visit passes all of `elapsed`
-    as `quiet`, so that it counts as one change in all that time.
+    `quiet` is the time from the last change to the visit, if a trusted date gives it. A visit that
+    was made because of an announcement finds a change every time, which must not look like a high
+    rate. Such a visit passes all of `elapsed` as `quiet`, so that it counts as one change in all
+    that time.
     """
     if elapsed <= 0:  # the clock jumped back, so the visit says nothing about rates
         return packed or NONE

@@ -1,5 +1,5 @@
-"""Summaries of the beliefs about a collection: how often pages change, which hosts give wrong hints, and the freshness
-that each budget gives."""
+"""Summaries of the beliefs about a collection: how often pages change, which hosts give wrong
+hints, and the freshness that each budget gives."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -30,7 +30,8 @@ SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 DAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 18.0, 22.0, 28.0)
 # Pages that were watched for fewer days say little about a day.
 SHORTEST_WATCH = 1.0
-# Pages that a source did not name have shown what its silence is worth when so many changes were expected there.
+# Pages that a source did not name have shown what its silence is worth when so many changes were
+# expected there.
 KNOWN_AFTER = 1.0
 _FOUR_OF_FIVE = 1.28  # standard deviations of a normal distribution
 _WIDEST = 9.0  # a greater variance of the logarithm of a rate says no more
@@ -81,7 +82,8 @@ class Interval(NamedTuple):
 def changes_a_day(known: Believed, pages: NDArray[np.void]) -> Interval:
     """The changes of all pages in a day.
 
-    Each page has its own uncertainty. All share that of the usual rate, which is learned from few changes.
+    Each page has its own uncertainty. All share that of the usual rate, which is learned from few
+    changes.
     """
     total = float(known.rate.sum())
     numbers = numbers_of(pages)[:, 0].astype(np.float64)
@@ -125,7 +127,8 @@ def rates_by_kind(pages: NDArray[np.void]) -> dict[str, float]:
 
 
 def rates_of(packed: bytes) -> dict[str, float]:
-    """Expected changes a day of each kind, from the visits of one page. Empty if it was visited only once."""
+    """Expected changes a day of each kind, from the visits of one page. Empty if it was visited
+    only once."""
     if len(packed) != SIZE:
         return {}
     numbers = np.frombuffer(packed, np.float32).reshape(len(KINDS), -1).astype(np.float64)
@@ -153,7 +156,8 @@ def budget_values(known: Believed) -> list[BudgetValue]:
 
 
 def fading(known: Believed) -> list[tuple[float, float]]:
-    """The share of pages that will still be fresh after each of DAYS, if none of them is visited."""
+    """The share of pages that will still be fresh after each of DAYS, if none of them is
+    visited."""
     some = _sample(known)
     fresh = known.fresh[some] / max(len(some), 1)
     rates = np.exp(known.log_rate[some, None] + known.spread[some, None] * _NODES)
@@ -197,7 +201,8 @@ def source_beliefs(
 
 
 def doubts(hosts: Mapping[int, Trust], rate: float) -> list[SignalDoubt]:
-    """Hints of hosts that visits did not confirm. `rate` is the usual change rate of a page, in changes a day."""
+    """Hints of hosts that visits did not confirm. `rate` is the usual change rate of a page, in
+    changes a day."""
     found = []
     for host, trust in hosts.items():
         sitemap, checked = trust.sitemap, trust.validators

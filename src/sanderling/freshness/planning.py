@@ -1,7 +1,7 @@
 """Applies a policy to a whole collection: which pages to visit now, or when each page is due.
 
-A fixed number of visits is spent on the pages with the highest score now (`choose`). With a budget per time, every page
-gets a due time (`schedule`).
+A fixed number of visits is spent on the pages with the highest score now (`choose`). With a budget
+per time, every page gets a due time (`schedule`).
 """
 
 from typing import NamedTuple
@@ -45,7 +45,8 @@ def choose(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
     inside: NDArray[np.bool_] | bool = True,
 ) -> NDArray[np.intp]:  # fmt: skip
-    """The pages with the highest scores that the budget allows, the best first. Only those `inside` are visited."""
+    """The pages with the highest scores that the budget allows, the best first. Only those `inside`
+    are visited."""
     if policy == "optimal" and (vouched := known.vouched) is not None:
         checks = best_checks(objective, pages, known, vouched & (ready(pages, now) <= now), cost, budget)
         rest = budget - float(cost[checks].sum())
@@ -96,14 +97,15 @@ def _scores(
 def _half_a_round(pages: NDArray[np.void], now: float) -> float:
     """Half of the time until the next round, which is expected to be as long as since the last one.
 
-    A page that is not chosen now waits until then, so its score uses its age half-way. In rounds of three days this
-    raises freshness by up to 0.002.
+    A page that is not chosen now waits until then, so its score uses its age half-way. In rounds of
+    three days this raises freshness by up to 0.002.
     """
     return max(now - float(pages["at"].max()), 0.0) / 2 if len(pages) else 0.0
 
 
 def affordable(score: Floats, cost: Floats, budget: float) -> NDArray[np.intp]:
-    """The pages with the highest scores that the budget allows, the best first. A score of -inf excludes a page."""
+    """The pages with the highest scores that the budget allows, the best first. A score of -inf
+    excludes a page."""
     candidates = np.flatnonzero(score > -np.inf)
     most = min(len(candidates), int(budget / max(float(cost[candidates].min()), 1e-9)) if len(candidates) else 0)
     if most < len(candidates):
@@ -116,12 +118,14 @@ def schedule(
     policy: str, objective: Objective, pages: NDArray[np.void], known: Believed, cost: Floats, budget: float, now: float,
     hosts: NDArray[np.intp] | None = None, caps: ArrayLike = np.inf, inside: NDArray[np.bool_] | bool = True,
 ) -> PlannedTimes:  # fmt: skip
-    """When each page is due, if `budget` may be spent a day and no host gets more visits a day than its cap.
+    """When each page is due, if `budget` may be spent a day and no host gets more visits a day than
+    its cap.
 
     Pages that are not `inside` are never due."""
     last = pages["at"]
     if policy == "optimal":
-        # What sources announce is visited when they do; the rest of the budget is for what they do not.
+        # What sources announce is visited when they do; the rest of the budget is for what they do
+        # not.
         unannounced = np.maximum(known.silence, _LEAST_SILENCE)
         called = float((cost * known.rate * (1 - unannounced)).sum())
         log_rate = known.log_rate + np.log(unannounced)
@@ -150,7 +154,8 @@ def schedule(
 def ready(pages: NDArray[np.void], now: float) -> Floats:
     """The time from which a page that did not answer may be retried.
 
-    A last try in the future means that the clock was wrong then; such a page may be retried at once.
+    A last try in the future means that the clock was wrong then; such a page may be retried at
+    once.
     """
     failures = pages["failures"]
     backoff: Floats = np.minimum(_FIRST_BACKOFF * 2.0 ** np.minimum(failures - 1, 20), _LONGEST_BACKOFF)

@@ -1,10 +1,12 @@
-"""The published rank of a page: how often it changes, and how close it is to the main page. Each counts one half.
+"""The published rank of a page: how often it changes, and how close it is to the main page. Each
+counts one half.
 
     rank = Fn + L,   Fn = 1/2 (F - Fmin) / (Fmax - Fmin)
 
-F is how often the page changed, compared with the pages of its site. L is 0.5 for the main page and the pages it links
-to. All others get 0.4 to 0.1, by the depth at which they lie: the depths are cut into sqrt((length - 1) / 2) bands of
-equal width, where the length is the greatest depth. There are at least one and at most four bands.
+F is how often the page changed, compared with the pages of its site. L is 0.5 for the main page and
+the pages it links to. All others get 0.4 to 0.1, by the depth at which they lie: the depths are cut
+into sqrt((length - 1) / 2) bands of equal width, where the length is the greatest depth. There are
+at least one and at most four bands.
 """
 
 import math

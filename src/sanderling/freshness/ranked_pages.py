@@ -25,7 +25,8 @@ def published_ranks(pages: NDArray[np.void]) -> Floats:
 
 
 def levels(depth: NDArray[np.int_], length: NDArray[np.int_]) -> Floats:
-    """L for pages at these depths, in sites of these lengths. What main pages link to lies at depth 1."""
+    """L for pages at these depths, in sites of these lengths. What main pages link to lies at depth
+    1."""
     both, which = np.unique(depth.astype(np.int64) << 32 | length, return_inverse=True)
     distinct = [CLOSEST if (near := each >> 32) <= 1 else level(near, each & 0xFFFFFFFF) for each in both.tolist()]
     return np.array(distinct, np.float64)[which]

@@ -1,15 +1,17 @@
 """Seasons: how active a group of pages was over recent time.
 
-Pages change together: a commit, a release or a new template changes a whole folder at once. The season of a group is its
-activity in each bin of recent time, where 1 is usual. It is estimated from the last visit to each page. A visit that
-found a change raises the bins since the visit before; a visit that found none lowers them. The less expected the
-result is for the rate of the page, the more it counts. The exposure of a page is the time since its last visit, in
-which each bin counts by its activity. If all neighbours have changed, the exposure is large after a day; if none has,
-it is small after a month.
+Pages change together: a commit, a release or a new template changes a whole folder at once. The
+season of a group is its activity in each bin of recent time, where 1 is usual. It is estimated from
+the last visit to each page. A visit that found a change raises the bins since the visit before; a
+visit that found none lowers them. The less expected the result is for the rate of the page, the
+more it counts. The exposure of a page is the time since its last visit, in which each bin counts by
+its activity. If all neighbours have changed, the exposure is large after a day; if none has, it is
+small after a month.
 
-There are three clocks: plain time, the season of the host and the season of the folder. Each predicts the result of
-every last visit from all other visits. Each folder mixes the clocks by the quality of these predictions. Where pages
-change independently, plain time wins and nothing is lost. (`lab/simulation/season.py` updates seasons visit by visit.)
+There are three clocks: plain time, the season of the host and the season of the folder. Each
+predicts the result of every last visit from all other visits. Each folder mixes the clocks by the
+quality of these predictions. Where pages change independently, plain time wins and nothing is lost.
+(`lab/simulation/season.py` updates seasons visit by visit.)
 """
 
 from typing import NamedTuple
@@ -24,11 +26,13 @@ Groups = NDArray[np.intp]
 BINS = 64
 # How many bins the median time between the last two visits has.
 _BINS_PER_VISIT = 8
-# Every bin begins with this many expected and as many seen changes. The fewer, the more one visit moves its activity.
+# Every bin begins with this many expected and as many seen changes. The fewer, the more one visit
+# moves its activity.
 _USUAL_CHANGES = 0.2
 _SWEEPS = 3
-# The share of each clock before any prediction. Where pages are independent, the seasons of small folders are chance: with
-# equal shares, freshness there was 0.0015 lower, and no higher where pages change together.
+# The share of each clock before any prediction. Where pages are independent, the seasons of small
+# folders are chance: with equal shares, freshness there was 0.0015 lower, and no higher where pages
+# change together.
 _PRIOR_MIX: Floats = np.array([0.96, 0.02, 0.02])
 # With fewer observations, plain time is used.
 FEWEST = 20
@@ -36,7 +40,8 @@ _CHUNK = 32_768
 
 
 class LastVisits(NamedTuple):
-    """The last visit to each page that was visited more than once, and the time of the visit before (`since`)."""
+    """The last visit to each page that was visited more than once, and the time of the visit before
+    (`since`)."""
 
     page: Groups
     since: Floats
@@ -101,8 +106,9 @@ class _Season:
                 if sweep == 0:
                     self._expected[self._group[part][first]] += np.add.reduceat(usual, first, axis=0)
             if sweep == 0:
-                # Last visits are a biased sample (a policy may return sooner where it found a change). So a season says
-                # when and where changes happened; the rates alone say how many there are in all.
+                # Last visits are a biased sample (a policy may return sooner where it found a
+                # change). So a season says when and where changes happened; the rates alone say how
+                # many there are in all.
                 self._usual = float(found.sum()) / max(float(self._expected.sum()), 1e-12)
                 self._expected *= self._usual
             self._found = found
@@ -117,7 +123,8 @@ class _Season:
         return np.asarray(np.maximum(sums[group, -1] - before, 0.0))
 
     def leave_one_out(self) -> Floats:
-        """For every last visit: the exposure since the visit before, computed from all other visits."""
+        """For every last visit: the exposure since the visit before, computed from all other
+        visits."""
         exposed = np.empty(len(self._group))
         for part in self._parts():
             length, usual, likely = self._share(part)

@@ -1,9 +1,10 @@
 """Signals that a page has changed, and how reliable they are for each host.
 
-Sitemap dates, feeds, validators, IndexNow and a watcher beside the site all announce changes. Visits then score each kind
-of signal of a host by its recall (the share of changes it announced) and its false rate (false alarms a day). No rule
-is needed against hosts with wrong signals: their signals come at the same rate whether pages change or not. So the
-weight of such a signal, the log ratio of its rates with and without a change, goes to zero.
+Sitemap dates, feeds, validators, IndexNow and a watcher beside the site all announce changes.
+Visits then score each kind of signal of a host by its recall (the share of changes it announced)
+and its false rate (false alarms a day). No rule is needed against hosts with wrong signals: their
+signals come at the same rate whether pages change or not. So the weight of such a signal, the log
+ratio of its rates with and without a change, goes to zero.
 """
 
 import math
@@ -13,10 +14,11 @@ from sanderling.clock import DAY
 
 
 class SignalRecord(NamedTuple):
-    """How reliable one kind of signal of one host is. Every visit to its pages updates these counts.
+    """How reliable one kind of signal of one host is. Every visit to its pages updates these
+    counts.
 
-    It begins with half a change announced, half a change missed and one false alarm in ten days, so that a signal
-    counts little before visits have confirmed it.
+    It begins with half a change announced, half a change missed and one false alarm in ten days, so
+    that a signal counts little before visits have confirmed it.
     """
 
     announced: float = 0.5
@@ -42,7 +44,8 @@ _MEMORY = 0.999
 
 
 def learn(record: SignalRecord, elapsed: float, alarms: int, changed: bool) -> SignalRecord:
-    """The record after a visit that came `elapsed` days after the last one, with `alarms` in between."""
+    """The record after a visit that came `elapsed` days after the last one, with `alarms` in
+    between."""
     fade = _MEMORY
     return SignalRecord(
         record.announced * fade + (1.0 if changed and alarms else 0.0),
@@ -55,8 +58,8 @@ def learn(record: SignalRecord, elapsed: float, alarms: int, changed: bool) -> S
 def expected_changes(rate: float, elapsed: float, alarms: int, record: SignalRecord) -> float:
     """The changes expected since the last visit:  lam (1 - rho) tau + k ln((nu + lam rho) / nu).
 
-    Without signals it would be rate * elapsed. If a host with good signals is silent, fewer changes are expected. An alarm
-    of such a host adds expected changes at once.
+    Without signals it would be rate * elapsed. If a host with good signals is silent, fewer changes
+    are expected. An alarm of such a host adds expected changes at once.
     """
     rho, nu = record.recall, max(record.false_rate, 1e-9)
     return rate * (1 - rho) * elapsed + alarms * math.log((nu + rate * rho) / nu)
@@ -83,7 +86,8 @@ class Validators(NamedTuple):
 
     @property
     def saves(self) -> float:
-        """The share of conditional requests for unchanged pages that are answered without a body."""
+        """The share of conditional requests for unchanged pages that are answered without a
+        body."""
         return self.agreed / (self.agreed + self.restless)
 
 
@@ -103,8 +107,9 @@ def check_validator(host: Validators, validator_changed: bool, content_changed: 
 def check_date(
     host: Validators, last_modified: float, answered_at: float, last_visit: float, content_changed: bool
 ) -> Validators:
-    """Checks a Last-Modified date. A true date is in the past. It is after the last visit if and only if the content
-    changed since then. A date so close to the last visit that a wrong clock could explain it proves nothing."""
+    """Checks a Last-Modified date. A true date is in the past. It is after the last visit if and
+    only if the content changed since then. A date so close to the last visit that a wrong clock
+    could explain it proves nothing."""
     future = last_modified > answered_at + SKEW
     if not future and abs(last_modified - last_visit) <= SKEW:
         return host

@@ -1,12 +1,15 @@
-"""Sources that name single pages of a host: IndexNow, WebSub and the report of an announcer beside the site.
+"""Sources that name single pages of a host: IndexNow, WebSub and the report of an announcer beside
+the site.
 
-Visits score each source of each host by two questions. When it names a page, has the page changed? When it says nothing of
-a page, has the page not changed? A source begins without credit for its silence. It earns it by visits to pages it did not
-name, and these visits continue at a lower rate. So a source that begins to lie loses its credit by the same counts.
+Visits score each source of each host by two questions. When it names a page, has the page changed?
+When it says nothing of a page, has the page not changed? A source begins without credit for its
+silence. It earns it by visits to pages it did not name, and these visits continue at a lower rate.
+So a source that begins to lie loses its credit by the same counts.
 
-Counts that fade would still take weeks to unlearn a month of truth. So each record also holds two doubts: how much more
-likely the last visits were if the word, or the silence, of the source meant nothing, than if it were as good as before
-(the CUSUM test for a change). When a doubt reaches a limit, what was earned is forgotten.
+Counts that fade would still take weeks to unlearn a month of truth. So each record also holds two
+doubts: how much more likely the last visits were if the word, or the silence, of the source meant
+nothing, than if it were as good as before (the CUSUM test for a change). When a doubt reaches a
+limit, what was earned is forgotten.
 """
 
 import math
@@ -15,26 +18,28 @@ from typing import NamedTuple
 # In the order of the columns in the store.
 SOURCES = ("indexnow", "websub", "report")
 
-# Counts fade to one half in 35 visits to named pages, and in 27 changes that were to be expected of others.
+# Counts fade to one half in 35 visits to named pages, and in 27 changes that were to be expected of
+# others.
 _MEMORY_OF_WORDS, _MEMORY_OF_SILENCE = 0.98, 0.975
-# A source as good as before reaches this doubt once in 400 visits at most (e^6), and then has to prove itself again. One
-# that begins to lie reaches it with two to four lies.
+# A source as good as before reaches this doubt once in 400 visits at most (e^6), and then has to
+# prove itself again. One that begins to lie reaches it with two to four lies.
 _DOUBTED = 6.0
 # What it has to outweigh after that: so many false words, and so many changes that it missed.
 _FALSE_THEN, _MISSED_THEN = 10.0, 2.0
-# The silence of a source that pushes counts for so many of its usual pauses, but at least and at most these days.
+# The silence of a source that pushes counts for so many of its usual pauses, but at least and at
+# most these days.
 _PAUSES, _SHORTEST, _LONGEST = 5.0, 1 / 24, 30.0
 # Over how many days words are counted, to see whether it names fewer pages than usual.
 _USUALLY, _LATELY = 20.0, 1.0
 # A word is never worth more, so that no page is due before everything else for ever.
 _MOST_SURE = 0.99
-# What it names is visited at once while this share of its words is true. Of pages that waited long, up to one half have
-# changed anyway.
+# What it names is visited at once while this share of its words is true. Of pages that waited long,
+# up to one half have changed anyway.
 _HEEDED = 0.6
 # Until a source was checked so often, only so many of the pages it names are visited at once.
 TRIALS = 10
-# A report that lists all pages of a host stands for it after so many true words, while its silence covers this share of
-# changes, and while it was read in these days.
+# A report that lists all pages of a host stands for it after so many true words, while its silence
+# covers this share of changes, and while it was read in these days.
 _PROVEN, _STANDING, _ALIVE = 20.0, 0.75, 1 / 24
 
 
@@ -83,16 +88,18 @@ class SourceRecord(NamedTuple):
 
     @property
     def is_short_of_words(self) -> bool:
-        """Whether it names far fewer pages than usual: less than half, and less than chance explains."""
+        """Whether it names far fewer pages than usual: less than half, and less than chance
+        explains."""
         usual = self.words / -math.expm1(-max(self.heard - self.since, 1e-3) / _USUALLY)
         return usual - self.words_lately > max(usual / 2, math.sqrt(2 * usual))
 
     @property
     def recall(self) -> float:
-        """The share of changes it announces: what was missed, against what would be missed if it announced nothing.
+        """The share of changes it announces: what was missed, against what would be missed if it
+        announced nothing.
 
-        Who names the wrong pages is believed less in its silence, too. Otherwise it could draw all visits to pages that
-        did not change, and nobody would see the others.
+        Who names the wrong pages is believed less in its silence, too. Otherwise it could draw all
+        visits to pages that did not change, and nobody would see the others.
         """
         return self.silence_recall * min(1.0, 2 * self.precision) ** 2
 
@@ -114,7 +121,8 @@ class SourceRecord(NamedTuple):
 
 
 def hear(record: SourceRecord, at: float, named: int, until: float = 0.0, complete: bool = False) -> SourceRecord:
-    """The record after a message that names so many pages. `until` is what its silence covers, if it says so."""
+    """The record after a message that names so many pages. `until` is what its silence covers, if
+    it says so."""
     if not record.since:  # the first report names all pages, which says nothing about the next ones
         return record._replace(since=at, heard=until or at, named=named, complete=complete)
     pause = max((until or at) - record.heard, 0.0)
@@ -138,8 +146,8 @@ def _smoothed(a_day: float, more: int, days: float, memory: float) -> float:
 def learn(
     record: SourceRecord, source: str, named_at: float, last_visit: float, visit: float, changed: bool, rate: float
 ) -> SourceRecord:
-    """The record after a visit. `named_at` is when the source named the page last, 0 for never. `rate` is how often the
-    page changes by its own visits, without this source."""
+    """The record after a visit. `named_at` is when the source named the page last, 0 for never.
+    `rate` is how often the page changes by its own visits, without this source."""
     elapsed = visit - last_visit
     if elapsed <= 0:
         return record
@@ -175,7 +183,8 @@ def _learn_word(record: SourceRecord, changed: bool, chance: float, elapsed: flo
 
 
 def _learn_silence(record: SourceRecord, missed: float, chance: float, elapsed: float) -> SourceRecord:
-    """After a visit to a page that it did not name; `missed` is 1 for a change, or less if it may not answer for it."""
+    """After a visit to a page that it did not name; `missed` is 1 for a change, or less if it may
+    not answer for it."""
     fade, before = _MEMORY_OF_SILENCE**chance, record.silence_recall
     learned = record._replace(
         missed=record.missed * fade + missed,
@@ -195,9 +204,11 @@ def _without_silence(record: SourceRecord) -> SourceRecord:
 
 
 def odds_by_word(record: SourceRecord) -> float:
-    """How many times more likely a page has changed, as odds, because the source named it: 1 when its word means nothing.
+    """How many times more likely a page has changed, as odds, because the source named it: 1 when
+    its word means nothing.
 
-    That is the odds of its words against those that its pages had anyway. So who names everything says nothing.
+    That is the odds of its words against those that its pages had anyway. So who names everything
+    says nothing.
     """
     others = max(record.true + record.false - record.forecast, 0.0)
     return max(1.0, (record.true + 0.5) / (record.false + 0.5) * (others + 0.5) / (record.forecast + 0.5))

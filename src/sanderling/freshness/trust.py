@@ -1,7 +1,8 @@
-"""How reliable one host is: the dates in its sitemap, its validators and its Last-Modified dates, as a few counts.
+"""How reliable one host is: the dates in its sitemap, its validators and its Last-Modified dates,
+as a few counts.
 
-A wrong 304 cannot be recognised by itself. So now and then a page is requested without conditions (an audit). The
-result of an audit counts for all visits that were not audited.
+A wrong 304 cannot be recognised by itself. So now and then a page is requested without conditions
+(an audit). The result of an audit counts for all visits that were not audited.
 """
 
 from collections.abc import Mapping
@@ -65,8 +66,8 @@ def after_message(
 def after_visit(
     trust: Trust, told: Mapping[str, float], last_visit: float, visit: float, changed: bool, seen: bytes = NONE
 ) -> Trust:
-    """The trust after a visit to a page that sources named at these times. Times are in days; `seen` is the evidence of
-    the page's earlier visits."""
+    """The trust after a visit to a page that sources named at these times. Times are in days;
+    `seen` is the evidence of the page's earlier visits."""
     if not trust.sources:
         return trust
     learned = {
@@ -91,6 +92,7 @@ def after_body(trust: Trust, validator_changed: bool, content_changed: bool, aud
 
 
 def after_date(trust: Trust, modified: float, answered_at: float, last_visit: float, changed: bool) -> Trust:
-    """The trust after a visit that received a whole body and a Last-Modified date. Times are in days."""
+    """The trust after a visit that received a whole body and a Last-Modified date. Times are in
+    days."""
     checked = check_date(trust.validators, modified, answered_at, last_visit, changed)
     return msgspec.structs.replace(trust, validators=checked)

@@ -1,8 +1,9 @@
-"""Groups pages by their URLs. Pages with similar URLs change at similar rates. Before the first visit, nothing else is
-known about a page.
+"""Groups pages by their URLs. Pages with similar URLs change at similar rates. Before the first
+visit, nothing else is known about a page.
 
-`url_folder` is the finest group: one folder, with index pages and numbered pages apart. `url_pattern` also generalises
-digits, identifiers and slugs, so that /2024/05/some-title and /2023/11/other-title are in one group.
+`url_folder` is the finest group: one folder, with index pages and numbered pages apart.
+`url_pattern` also generalises digits, identifiers and slugs, so that /2024/05/some-title and
+/2023/11/other-title are in one group.
 """
 
 import re
@@ -28,7 +29,8 @@ def url_folder(url: str) -> str:
 
 
 def url_pattern(url: str) -> str:
-    """The host and the generalised folder, with the kind of page: 'example.org/docs/0.0/page.html'."""
+    """The host and the generalised folder, with the kind of page:
+    'example.org/docs/0.0/page.html'."""
     return url_groups(url)[1]
 
 
@@ -50,7 +52,8 @@ def url_host(url: str) -> str:
 
 
 def cut(url: str) -> tuple[str, str]:
-    """Cuts a URL into its host with folders and the kind of page. Many URLs share both, so they can be cached."""
+    """Cuts a URL into its host with folders and the kind of page. Many URLs share both, so they can
+    be cached."""
     # No URL parser: a plan reads a million URLs, and they are canonical already.
     _, scheme, rest = url.partition("://")
     before, _, query = (rest if scheme else f"/{url}").partition("#")[0].partition("?")

@@ -1,12 +1,13 @@
-"""The worth of a visit to a page whose rate is uncertain: the mean of `gain(lam * age) / lam` over the belief.
+"""The worth of a visit to a page whose rate is uncertain: the mean of `gain(lam * age) / lam` over
+the belief.
 
-The belief is a normal distribution of ln(lam), given by its mean and spread. In units of the mean rate, the worth
-depends only on the spread and on x = rate * age. So one small table serves all pages, and a million pages are looked
-up or inverted in a few array operations.
+The belief is a normal distribution of ln(lam), given by its mean and spread. In units of the mean
+rate, the worth depends only on the spread and on x = rate * age. So one small table serves all
+pages, and a million pages are looked up or inverted in a few array operations.
 
-Uncertainty can only raise the worth of a visit: a page that seems to change too fast may in truth be a slow one. Rates
-drift, so the spread grows with the age of the copy (variance `DRIFT` a day). So every page is visited again at some
-time. No extra rule is needed for that.
+Uncertainty can only raise the worth of a visit: a page that seems to change too fast may in truth
+be a slow one. Rates drift, so the spread grows with the age of the copy (variance `DRIFT` a day).
+So every page is visited again at some time. No extra rule is needed for that.
 """
 
 from enum import StrEnum
@@ -28,7 +29,8 @@ class Objective(StrEnum):
 
     @property
     def power(self) -> int:
-        """The power of 1/lam in the worth: a slow page stays fresh for long after a visit, but shows no more changes."""
+        """The power of 1/lam in the worth: a slow page stays fresh for long after a visit, but
+        shows no more changes."""
         return 1 if self is Objective.FRESHNESS else 0
 
 
@@ -41,14 +43,16 @@ _PER_SPREAD = (len(_SPREADS) - 1) / _WIDEST
 _PER_LOG_X = 1 / float(_LOG_X[1] - _LOG_X[0])
 # Rows handled at once: a chunk's temporaries stay in the processor's cache.
 _CHUNK = 16384
-# Rounds of the inversion. The sum of 200,000 visits has an error of 7e-6 after 10 rounds, and of 5e-5 after 8.
+# Rounds of the inversion. The sum of 200,000 visits has an error of 7e-6 after 10 rounds, and of
+# 5e-5 after 8.
 ROUNDS, COARSE = 10, 8
 
 
 def _table(power: int) -> Floats:
     """ln of the worth in units of 1/rate, by spread and ln x.
 
-    Rates beyond 2.5 spreads are left out. They are guesses, and very slow rates would make the worth too high.
+    Rates beyond 2.5 spreads are left out. They are guesses, and very slow rates would make the
+    worth too high.
     """
     z = np.linspace(-2.5, 2.5, 81)
     weight = np.exp(-z * z / 2)
@@ -76,7 +80,8 @@ def worth(
     objective: Objective = Objective.FRESHNESS,
     drift: float = DRIFT,
 ) -> Floats:
-    """The worth of a visit now to pages whose copies are `age` days old. The score of a page is worth * importance / cost."""
+    """The worth of a visit now to pages whose copies are `age` days old. The score of a page is
+    worth * importance / cost."""
     age = np.maximum(np.asarray(age, np.float64), 1e-9)
     log_rate = np.asarray(log_rate, np.float64)
     wide = np.sqrt(np.asarray(spread, np.float64) ** 2 + drift * age)
@@ -85,8 +90,8 @@ def worth(
 
 
 def rough_worth(age: Floats, log_rate: Floats, spread: Floats, objective: Objective = Objective.FRESHNESS) -> Singles:
-    """The logarithm of the worth, with an error of at most `ROUGH_ERROR`. It is fast enough to exclude most of a million
-    pages."""
+    """The logarithm of the worth, with an error of at most `ROUGH_ERROR`. It is fast enough to
+    exclude most of a million pages."""
     since, rate, u = (np.asarray(column, np.float32) for column in (age, log_rate, spread))
     since = np.maximum(since, np.float32(1e-9))
     u = u * u
@@ -132,7 +137,8 @@ def wait(
     objective: Objective = Objective.FRESHNESS,
     rounds: int = ROUNDS,
 ) -> Floats:
-    """The age at which the worth of a visit reaches `wanted`, but at most `longest`: the inverse of `worth`."""
+    """The age at which the worth of a visit reaches `wanted`, but at most `longest`: the inverse of
+    `worth`."""
     pages = np.broadcast_arrays(*(np.atleast_1d(np.asarray(a, np.float64)) for a in (wanted, log_rate, spread)))
     ages = np.empty(len(pages[0]))
     for start in range(0, len(ages), _CHUNK):

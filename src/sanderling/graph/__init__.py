@@ -1,7 +1,7 @@
 """The link graph as arrays of positions, 4 bytes for each link.
 
-Ranking, importance and exports all use a `Graph`. It is built from the store when it is needed, and never stored. While
-a crawl runs, a process of its own builds it.
+Ranking, importance and exports all use a `Graph`. It is built from the store when it is needed, and
+never stored. While a crawl runs, a process of its own builds it.
 """
 
 from sanderling.graph.packed import Graph, Places, pack

@@ -13,8 +13,9 @@ Ids = NDArray[np.int64]
 Positions = NDArray[np.int32]
 
 PAGES_AT_ONCE = 20_000
-# Links that are processed at once, 16 bytes each. A pass over the 80 million links of a million pages takes 0.5 s. With a
-# tenth of this it takes 0.8 s, because each part is summed into an array of all pages.
+# Links that are processed at once, 16 bytes each. A pass over the 80 million links of a million
+# pages takes 0.5 s. With a tenth of this it takes 0.8 s, because each part is summed into an array
+# of all pages.
 LINKS_AT_ONCE = 1 << 24
 
 _TOP = np.uint64(1 << 63)
@@ -23,8 +24,9 @@ _TOP = np.uint64(1 << 63)
 class Places:
     """Finds the positions of identities in a sorted array.
 
-    Identities are hashes, so their first bits give nearly their position. A lookup takes one access to a table and about
-    one to the array: five times as fast as a binary search. Numbers that are not hashes are found too, but slowly.
+    Identities are hashes, so their first bits give nearly their position. A lookup takes one access
+    to a table and about one to the array: five times as fast as a binary search. Numbers that are
+    not hashes are found too, but slowly.
     """
 
     def __init__(self, ids: Ids) -> None:
@@ -55,7 +57,8 @@ class Places:
 
 
 class Graph(NamedTuple):
-    """The links between pages. Page p links to `targets[starts[p]:starts[p + 1]]`; these are positions in `ids`."""
+    """The links between pages. Page p links to `targets[starts[p]:starts[p + 1]]`; these are
+    positions in `ids`."""
 
     ids: Ids
     starts: Ids
@@ -77,7 +80,8 @@ class Graph(NamedTuple):
         return self.targets[self.starts[page] : self.starts[page + 1]]
 
     def push(self, amounts: Floats) -> Floats:
-        """The sum that each page receives if every page sends its amount along each of its links."""
+        """The sum that each page receives if every page sends its amount along each of its
+        links."""
         arrived = np.zeros(len(self.ids))
         for first, last in self._parts():
             sent = np.repeat(amounts[first:last], np.diff(self.starts[first : last + 1]))
@@ -95,11 +99,12 @@ class Graph(NamedTuple):
 
 
 def pack(ids: Ids, pages: Iterable[tuple[int, bytes]], alias: Ids | None = None) -> Graph:
-    """Builds the graph of the URLs `ids`, which are sorted, from pages with their packed links in any order.
+    """Builds the graph of the URLs `ids`, which are sorted, from pages with their packed links in
+    any order.
 
-    `alias` holds for each URL the URL of the page that it is another name of, or 0. Links to an alias count as links to
-    that page. The links on an alias do not count, because the page has the same ones. Links of a page to itself do
-    not count either.
+    `alias` holds for each URL the URL of the page that it is another name of, or 0. Links to an
+    alias count as links to that page. The links on an alias do not count, because the page has the
+    same ones. Links of a page to itself do not count either.
     """
     places = Places(ids)
     stands_for = _resolved(ids, places, alias) if alias is not None and alias.any() else None
@@ -144,7 +149,8 @@ def _resolved(ids: Ids, places: Places, alias: Ids) -> Positions:
 
 
 def _first_of_their_page(source: Positions, targets: Positions) -> NDArray[np.bool_]:
-    """Marks the first link from each page to each target. Links to two names of one page count once."""
+    """Marks the first link from each page to each target. Links to two names of one page count
+    once."""
     first = np.zeros(len(targets), np.bool_)
     first[np.unique(source.astype(np.int64) << 32 | targets, return_index=True)[1]] = True
     return first

@@ -1,5 +1,5 @@
-"""PageRank on the known graph: the probability that a random reader is on a page. The reader follows random links and
-sometimes jumps to a random page."""
+"""PageRank on the known graph: the probability that a random reader is on a page. The reader
+follows random links and sometimes jumps to a random page."""
 
 import numpy as np
 
@@ -7,8 +7,8 @@ from sanderling.arrays import Floats
 from sanderling.graph.packed import Graph
 
 DAMPING = 0.85
-# Rounds end when the sum of all changes is below this. Compared with 1e-9, two of 100,000 pairs of pages of a
-# documentation web are in the other order.
+# Rounds end when the sum of all changes is below this. Compared with 1e-9, two of 100,000 pairs of
+# pages of a documentation web are in the other order.
 TOLERANCE = 1e-4
 MOST_ROUNDS = 60
 
@@ -16,7 +16,8 @@ MOST_ROUNDS = 60
 def pagerank(graph: Graph, tolerance: float = TOLERANCE) -> Floats:
     """A share for every URL. All shares sum to 1.
 
-    A page that was not visited yet has no known links. From there, the reader jumps to a random page.
+    A page that was not visited yet has no known links. From there, the reader jumps to a random
+    page.
     """
     count = len(graph.ids)
     if not count:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
 
 class LazyDetector:
-    """The change detector, loaded when it is needed. A first crawl does not need it and starts faster."""
+    """The change detector, loaded when it is needed. A first crawl does not need it and starts
+    faster."""
 
     def __init__(self, settings: Settings) -> None:
         self._rules = settings.rules
@@ -66,7 +67,8 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     """Runs a client on the machine of its server. It writes into the folder of the crawl."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server gets it and tells us
     gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for cycles takes 5 % of the time
-    # A connection error means that the server is gone. Then nothing may be written any more (see `fencing`).
+    # A connection error means that the server is gone. Then nothing may be written any more (see
+    # `fencing`).
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
@@ -75,7 +77,8 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
 
 
 def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark: Mark, folder: Path) -> None:
-    """Crawls until the server says stop or is gone. Files that the settings name are looked for in `folder`."""
+    """Crawls until the server says stop or is gone. Files that the settings name are looked for in
+    `folder`."""
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:

@@ -12,7 +12,8 @@ from sanderling.settings import Settings
 
 
 def begin() -> tuple[Settings, threading.Event]:
-    """Reads the settings from standard input. The event is set when that ends, which is when the crawl does."""
+    """Reads the settings from standard input. The event is set when that ends, which is when the
+    crawl does."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the crawl, which ends us
     os.nice(POLITENESS)
     settings = msgspec.json.decode(sys.stdin.buffer.readline(), type=Settings)

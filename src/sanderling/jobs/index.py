@@ -1,8 +1,8 @@
 """`python -m sanderling.jobs.index DIR`: the process that keeps the search index up beside a crawl.
 
-Not a command for people: the server starts it, and it ends with its standard input. It takes at most a tenth of a core,
-so that the crawl never feels it: a polite crawl is followed within seconds, and what a fast one leaves behind is
-indexed by the next search.
+Not a command for people: the server starts it, and it ends with its standard input. It takes at
+most a tenth of a core, so that the crawl never feels it: a polite crawl is followed within seconds,
+and what a fast one leaves behind is indexed by the next search.
 """
 
 import contextlib

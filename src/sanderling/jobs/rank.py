@@ -1,4 +1,5 @@
-"""`python -m sanderling.jobs.rank DIR ORDER RESULT`: the process that scores queue and pages beside a crawl.
+"""`python -m sanderling.jobs.rank DIR ORDER RESULT`: the process that scores queue and pages beside
+a crawl.
 
 With no order, `-`, only the pages.
 

@@ -1,4 +1,5 @@
-"""`python -m sanderling.jobs.refine DIR SIZE RESULT`: the process that finds who should change places in a collection.
+"""`python -m sanderling.jobs.refine DIR SIZE RESULT`: the process that finds who should change
+places in a collection.
 
 Not a command for people: the server starts it and reads its result.
 """
@@ -30,9 +31,11 @@ def by_topic(known: Snapshot) -> Floats:
 
 
 def swaps(store: CollectionStore, most: int, focused: bool = False) -> list[Swap]:
-    """Who leaves and who comes, a few at a time: the least important inside for the most important outside.
+    """Who leaves and who comes, a few at a time: the least important inside for the most important
+    outside.
 
-    In a `focused` crawl a page counts by its importance times its relevance. One that is relevant no longer leaves first.
+    In a `focused` crawl a page counts by its importance times its relevance. One that is relevant
+    no longer leaves first.
     """
     known, _ = snapshot.read(store, ("relevance", "link_relevance") if focused else ())
     score = pagerank(known.graph)

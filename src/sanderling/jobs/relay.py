@@ -23,7 +23,8 @@ from sanderling.settings import Settings
 
 
 def relay(name: str, socket: Path, warcs: Path, charge: Path, head: str) -> bool:
-    """Runs until the parent says stop or is gone. True when all machines below have ended their clients."""
+    """Runs until the parent says stop or is gone. True when all machines below have ended their
+    clients."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def given() -> Charge:

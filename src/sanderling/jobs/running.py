@@ -18,7 +18,8 @@ AGAIN_AFTER = 1.0  # seconds
 def run(directory: str, work: Callable[[Folder, Store], object], waits: bool = False) -> int:
     """Works on a folder that is being crawled; what goes wrong is the last line on standard error.
 
-    One that `waits` begins anew when a database that went away is back, unless nobody is left to hear of it."""
+    One that `waits` begins anew when a database that went away is back, unless nobody is left to
+    hear of it."""
     os.nice(POLITENESS)
     sender, said = os.getppid(), ""
     while True:

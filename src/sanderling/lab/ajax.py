@@ -1,8 +1,8 @@
 """How much of pages that scripts make is found: comments behind events, and states a minute.
 
-Two experiments with a real browser on a served site. The first counts the comments that are found behind "show more",
-tabs, a pager and endless scrolling. The second counts dynamic pages and their states in equal times, with events that do
-the same combined, and with every event triggered.
+Two experiments with a real browser on a served site. The first counts the comments that are found
+behind "show more", tabs, a pager and endless scrolling. The second counts dynamic pages and their
+states in equal times, with events that do the same combined, and with every event triggered.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """What an announcer costs the machine of a site (experiment 3 of `sanderling lab watcher`).
 
-A site of some pages lies on the disk. The announcer scans it, is ended and started again, is left alone, and is then told of
-changes. Sites were seen to change by 2 to 11.5 % of their pages a day; the cost is stated for the highest.
+A site of some pages lies on the disk. The announcer scans it, is ended and started again, is left
+alone, and is then told of changes. Sites were seen to change by 2 to 11.5 % of their pages a day;
+the cost is stated for the highest.
 """
 
 import argparse
@@ -51,7 +52,8 @@ def row(home: Path, pages: int, seconds: int) -> str:
     before = again.cpu()
     time.sleep(seconds)
     idle = (again.cpu() - before) / seconds
-    # One a second, so that each is published by itself: the most expensive way. The first ones load libraries.
+    # One a second, so that each is published by itself: the most expensive way. The first ones load
+    # libraries.
     chance = random.Random(1)
     for number in range(-3, seconds):
         if number == 0:
@@ -71,7 +73,8 @@ def row(home: Path, pages: int, seconds: int) -> str:
 
 
 def upkeep(scan: float, resumed: float) -> float:
-    """The share of a core for what is repeated: scans as fall-back, and the sitemap. Both are paced by what they cost."""
+    """The share of a core for what is repeated: scans as fall-back, and the sitemap. Both are paced
+    by what they cost."""
     least, times = SCAN_WITH_EVENTS
     return resumed / max(least, times * resumed) + 1 / SITEMAP_TIMES
 

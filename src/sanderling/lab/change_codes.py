@@ -1,8 +1,10 @@
-"""`sanderling lab change-codes`: how often each method of change detection misses a change or gives a false alarm.
+"""`sanderling lab change-codes`: how often each method of change detection misses a change or gives
+a false alarm.
 
-It makes thousands of controlled edits of each kind, on generated or given pages. It can also compare real consecutive
-versions: a folder with files `NAME.before.html` and `NAME.after.html`. Each method detects changes of one aspect of a
-page. A miss: the aspect changed, but the code of the method did not. A false alarm is the reverse.
+It makes thousands of controlled edits of each kind, on generated or given pages. It can also
+compare real consecutive versions: a folder with files `NAME.before.html` and `NAME.after.html`.
+Each method detects changes of one aspect of a page. A miss: the aspect changed, but the code of the
+method did not. A false alarm is the reverse.
 """
 
 from __future__ import annotations
@@ -82,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
 def experiment(pairs: Sequence[tuple[bytes, bytes]], count: int) -> list[Score]:
     dice = random.Random(4)
     sources = [before for before, _ in pairs] or [edits.page(dice).encode() for _ in range(_GENERATED_PAGES)]
-    # The largest pages are left out: a thousand edits of a page of 300 KB take an hour and show nothing new.
+    # The largest pages are left out: a thousand edits of a page of 300 KB take an hour and show
+    # nothing new.
     sources = sorted(sources, key=len)[: max(_GENERATED_PAGES, len(sources) // 2)]
     scores = [Score(method.name, method.aspect) for method in METHODS]
     for name, edit in edits.EDITS.items():
@@ -111,7 +114,8 @@ def _edit_often(
 def _count(name: str, before: Document, after: Document, scores: list[Score]) -> None:
     truth = edits.aspects(before).truth(edits.aspects(after))
     for score, method in zip(scores, METHODS, strict=True):
-        # Presentation is compared only if the structure is the same, as the original paper defines it.
+        # Presentation is compared only if the structure is the same, as the original paper defines
+        # it.
         if method.aspect != "presentation" or not truth.structure:
             seen = method.differs(method.code(before), method.code(after))
             score.count(name, getattr(truth, method.aspect), seen)
@@ -130,7 +134,8 @@ def _measure(score: Score, method: Method, pages: Sequence[Document]) -> None:
 
 
 def picture_experiment(count: int) -> list[Score]:
-    """Replaces images with others, where a method may miss it, and saves images again, which may give false alarms."""
+    """Replaces images with others, where a method may miss it, and saves images again, which may
+    give false alarms."""
     dice = np.random.default_rng(4)
     scores = [Score(name, "image") for name in PICTURES]
     for _ in range(count):

@@ -123,7 +123,8 @@ def tag_swap(document: Document, dice: random.Random) -> bool:
 
 
 def moved_end_tag(document: Document, dice: random.Random) -> bool:
-    """Makes the element after a block its last child: the tags keep their order, but one closing tag moves."""
+    """Makes the element after a block its last child: the tags keep their order, but one closing
+    tag moves."""
     blocks = document.iter_elements(("div", "section", "article", "ul", "table"))
     pairs = [(block, after) for block in blocks if isinstance(after := block.next_sibling, Element)]
     pair = _some(iter(pairs), dice)

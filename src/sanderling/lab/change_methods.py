@@ -1,4 +1,5 @@
-"""The methods that the lab compares: those of the original papers, simhash, and Sanderling's own ("ours")."""
+"""The methods that the lab compares: those of the original papers, simhash, and Sanderling's own
+("ours")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A served site whose comments are behind events: "show more", tabs, a pager and endless scrolling."""
+"""A served site whose comments are behind events: "show more", tabs, a pager and endless
+scrolling."""
 
 import json
 import re

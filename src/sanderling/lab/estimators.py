@@ -1,4 +1,5 @@
-"""Published estimators of the change rate of a page. Each visit says only "changed" or "unchanged since the last one".
+"""Published estimators of the change rate of a page. Each visit says only "changed" or "unchanged
+since the last one".
 
 The naive count over time counts several changes between two visits as one: with one change expected per visit, it finds
 0.63 of the rate. Four estimators correct this:
@@ -50,8 +51,8 @@ def bayesian(intervals: Sequence[VisitInterval], rates: ArrayLike, prior: ArrayL
 def most_likely(intervals: Sequence[VisitInterval]) -> float:
     """The root of  sum_changed t / (e^(lam t) - 1) = sum_unchanged t.
 
-    One interval with a change and one without are added; both are as long as the mean interval. The left side falls and
-    the right side is constant, so bisection always finds the root.
+    One interval with a change and one without are added; both are as long as the mean interval. The
+    left side falls and the right side is constant, so bisection always finds the root.
     """
     if not intervals:
         raise ValueError("there must be at least one interval")
@@ -73,10 +74,12 @@ def most_likely(intervals: Sequence[VisitInterval]) -> float:
 
 
 def from_last_modified(visits: int, changes: int, watched: float, quiet: float) -> float:
-    """The rate from `changes` seen in `visits`, if each answer also gave the date of the last change.
+    """The rate from `changes` seen in `visits`, if each answer also gave the date of the last
+    change.
 
-    `quiet` is the time known to be free of changes: whole intervals without a change, and the time from Last-Modified to
-    the visit in those with one. The factor (n - 1) / n corrects the bias of a ratio with a random denominator.
+    `quiet` is the time known to be free of changes: whole intervals without a change, and the time
+    from Last-Modified to the visit in those with one. The factor (n - 1) / n corrects the bias of a
+    ratio with a random denominator.
     """
     if watched <= 0 or not 0 <= quiet <= watched:
         raise ValueError("quiet time must lie within the time watched")

@@ -1,13 +1,14 @@
 """`sanderling lab focus`: how soon does a crawl find the pages of a topic?
 
-It simulates crawls of webs in which the topic of every page is known: a synthetic web whose links lead to a page of the
-same topic with a probability (the topical locality), and the documentation web, or any finished crawl of it, with topics
-by section. A model learns the topic from 20 examples and 60 counter-examples, which are not counted. The crawls know
-only what a crawler would know. "topic" is the order of `crawl --topic`, with its tunnelling and exploring. The others are
-breadth-first, PageRank, best-first by the relevance of the first page that links to a URL, and Fish and Shark search
-with the similarity they were published with, the likeness to the mean of the examples.
-Recall is the share of the topic's pages that are fetched; the harvest is the share of the fetched pages that are of the
-topic. Figures are means over seeds, with two standard errors.
+It simulates crawls of webs in which the topic of every page is known: a synthetic web whose links
+lead to a page of the same topic with a probability (the topical locality), and the documentation
+web, or any finished crawl of it, with topics by section. A model learns the topic from 20 examples
+and 60 counter-examples, which are not counted. The crawls know only what a crawler would know.
+"topic" is the order of `crawl --topic`, with its tunnelling and exploring. The others are
+breadth-first, PageRank, best-first by the relevance of the first page that links to a URL, and Fish
+and Shark search with the similarity they were published with, the likeness to the mean of the
+examples. Recall is the share of the topic's pages that are fetched; the harvest is the share of the
+fetched pages that are of the topic. Figures are means over seeds, with two standard errors.
 """
 
 import argparse
@@ -162,7 +163,8 @@ def shark_search(of: TopicalWeb, seed: int) -> list[int]:
 def _queue(
     of: TopicalWeb, seed: int, worth: Callable[[int, float, int], tuple[float, float] | None], first: float = 0.0
 ) -> list[int]:
-    """Best first, and first come first served among equals. `worth` gives rank and what is handed on, or None to drop."""
+    """Best first, and first come first served among equals. `worth` gives rank and what is handed
+    on, or None to drop."""
     tie = np.random.default_rng(seed).permutation(len(of.truth)).tolist()
     handed, known = dict.fromkeys(of.web.seeds, first), set(of.web.seeds)
     heap = [(0.0, n, 0, page) for n, page in enumerate(of.web.seeds)]
@@ -196,7 +198,8 @@ CRAWLS: dict[str, Callable[[TopicalWeb, int], list[int]]] = {
 
 
 def recall(of: TopicalWeb, visits: Iterable[int]) -> Floats:
-    """The share of the topic's pages, without the examples, that is fetched after 0, 1, 2 ... visits."""
+    """The share of the topic's pages, without the examples, that is fetched after 0, 1, 2 ...
+    visits."""
     mine = (of.truth & of.counted).astype(np.float64)
     found = np.concatenate([[0.0], np.cumsum(mine[list(visits)])])
     return np.asarray(found / mine.sum())
@@ -208,7 +211,8 @@ def at_percent(curve: Floats, pages: int, percent: float) -> float:
 
 
 class Figures(msgspec.Struct):
-    """Of one web: for each crawl its recall and harvest after each share of the pages, as mean and two standard errors."""
+    """Of one web: for each crawl its recall and harvest after each share of the pages, as mean and
+    two standard errors."""
 
     web: str
     pages: int

@@ -1,8 +1,10 @@
-"""`sanderling lab forms`: how many of the records behind a form are reached, against queries and requests.
+"""`sanderling lab forms`: how many of the records behind a form are reached, against queries and
+requests.
 
-A search engine in memory answers queries over records whose words follow Zipf's law and keep to topics. Strategies see
-its answers only, an oracle knows all records and takes the best word each time (greedy set cover). The strategy of
-Sanderling is the code that crawls use (`forms/probing.py`).
+A search engine in memory answers queries over records whose words follow Zipf's law and keep to
+topics. Strategies see its answers only, an oracle knows all records and takes the best word each
+time (greedy set cover). The strategy of Sanderling is the code that crawls use
+(`forms/probing.py`).
 """
 
 import argparse
@@ -64,7 +66,8 @@ class Course(NamedTuple):
 
 
 def texts(count: int, seed: int) -> list[frozenset[str]]:
-    """Records with a topic each: half of their words are common to all, half belong to the topic."""
+    """Records with a topic each: half of their words are common to all, half belong to the
+    topic."""
     rng, vocabulary = random.Random(seed), prose(seed)
     weights = list(itertools.accumulate(1 / (rank + 2.7) for rank in range(len(vocabulary))))
     topics = [rng.sample(vocabulary[100:], 200) for _ in range(20)]
@@ -132,7 +135,8 @@ def dictionary(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> C
 
 
 def ours(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
-    """The code of a crawl. Every record is read before the next query, as it would be by a crawl in time."""
+    """The code of a crawl. Every record is read before the next query, as it would be by a crawl in
+    time."""
     form = Form(id=1, action="http://lab/", method="get", fields=[Field(name="q", type="text")])
     prober = Prober(form, {}, 10**6, setting.shown // setting.per_page, 0.0)
     prober.learned.vocabulary.add_page(_first(engine))

@@ -7,8 +7,8 @@ served      a synthetic site on a real HTTP server, kept fresh by `sanderling re
 history     the changes of real sites (--history FILE.csv or .csv.gz: page,event,at,text_changed,main_changed)
 revisit     the experiment of the watcher-based crawler: the time of a revisit, and the share of updated pages it finds
 
-With several budgets, the tables also say how many visits each policy needs for the freshness that uniform has at the
-first budget.
+With several budgets, the tables also say how many visits each policy needs for the freshness that
+uniform has at the first budget.
 """
 
 from __future__ import annotations
@@ -186,7 +186,8 @@ def _print_tables(args: argparse.Namespace, part: ScenarioResult) -> None:
 
 
 def _visits_needed(results: Sequence[ReplayResult]) -> dict[str, float | None]:
-    """Interpolates on the curve of each policy, and extrapolates a little. None where that would be a guess."""
+    """Interpolates on the curve of each policy, and extrapolates a little. None where that would be
+    a guess."""
     reference = next((r.freshness for r in results if r.policy == "uniform" and r.budget > 0), None)
     needed: dict[str, float | None] = {}
     for policy in dict.fromkeys(r.policy for r in results) if reference is not None else ():

@@ -1,4 +1,5 @@
-"""Keeps a synthetic site fresh for some days, and measures the true freshness from the known times of its changes."""
+"""Keeps a synthetic site fresh for some days, and measures the true freshness from the known times
+of its changes."""
 
 import math
 from collections.abc import Sequence
@@ -37,7 +38,8 @@ class WebTruth:
 
     @cached_property
     def _all_changes(self) -> Floats:
-        """The changes of all pages in one sorted array: the times of each page are shifted to a range of their own."""
+        """The changes of all pages in one sorted array: the times of each page are shifted to a
+        range of their own."""
         return np.concatenate([page * 2 * self.days + times for page, times in enumerate(self.changes)])
 
     def stale(self, last: Floats, now: float) -> NDArray[np.bool_]:
@@ -65,7 +67,8 @@ THRESHOLD, LEVELS = 0.5, 2
 
 
 class Log:
-    """The visits that kept a site fresh, and the freshness that the crawler predicted. All pages were visited at time 0."""
+    """The visits that kept a site fresh, and the freshness that the crawler predicted. All pages
+    were visited at time 0."""
 
     def __init__(self, site: WebTruth, weights: Floats) -> None:
         self._site = site
@@ -77,7 +80,8 @@ class Log:
     def round(
         self, visited: Sequence[int] | NDArray[np.intp], now: float, before: float | None, after: float | None
     ) -> None:
-        """Adds visits at one time, and the freshness that the crawler predicted before and after them."""
+        """Adds visits at one time, and the freshness that the crawler predicted before and after
+        them."""
         self._believed(before, now)
         for page in visited:
             self._visits[page].append(now)
@@ -91,8 +95,8 @@ class Log:
     def expected(self) -> float:
         """The expected freshness with these visits, over all possible times of the changes.
 
-        No policy can know the next change of a page before the next visit, so this is fair to every policy. It removes
-        the random differences of about 0.005 between sites.
+        No policy can know the next change of a page before the next visit, so this is fair to every
+        policy. It removes the random differences of about 0.005 between sites.
         """
         warm, days = WARM_UP * self._site.days, self._site.days
         fresh = 0.0

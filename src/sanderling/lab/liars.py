@@ -1,10 +1,11 @@
 """`sanderling lab liars`: what does a source of notices cost that lies or dies?
 
-A report names the changed pages of a site for a month. Then it lies in one of several ways, or is not written any more.
-Beliefs and plans are the real ones; the site is simulated: 150 pages, one round of at most 15 visits a day. The table
-says how much fresher the copies are than those of a crawler without the report that has the same site and budget, in
-points (0.01 of freshness): while the report is true, in the first two weeks of its lies, and in the next two.
-Intervals are at 95 %, over the sites.
+A report names the changed pages of a site for a month. Then it lies in one of several ways, or is
+not written any more. Beliefs and plans are the real ones; the site is simulated: 150 pages, one
+round of at most 15 visits a day. The table says how much fresher the copies are than those of a
+crawler without the report that has the same site and budget, in points (0.01 of freshness): while
+the report is true, in the first two weeks of its lies, and in the next two. Intervals are at 95 %,
+over the sites.
 """
 
 import argparse

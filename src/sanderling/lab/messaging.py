@@ -30,7 +30,8 @@ class Costs(msgspec.Struct, frozen=True):
 
 
 class Timed:
-    """A simulated crawl: events in the order of their times, and the pages in the order in which they were fetched."""
+    """A simulated crawl: events in the order of their times, and the pages in the order in which
+    they were fetched."""
 
     def __init__(self, web: Web, costs: Costs) -> None:
         self.web, self.costs = web, costs
@@ -64,7 +65,8 @@ class Timed:
 
 
 class Independent(Timed):
-    """Crawlers with their own queues, one page at a time. Each begins at a start page of its own."""
+    """Crawlers with their own queues, one page at a time. Each begins at a start page of its
+    own."""
 
     def __init__(self, web: Web, costs: Costs, crawlers: int) -> None:
         super().__init__(web, costs)
@@ -75,7 +77,8 @@ class Independent(Timed):
             self.work(number)
 
     def work(self, crawler: int) -> None:
-        """Goes on with the next page of the queue. A crawler whose queue is empty rests: only its own pages fill it."""
+        """Goes on with the next page of the queue. A crawler whose queue is empty rests: only its
+        own pages fill it."""
         if (page := self.queues[crawler].next()) is not None:
             self.choose(crawler, page)
 
@@ -92,7 +95,8 @@ class Independent(Timed):
 
 
 class Dependent(Independent):
-    """The same crawlers, but each asks all others first. Two that ask at the same time both hear no."""
+    """The same crawlers, but each asks all others first. Two that ask at the same time both hear
+    no."""
 
     def __init__(self, web: Web, costs: Costs, crawlers: int) -> None:
         self._begun: set[int] = set()
@@ -126,7 +130,8 @@ class Dependent(Independent):
 
 
 class Served(Timed):
-    """Machines that lease pages from one server. `threads[n]` threads of machine n fetch the pages of part n.
+    """Machines that lease pages from one server. `threads[n]` threads of machine n fetch the pages
+    of part n.
 
     `owner` is the part of each page. Without it, all machines work on all pages.
     """
@@ -152,7 +157,8 @@ class Served(Timed):
         while self._idle[machine] and self._leased[machine]:
             self._idle[machine] -= 1
             self._begin(machine, self._leased[machine].popleft())
-        # A machine that leases one page at a time has one question under way for each idle thread, others one in all.
+        # A machine that leases one page at a time has one question under way for each idle thread,
+        # others one in all.
         single = self._batch == 1
         while self._asking[machine] < (self._idle[machine] if single else 1):
             if not single and len(self._leased[machine]) >= self._batch / 2:
@@ -171,7 +177,8 @@ class Served(Timed):
         self.download(page, fetched)
 
     def _handle(self, machine: int, report: list[int]) -> None:
-        """The message reaches the server, which answers when it has handled the messages before it."""
+        """The message reaches the server, which answers when it has handled the messages before
+        it."""
         self._busy = max(self._busy, self.now) + self.costs.handling + self.costs.visit * len(report)
         self.after(self._busy - self.now, lambda: self._answer(machine, report))
 
@@ -181,7 +188,8 @@ class Served(Timed):
         part = machine if self._owner else 0
         sharing = 1 if self._owner else len(self._leased)
         lease: list[int] = []
-        # Nobody gets more than an equal share of the queue: at the start, a batch for one would leave none for others.
+        # Nobody gets more than an equal share of the queue: at the start, a batch for one would
+        # leave none for others.
         for _ in range(min(self._batch, -(-self._waiting[part] // sharing))):
             if (found := self._queues[part].next()) is not None:
                 lease.append(found)

@@ -1,4 +1,5 @@
-"""A news site on the disk that changes every day, and a web server that knows who asked for what."""
+"""A news site on the disk that changes every day, and a web server that knows who asked for
+what."""
 
 import os
 import random
@@ -27,7 +28,8 @@ _WORDS = [
 class NewsSite:
     """A main page, sections, and articles in chains below them. Pages change at rates of their own.
 
-    The first pages of a site change most, but most changes happen further down, where most pages are.
+    The first pages of a site change most, but most changes happen further down, where most pages
+    are.
     """
 
     def __init__(self, root: Path, pages: int, daily: float, seed: int) -> None:
@@ -83,7 +85,8 @@ class NewsSite:
         os.utime(where, (self._began + day * DAY,) * 2)
 
     def _links(self, path: str) -> Iterator[str]:
-        """The main page links to the sections, these to every third article, and articles to the next one."""
+        """The main page links to the sections, these to every third article, and articles to the
+        next one."""
         if not path:
             yield from self._sections
         elif path in self._sections:
@@ -95,7 +98,8 @@ class NewsSite:
 
 
 class NewsServer:
-    """Serves a folder on a port of its own, each answer after a while, and remembers when which page was asked for."""
+    """Serves a folder on a port of its own, each answer after a while, and remembers when which
+    page was asked for."""
 
     def __init__(self, root: Path, latency: float) -> None:
         self.asked: list[tuple[float, str]] = []
@@ -128,7 +132,8 @@ class NewsServer:
         self._thread.join()
 
     def taken(self) -> tuple[set[str], float]:
-        """The pages that were asked for since the last call, and the seconds from the first request to the last."""
+        """The pages that were asked for since the last call, and the seconds from the first request
+        to the last."""
         asked, self.asked[:] = list(self.asked), []
         times = [at for at, _ in asked]
         return {path for _, path in asked}, max(times) - min(times) if times else 0.0

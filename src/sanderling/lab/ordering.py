@@ -1,13 +1,14 @@
 """`sanderling lab ordering`: which order of visits fetches the important pages first?
 
-It simulates crawls of a web with a known link graph, in each order that `crawl --order` offers. As in a real crawl, the
-queue is ranked again whenever the crawl has grown by a tenth, and new URLs get a rank by their depth until then. The
-figures are the share of the final PageRank in the fetched pages, after 10, 20, 30 and 50 % of all pages. The queue is
-served best first, and from three lists at 4:2:1 as the distributor does. "ideal" knows the final PageRank from the
-start. Each figure is the mean of three crawls with different orders of URLs with equal ranks.
+It simulates crawls of a web with a known link graph, in each order that `crawl --order` offers. As
+in a real crawl, the queue is ranked again whenever the crawl has grown by a tenth, and new URLs get
+a rank by their depth until then. The figures are the share of the final PageRank in the fetched
+pages, after 10, 20, 30 and 50 % of all pages. The queue is served best first, and from three lists
+at 4:2:1 as the distributor does. "ideal" knows the final PageRank from the start. Each figure is
+the mean of three crawls with different orders of URLs with equal ranks.
 
-Then teams of crawlers crawl the same web: crawlers that share nothing, that keep to their own sites, that ask a server
-for every page, and that lease pages in batches as Sanderling's clients do.
+Then teams of crawlers crawl the same web: crawlers that share nothing, that keep to their own
+sites, that ask a server for every page, and that lease pages in batches as Sanderling's clients do.
 """
 
 import argparse
@@ -34,7 +35,8 @@ from sanderling.server.snapshot import newcomers
 from sanderling.settings import ORDERS as ALL_ORDERS
 
 AFTER = (10, 20, 30, 50)
-# The order of URLs with equal ranks is random. It changes the share of a single crawl by about 0.02.
+# The order of URLs with equal ranks is random. It changes the share of a single crawl by about
+# 0.02.
 REPEATS = 3
 _CURVE = range(0, 101, 4)
 
@@ -176,7 +178,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def mean_shares(found: Sequence[Curves]) -> dict[str, dict[str, float]]:
-    """The mean over all webs and all points of the table, for each way of serving the queue and each order."""
+    """The mean over all webs and all points of the table, for each way of serving the queue and
+    each order."""
     return {
         serving: {
             order: float(np.mean([at_percent(curves[serving][order], x) for curves in found for x in AFTER]))

@@ -1,7 +1,8 @@
-"""Teams of crawlers on one web: how many pages they fetch twice, miss, and how many messages they need.
+"""Teams of crawlers on one web: how many pages they fetch twice, miss, and how many messages they
+need.
 
-All teams make the same number of visits and order their queues by the known back links. They differ only in the way the
-crawlers work together:
+All teams make the same number of visits and order their queues by the known back links. They differ
+only in the way the crawlers work together:
 
 independent   each crawler has its own queue and follows every link; there are no messages
 firewall      each crawler has its own sites and follows no link to others; there are no messages
@@ -57,7 +58,8 @@ class Queue:
         if page in self._given:
             return
         count = self._links[page] = self._links.get(page, 0) + 1
-        # Older entries with lower counts stay in the heap; `next` skips them. Ties are ordered by a hash.
+        # Older entries with lower counts stay in the heap; `next` skips them. Ties are ordered by a
+        # hash.
         heappush(self._heap, (-count, page * 2654435761 % 2**32, page))
 
     def next(self) -> int | None:
@@ -79,7 +81,8 @@ def compare(web: Web, crawlers: int) -> list[TeamOutcome]:
 
 
 def _apart(web: Web, crawlers: int, own_sites_only: bool) -> Work:
-    """Crawlers without messages. Each start page goes to one crawler; with `own_sites_only`, to the owner of its site."""
+    """Crawlers without messages. Each start page goes to one crawler; with `own_sites_only`, to the
+    owner of its site."""
     queues = [Queue() for _ in range(crawlers)]
     owner = (np.unique(web.site, return_inverse=True)[1] * 2654435761 % 2**32 % crawlers).tolist()
     for number, start in enumerate(starts(web, crawlers)):
@@ -101,7 +104,8 @@ def _apart(web: Web, crawlers: int, own_sites_only: bool) -> Work:
 
 
 def _served(web: Web, crawlers: int, batch: int) -> Work:
-    """Crawlers that lease `batch` pages at a time from a server, and report when all are fetched."""
+    """Crawlers that lease `batch` pages at a time from a server, and report when all are
+    fetched."""
     queue = Queue()
     for page in web.seeds:
         queue.add(page)

@@ -1,7 +1,7 @@
 """Revisits of a news site by several policies (experiment 5 of `sanderling lab watcher`).
 
-The site is served over HTTP. On each day some of its pages change and some are added, the announcer runs, and then each
-policy visits the site once with `sanderling refresh`.
+The site is served over HTTP. On each day some of its pages change and some are added, the announcer
+runs, and then each policy visits the site once with `sanderling refresh`.
 """
 
 import argparse
@@ -195,7 +195,8 @@ def _lie(folder: Path, site: str, day: int, pages: list[str], count: int) -> Non
 
 
 def _best(results: Results) -> set[str]:
-    """All but the thresholds and levels that found less than others of their kind; of equals, the fastest counts."""
+    """All but the thresholds and levels that found less than others of their kind; of equals, the
+    fastest counts."""
     names = set(results)
     for kind in ("by rank", "top "):
         same = [name for name in results if name.startswith(kind)]

@@ -1,4 +1,5 @@
-"""The documentation in a finished crawl as a web with topics: texts, the words of links, and bodies from its archive."""
+"""The documentation in a finished crawl as a web with topics: texts, the words of links, and bodies
+from its archive."""
 
 import re
 from collections import deque

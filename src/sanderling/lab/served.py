@@ -1,4 +1,5 @@
-"""Serves a synthetic site over HTTP and keeps it fresh with `sanderling refresh`, in accelerated time."""
+"""Serves a synthetic site over HTTP and keeps it fresh with `sanderling refresh`, in accelerated
+time."""
 
 import json
 import os
@@ -14,7 +15,8 @@ from sanderling.lab.simulation.replay import ReplayResult
 from sanderling.processes import entry_points
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 
-# No sitemap, because its dates would announce every change. One client, because there is only one small host.
+# No sitemap, because its dates would announce every change. One client, because there is only one
+# small host.
 _SETTINGS = ("--per-host", "16", "--delay", "0", "--clients", "1", "--no-sitemaps", "--no-index")
 
 

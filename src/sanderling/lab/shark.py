@@ -1,9 +1,10 @@
-"""Fish search and Shark search: what a link is worth by the pages on the way to it, as published in 1994 and 1998."""
+"""Fish search and Shark search: what a link is worth by the pages on the way to it, as published in
+1994 and 1998."""
 
 from typing import NamedTuple
 
-# Shark search: how much of a page's score its children inherit, how much the anchor counts against the words around it,
-# and how much the inherited part counts against both.
+# Shark search: how much of a page's score its children inherit, how much the anchor counts against
+# the words around it, and how much the inherited part counts against both.
 DECAY, ANCHOR, INHERITED = 0.5, 0.8, 0.5
 # From this likeness on a page counts as relevant.
 RELEVANT = 0.5
@@ -12,12 +13,14 @@ DEPTH = 3
 
 
 def inherited(relevance: float, own_inherited: float) -> float:
-    """What the links of a page inherit: from the page if it is relevant, else from the pages before it."""
+    """What the links of a page inherit: from the page if it is relevant, else from the pages before
+    it."""
     return DECAY * (relevance if relevance >= RELEVANT else own_inherited)
 
 
 def neighbourhood(anchor: float, around: float) -> float:
-    """What the words of a link say. If the anchor says anything, the words around it count as fully alike."""
+    """What the words of a link say. If the anchor says anything, the words around it count as fully
+    alike."""
     return ANCHOR * anchor + (1 - ANCHOR) * (1.0 if anchor > 0 else around)
 
 
@@ -34,7 +37,8 @@ class Fish(NamedTuple):
 
 
 def fish(relevance: float, depth: int) -> Fish | None:
-    """The links of a page: those of a relevant page come first, and those at the end of their depth are dropped."""
+    """The links of a page: those of a relevant page come first, and those at the end of their depth
+    are dropped."""
     if relevance >= RELEVANT:
         return Fish(2, DEPTH)
     return Fish(1 if depth == DEPTH else 0, depth - 1) if depth > 0 else None

@@ -7,9 +7,10 @@ It simulates teams on one web, for the same time, when each message takes time:
   seed-server   a server sends one URL at a time, after each page
   ours          leases of a hundred pages; asks before they are used up
 
-All order their queues by the known back links. Downloads take 0.2 seconds on average, so that a message of 0.2 seconds
-each way makes a question twice as long as a page. Pauses between the pages of a host are left out: they are equal for
-all teams. "popular" is how often the five pages with the most links to them were downloaded, on average.
+All order their queues by the known back links. Downloads take 0.2 seconds on average, so that a
+message of 0.2 seconds each way makes a question twice as long as a page. Pauses between the pages
+of a host are left out: they are equal for all teams. "popular" is how often the five pages with the
+most links to them were downloaded, on average.
 
 Then two machines divide the web by its domains: 25 threads for .com, 10 for .edu, .net and .org.
 

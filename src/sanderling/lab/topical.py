@@ -1,4 +1,5 @@
-"""Webs with topics for simulated focused crawls: what each page is about, and what a model says of pages and links."""
+"""Webs with topics for simulated focused crawls: what each page is about, and what a model says of
+pages and links."""
 
 import random
 from collections.abc import Iterator
@@ -34,7 +35,8 @@ class TopicalWeb(NamedTuple):
 
 
 def synthetic(locality: float, seed: int, pages: int = 4000, topics: int = 5) -> TopicalWeb:
-    """A synthetic web of 20 hosts with some topics; the topic is the one whose size is nearest to the mean."""
+    """A synthetic web of 20 hosts with some topics; the topic is the one whose size is nearest to
+    the mean."""
     made = SyntheticWeb(
         hosts=20, pages=pages, seed=seed, links=10, size=1200, topics=topics, locality=locality, appear=0.0, vanish=0.0
     )
@@ -54,7 +56,8 @@ def synthetic(locality: float, seed: int, pages: int = 4000, topics: int = 5) ->
 
 
 def of_documentation(read: Documentation, seed: int) -> Iterator[TopicalWeb]:
-    """The pages of a finished crawl of documentation, with each topic that it has enough pages of."""
+    """The pages of a finished crawl of documentation, with each topic that it has enough pages
+    of."""
     for name in SECTIONS:
         truth = np.array(pages_of(read.web, name))
         if truth.sum() > EXAMPLES + 10:

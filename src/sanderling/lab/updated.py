@@ -106,7 +106,8 @@ def told(found: list[Updated]) -> str:
 
 
 def updated(folder: Path, days: int, now: float | None = None) -> Updated:
-    """Counts what was updated in a folder on each of the last days before `now` (today), the oldest first."""
+    """Counts what was updated in a folder on each of the last days before `now` (today), the oldest
+    first."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder")
     today = int((clock.now() if now is None else now) // DAY)

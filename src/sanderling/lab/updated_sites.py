@@ -1,7 +1,9 @@
-"""The share of pages updated on a day, counted by the announcer (experiment 1 of `sanderling lab watcher`).
+"""The share of pages updated on a day, counted by the announcer (experiment 1 of `sanderling lab
+watcher`).
 
-Each of seven sites is made with as many pages as published, and on each of seven days as many of them change as published.
-The announcer runs at the end of every day. What it counts is compared with what was published.
+Each of seven sites is made with as many pages as published, and on each of seven days as many of
+them change as published. The announcer runs at the end of every day. What it counts is compared
+with what was published.
 """
 
 import argparse

@@ -1,4 +1,5 @@
-"""`sanderling lab watcher`: what is a report of the changed pages worth to a crawler, and what does it cost?
+"""`sanderling lab watcher`: what is a report of the changed pages worth to a crawler, and what does
+it cost?
 
 --experiment 5 (default): a news site is served over HTTP for some days. On each day some of its pages change and some are
 added, the announcer runs (`sanderling announce`), and then each policy visits the site once with `sanderling refresh`:
@@ -11,9 +12,10 @@ added, the announcer runs (`sanderling announce`), and then each policy visits t
                    without the report, with it, with a report that lies, and
                    with an announcer that dies
 
-Found is the share of the pages updated on a day that the visit of that day fetched. Time is from the first request to
-the last. Thresholds and levels are the ones with the best result among those tried, as in the published experiment. The
-first days are for learning and are not counted. Intervals are at 95 %, over the days.
+Found is the share of the pages updated on a day that the visit of that day fetched. Time is from
+the first request to the last. Thresholds and levels are the ones with the best result among those
+tried, as in the published experiment. The first days are for learning and are not counted.
+Intervals are at 95 %, over the days.
 
 --experiment 1: the share of pages that is updated on a day, for sites that change as seven published ones did; the
 announcer counts.

@@ -1,4 +1,5 @@
-"""Webs for simulated crawls. Their whole link graph is known, so that orders of visits can be compared."""
+"""Webs for simulated crawls. Their whole link graph is known, so that orders of visits can be
+compared."""
 
 import subprocess
 import tempfile
@@ -47,7 +48,8 @@ def part(graph: Graph, nodes: NDArray[np.bool_], sources: NDArray[np.bool_]) -> 
 
 
 def find(name: str) -> list[Web]:
-    """Finds webs by name: `synthetic`, `docs` (all of it, and each of its sites), or the folder of a crawl."""
+    """Finds webs by name: `synthetic`, `docs` (all of it, and each of its sites), or the folder of
+    a crawl."""
     if name == "synthetic":
         return [synthetic()]
     if name == "docs":
@@ -81,7 +83,8 @@ def sites(web: Web) -> list[Web]:
 
 
 def of_folder(path: Path, name: str = "") -> Web:
-    """The pages that a crawl has visited. Use a finished crawl, because links of pages that were not visited are missing."""
+    """The pages that a crawl has visited. Use a finished crawl, because links of pages that were
+    not visited are missing."""
     folder = Folder(path)
     folder.require()
     store = open_store(folder, readonly=True)
@@ -148,12 +151,13 @@ def documentation() -> Web:
 
 
 def synthetic(pages: int = 20_000, hosts: int = 50) -> Web:
-    """Hosts of different sizes. The k-th most popular page of a host gets links in proportion to k**-0.8.
+    """Hosts of different sizes. The k-th most popular page of a host gets links in proportion to
+    k**-0.8.
 
-    So in-degrees follow a power law with exponent 2.25, as on the web (2.1 to 2.4 were measured). The front page of a host
-    is its most popular page, and a tree of links leads from it to every page of the host. The popularity of other
-    pages does not depend on their depth. A fifth of the links leave the host. The sections of a host have pages with
-    more or fewer links.
+    So in-degrees follow a power law with exponent 2.25, as on the web (2.1 to 2.4 were measured).
+    The front page of a host is its most popular page, and a tree of links leads from it to every
+    page of the host. The popularity of other pages does not depend on their depth. A fifth of the
+    links leave the host. The sections of a host have pages with more or fewer links.
     """
     chance = np.random.default_rng(1)
     weight = 1 / np.arange(1, hosts + 1) ** 0.7

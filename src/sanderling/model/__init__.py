@@ -1,7 +1,7 @@
 """The values that rooms pass to each other.
 
-A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Report`. The server turns the report into
-one `Commit`, and the store writes it in one transaction.
+A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Report`. The server
+turns the report into one `Commit`, and the store writes it in one transaction.
 """
 
 from sanderling.model.live import (

@@ -16,7 +16,8 @@ class Option(Struct, frozen=True, array_like=True):
 
 
 class Field(Struct, frozen=True, array_like=True, kw_only=True):
-    """One field of a form. The radio buttons of one name are one field, and so are the checkboxes."""
+    """One field of a form. The radio buttons of one name are one field, and so are the
+    checkboxes."""
 
     name: str
     type: str
@@ -64,7 +65,8 @@ class Turner(Struct, frozen=True, array_like=True):
 
 
 class Submission(Struct, frozen=True, array_like=True, kw_only=True):
-    """One request of a form: a query, or another page of its results. The store keeps it from before it is sent."""
+    """One request of a form: a query, or another page of its results. The store keeps it from
+    before it is sent."""
 
     id: int
     form: int

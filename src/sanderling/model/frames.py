@@ -17,7 +17,8 @@ class Incoming:
         self._buffer = bytearray()
 
     def feed(self, data: bytes) -> list[bytes]:
-        """Returns the messages that are complete now. Raises ValueError if a message is too large."""
+        """Returns the messages that are complete now. Raises ValueError if a message is too
+        large."""
         buffer = self._buffer
         buffer += data
         messages, start = [], 0

@@ -31,7 +31,8 @@ class Counts(Struct):
     missed: int = 0  # later visits that did not receive the page
 
     def with_leases(self, leased: int) -> "Counts":
-        """The totals to show: leased URLs are not counted as queued, or as fetched if they are visited again."""
+        """The totals to show: leased URLs are not counted as queued, or as fetched if they are
+        visited again."""
         first = min(leased, self.queued)
         fetched = max(0, self.fetched - (leased - first))
         return msgspec.structs.replace(self, leased=leased, queued=self.queued - first, fetched=fetched)

@@ -2,12 +2,14 @@
 
 from typing import Literal, NamedTuple
 
-# When a visited page is due that a person asked for: before all that is planned. No start of a run forgets it.
+# When a visited page is due that a person asked for: before all that is planned. No start of a run
+# forgets it.
 DUE_AT_ONCE = 1.0
 
 
 class Notice(NamedTuple):
-    """A URL is new, has changed or is gone, says a source. It may be wrong: only a visit finds out."""
+    """A URL is new, has changed or is gone, says a source. It may be wrong: only a visit finds
+    out."""
 
     id: int
     url: str

@@ -1,7 +1,8 @@
-"""The reasons for the state of a URL, each a code with arguments. Only this module turns them into sentences.
+"""The reasons for the state of a URL, each a code with arguments. Only this module turns them into
+sentences.
 
-A reason is stored as text: `robots`, or with an argument `status:403`. Crawl folders contain the codes, so a code is
-never renamed. Its sentence may change.
+A reason is stored as text: `robots`, or with an argument `status:403`. Crawl folders contain the
+codes, so a code is never renamed. Its sentence may change.
 """
 
 # The arguments replace `{}`. An argument that is not the last one must not contain a space.
@@ -89,7 +90,8 @@ SENTENCES = {
     "bad-encoding": "the body is not encoded as it says",
     "headers-too-large": "the headers are too large",
     "network": "{}",
-    # The result of fetching robots.txt. If it could not be read, the argument is the reason of that fetch.
+    # The result of fetching robots.txt. If it could not be read, the argument is the reason of that
+    # fetch.
     "robots-read": "robots.txt {}",
     "robots-failed": "robots.txt answered {}",
     "robots-missing": "robots.txt {}: everything is allowed",
@@ -126,7 +128,8 @@ def argument_of(stored: str) -> str:
 
 
 def sentence(stored: str) -> str:
-    """The sentence for a stored reason. An unknown code, made by a newer version, is returned unchanged."""
+    """The sentence for a stored reason. An unknown code, made by a newer version, is returned
+    unchanged."""
     code, _, argument = stored.partition(":")
     words = SENTENCES.get(code)
     if words is None:

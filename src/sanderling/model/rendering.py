@@ -1,4 +1,5 @@
-"""What is known about rendering the pages of a host: for each pattern of URLs, what a browser brings and what follows."""
+"""What is known about rendering the pages of a host: for each pattern of URLs, what a browser
+brings and what follows."""
 
 from enum import IntEnum
 

@@ -24,7 +24,8 @@ class RevisitFacts(NamedTuple):
 
 
 class Belief(NamedTuple):
-    """What is stored about a page that was visited again. The encoding of `evidence` belongs to `freshness`."""
+    """What is stored about a page that was visited again. The encoding of `evidence` belongs to
+    `freshness`."""
 
     id: int
     at: float

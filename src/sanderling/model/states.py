@@ -7,7 +7,8 @@ NEAR_BITS = 3
 
 
 class State(IntEnum):
-    """The stored state of a URL. Leases exist only in the server's memory, so a leased URL is stored as queued."""
+    """The stored state of a URL. Leases exist only in the server's memory, so a leased URL is
+    stored as queued."""
 
     KNOWN = 0
     QUEUED = 1

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from sanderling.settings import Settings
 
-# Blocks that do not belong to the public internet: all of the IANA registries of special-purpose addresses (also those
-# marked as globally reachable, because nobody serves pages there), multicast, and addresses of cloud providers.
+# Blocks that do not belong to the public internet: all of the IANA registries of special-purpose
+# addresses (also those marked as globally reachable, because nobody serves pages there), multicast,
+# and addresses of cloud providers.
 SPECIAL = {
     "0.0.0.0/8": "this network",
     "10.0.0.0/8": "private use",
@@ -45,7 +46,8 @@ SPECIAL = {
     "3fff::/20": "documentation",
 }
 _SPECIAL = [ipaddress.ip_network(block) for block in SPECIAL]
-# IPv4 addresses that are translated to IPv6. On a network with IPv6 only, every IPv4 host has such an address.
+# IPv4 addresses that are translated to IPv6. On a network with IPv6 only, every IPv4 host has such
+# an address.
 _TRANSLATED = ipaddress.IPv6Network("64:ff9b::/96")
 
 
@@ -62,14 +64,16 @@ def is_public(text: str) -> bool:
 
 
 class OpenedSocket(socket.socket):
-    """A socket for libcurl, which takes a duplicate of it. The original is closed as soon as it is dropped."""
+    """A socket for libcurl, which takes a duplicate of it. The original is closed as soon as it is
+    dropped."""
 
     def __del__(self) -> None:
         self.close()
 
 
 def addresses_of(name: str) -> list[str]:
-    """The addresses of a host name, as this machine resolves it; none if it cannot. May take seconds."""
+    """The addresses of a host name, as this machine resolves it; none if it cannot. May take
+    seconds."""
     if name == "localhost" or name.endswith(".localhost"):  # libcurl asks nobody for these
         return ["127.0.0.1", "::1"]
     try:
@@ -80,7 +84,8 @@ def addresses_of(name: str) -> list[str]:
 
 
 def names_private(host: str) -> bool:
-    """Whether a host name is private by its text alone. This is needed with a proxy, which opens the connection itself.
+    """Whether a host name is private by its text alone. This is needed with a proxy, which opens
+    the connection itself.
 
     The URL parser has already converted `2130706433` and `0x7f.0.0.1` to dotted form.
     """
@@ -96,7 +101,8 @@ def names_private(host: str) -> bool:
 
 
 def unknown_through_proxy(settings: Settings) -> str:
-    """What cannot be known about addresses, because a proxy resolves names; empty if it does not."""
+    """What cannot be known about addresses, because a proxy resolves names; empty if it does
+    not."""
     if not settings.proxy or settings.allow_private or settings.proxy.startswith("socks5:"):
         return ""
     if settings.proxy.startswith("socks5h:"):
@@ -115,7 +121,8 @@ def agent(settings: Settings) -> str:
 
 
 def names(settings: Settings) -> frozenset[str]:
-    """The names by which robots rules address the crawler: the products in its user agent, in lower case."""
+    """The names by which robots rules address the crawler: the products in its user agent, in lower
+    case."""
     return products(settings.user_agent)
 
 
@@ -125,7 +132,8 @@ def products(user_agent: str) -> frozenset[str]:
 
 
 def certificates() -> str:
-    """The file of trusted certificate authorities: the user's choice, else the system's, else that of certifi."""
+    """The file of trusted certificate authorities: the user's choice, else the system's, else that
+    of certifi."""
     chosen = os.environ.get("SSL_CERT_FILE")
     if chosen:
         return chosen

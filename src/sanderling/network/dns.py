@@ -1,4 +1,5 @@
-"""How long the addresses of a name may be kept. The system's resolver does not tell, so a name server is asked."""
+"""How long the addresses of a name may be kept. The system's resolver does not tell, so a name
+server is asked."""
 
 import os
 import socket
@@ -23,7 +24,8 @@ def name_server(configuration: str) -> str:
 
 
 def time_to_live(name: str, server: str, port: int = PORT) -> float | None:
-    """For how many seconds the addresses of a name may be kept; None if nobody says. May take seconds."""
+    """For how many seconds the addresses of a name may be kept; None if nobody says. May take
+    seconds."""
     number = int.from_bytes(os.urandom(2), "big")
     try:
         asked = question(name, number)
@@ -47,7 +49,8 @@ def question(name: str, number: int) -> bytes:
 
 
 def shortest_life(message: bytes, number: int) -> float | None:
-    """The shortest time to live among the addresses, and the aliases that lead to them, in the answer to a question."""
+    """The shortest time to live among the addresses, and the aliases that lead to them, in the
+    answer to a question."""
     try:
         said, flags, questions, answers, _, _ = _HEADER.unpack_from(message)
         if said != number or flags & _CODE or not answers:
@@ -68,7 +71,8 @@ def shortest_life(message: bytes, number: int) -> float | None:
 
 
 def _after_name(message: bytes, at: int) -> int:
-    """Where the name at a place ends. One that goes on elsewhere ends with a pointer of two bytes."""
+    """Where the name at a place ends. One that goes on elsewhere ends with a pointer of two
+    bytes."""
     while length := message[at]:
         if length >= 0xC0:
             return at + 2

@@ -1,7 +1,8 @@
-"""One request to one address, for the little that is not fetched by a crawl: webhooks, key files, reports.
+"""One request to one address, for the little that is not fetched by a crawl: webhooks, key files,
+reports.
 
-The address is checked when the connection is opened, so that no name can lead to a private one. Redirects are not
-followed, and the body of an answer is cut.
+The address is checked when the connection is opened, so that no name can lead to a private one.
+Redirects are not followed, and the body of an answer is cut.
 """
 
 import socket

@@ -13,7 +13,8 @@ _MOST = 2**31 - 1
 
 
 class Prose(argparse.HelpFormatter):
-    """Wraps paragraphs at the width of the terminal. Indented text (lists and examples) stays as it is."""
+    """Wraps paragraphs at the width of the terminal. Indented text (lists and examples) stays as it
+    is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = text.strip().split("\n\n")
@@ -64,7 +65,8 @@ def host(text: str) -> str:
 
 
 def pathname(text: str) -> Path:
-    """A path. An empty one is an error: it is usually an unset shell variable, and would mean the current folder."""
+    """A path. An empty one is an error: it is usually an unset shell variable, and would mean the
+    current folder."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the path is empty")
     return Path(text)

@@ -1,4 +1,5 @@
-"""Shows the differences between two versions of a page, as text for a terminal or as an HTML page."""
+"""Shows the differences between two versions of a page, as text for a terminal or as an HTML
+page."""
 
 from html import escape
 
@@ -10,7 +11,8 @@ _RED, _GREEN, _BLUE, _GREY, _BOLD, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", 
 
 
 def as_text(titles: list[str], found: Difference, colour: bool) -> str:
-    """The summary, then changed paragraphs with one unchanged paragraph before and after each. Others are counted."""
+    """The summary, then changed paragraphs with one unchanged paragraph before and after each.
+    Others are counted."""
     red, green, blue, plain = (_RED, _GREEN, _BLUE, _PLAIN) if colour else ("", "", "", "")
     lines = [f"{red}--- {titles[0]}{plain}", f"{green}+++ {titles[1]}{plain}"]
     lines += [f"{blue}    {harmless(found.summary)}{plain}"] if found.summary else []
@@ -68,7 +70,8 @@ def _marked(pieces: Words, ink: str, colour: bool) -> str:
 
 
 def as_html(url: str, titles: list[str], found: Difference) -> str:
-    """A complete HTML page without scripts: the older version left, the newer right. Moved paragraphs are marked in both."""
+    """A complete HTML page without scripts: the older version left, the newer right. Moved
+    paragraphs are marked in both."""
     rows = []
     for piece in found.shown:
         if piece.kind == "edited" and not piece.noise:

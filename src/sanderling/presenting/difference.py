@@ -1,4 +1,5 @@
-"""Finds what differs between two versions of a page, by the rules and the learned noise with which the crawl compares."""
+"""Finds what differs between two versions of a page, by the rules and the learned noise with which
+the crawl compares."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -45,7 +46,8 @@ def difference(
     folder: Folder, store: NoiseStore, both: tuple[VersionRow, VersionRow], way: Sequence[VersionRow], *,
     places: bool = False, noise: bool = False,
 ) -> Difference:  # fmt: skip
-    """What differs between two versions. `way` are the versions from one to the other; empty if they go back in time.
+    """What differs between two versions. `way` are the versions from one to the other; empty if
+    they go back in time.
 
     With `noise`, also what is not news: learned noise and parts that rules ignore.
     """
@@ -67,7 +69,8 @@ def difference(
         return Difference(file_summary(both, consecutive), shown, hidden, None)
     verdict = explain(old, new, volatile)
     stored = both[1].summary if consecutive and both[1].kinds else ""
-    # What the crawl stored knows the noise of that time, so it stands. `explain` only adds details to it.
+    # What the crawl stored knows the noise of that time, so it stands. `explain` only adds details
+    # to it.
     agree = not stored or stored == plainly(old, new).summary
     found_summary = verdict.summary if agree else stored
     if redrawn := [each.summary for before, each in pairwise(way) if each.marks(before)]:
@@ -76,7 +79,8 @@ def difference(
 
 
 def _with_images(summary: str, verdict: Verdict, redrawn: list[str]) -> tuple[str, Verdict]:
-    """Adds what the images became that the page shows. Only the versions say it: their addresses are the same."""
+    """Adds what the images became that the page shows. Only the versions say it: their addresses
+    are the same."""
     named = [*dict.fromkeys(redrawn)][-_MOST_REDRAWN:]
     parts = ([summary] if verdict.kinds and summary not in named else []) + named
     kinds = tuple(dict.fromkeys([*verdict.kinds, AspectKind.IMAGE]))

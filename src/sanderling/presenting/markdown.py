@@ -27,7 +27,8 @@ _LONGEST_NAME = 100
 def files(
     folder: Folder, store: PageStore, left_out: LeftOut, with_login: bool = False
 ) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yields the file name and the text of each page. Aliases and pages without text are left out."""
+    """Yields the file name and the text of each page. Aliases and pages without text are left
+    out."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
         for page in store.pages():
             if page.warc is None or page.same_as or (page.login and not with_login) or not 200 <= page.status < 300:
@@ -39,7 +40,8 @@ def files(
 
 
 def name(url: str) -> PurePosixPath:
-    """A file name from which the URL can be read. If that is not possible, a hash makes the name unique."""
+    """A file name from which the URL can be read. If that is not possible, a hash makes the name
+    unique."""
     parts = urlsplit(url)
     path = parts.path + ("index" if parts.path.endswith("/") or not parts.path else "")
     steps = [_UNSAFE.sub("_", step)[:_LONGEST_NAME].lstrip(".") or "_" for step in (parts.netloc, *path.split("/")[1:])]

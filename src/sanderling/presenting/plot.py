@@ -32,7 +32,8 @@ def _cell(value: object) -> str:
 
 
 def plot(series: Series, x_label: str, y_label: str) -> str:
-    """Draws a plot with characters. Each series has its own mark; later series cover earlier ones."""
+    """Draws a plot with characters. Each series has its own mark; later series cover earlier
+    ones."""
     points = [point for line in series.values() for point in line]
     if not points:
         return "(nothing to plot)"

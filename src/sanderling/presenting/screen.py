@@ -32,7 +32,8 @@ def harmless(text: str) -> str:
 
 
 def harmless_json(encoded: str) -> str:
-    """JSON whose strings hold none of these characters: they are escaped, so that nothing is lost."""
+    """JSON whose strings hold none of these characters: they are escaped, so that nothing is
+    lost."""
     return _RAW.sub(lambda found: json.dumps(found[0])[1:-1], encoded)
 
 
@@ -54,7 +55,8 @@ class NowAndThen:
 
 
 def colourful(stream: IO[str]) -> bool:
-    """Whether to use colours: only on a terminal that has them, and not if NO_COLOR is set (no-color.org)."""
+    """Whether to use colours: only on a terminal that has them, and not if NO_COLOR is set
+    (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -1,4 +1,5 @@
-"""Finds a page and its versions by the URL that a user typed, and formats times and kinds of change."""
+"""Finds a page and its versions by the URL that a user typed, and formats times and kinds of
+change."""
 
 import contextlib
 import re
@@ -54,7 +55,8 @@ def when(at: float) -> str:
 
 
 def moment(text: str, now: float) -> float:
-    """A point in time: `2026-11-01`, `2026-11-01 12:00`, `2026-11-01T12:00:00Z`, or an age such as `3h` or `7d`."""
+    """A point in time: `2026-11-01`, `2026-11-01 12:00`, `2026-11-01T12:00:00Z`, or an age such as
+    `3h` or `7d`."""
     age = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
     try:
         at = now - float(age[1]) * _UNITS[age[2]] if age else _in_calendar(text.strip().replace("T", " "))

@@ -7,7 +7,8 @@ from PIL import Image, ImageChops, ImageFilter
 
 from sanderling.errors import Damaged
 
-# Pictures are made so wide before they are compared: enough to see what changed, in a fraction of the time.
+# Pictures are made so wide before they are compared: enough to see what changed, in a fraction of
+# the time.
 WIDTH = 640
 # No screenshot that was taken has more pixels. Others are not opened, whatever they claim to be.
 _TALLEST = 8192

@@ -11,14 +11,16 @@ from pathlib import Path
 
 from sanderling.processes.marker import Marker, marked
 
-# Called with a function that takes the number of what is next, 0 for nothing dangerous, and with those to leave out.
+# Called with a function that takes the number of what is next, 0 for nothing dangerous, and with
+# those to leave out.
 Work = Callable[[Callable[[int], None], set[int]], int]
 
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 
 
 def run_apart(work: Work, marker: Path) -> int:
-    """The exit code of `work`. What it had marked when a signal ended its process is left out of the next try.
+    """The exit code of `work`. What it had marked when a signal ended its process is left out of
+    the next try.
 
     `marker` is a file that both processes use.
     """

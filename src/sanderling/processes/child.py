@@ -11,10 +11,11 @@ class Child:
     def __init__(
         self, command: list[str], *, lifeline: bool = False, tells: bool = False, complains: bool = True
     ) -> None:
-        """A child with a `lifeline` ends when its standard input is closed, so that it never outlives its parent.
+        """A child with a `lifeline` ends when its standard input is closed, so that it never
+        outlives its parent.
 
-        It `tells` lines on its standard output. When it `complains`, its standard error is kept for `complaint`;
-        otherwise it goes where that of the parent goes.
+        It `tells` lines on its standard output. When it `complains`, its standard error is kept for
+        `complaint`; otherwise it goes where that of the parent goes.
         """
         self._process = subprocess.Popen(
             command,

@@ -10,7 +10,8 @@ AGAIN_AFTER = 60.0
 
 
 class Companion:
-    """A process that ends when its standard input does, so that it never outlives the crawl, however that ends."""
+    """A process that ends when its standard input does, so that it never outlives the crawl,
+    however that ends."""
 
     def __init__(self, command: list[str], wanted: bool) -> None:
         self._command = command
@@ -18,7 +19,8 @@ class Companion:
         self._child: Child | None = None
 
     def step(self) -> str:
-        """To be called now and then: starts it when it is time; returns why it ended, when it did."""
+        """To be called now and then: starts it when it is time; returns why it ended, when it
+        did."""
         if self._child is None:
             if time.monotonic() >= self._not_before:
                 self._child = Child(self._command, lifeline=True)

@@ -9,18 +9,21 @@ from sanderling.errors import DiskFull, RunFailed
 from sanderling.processes.child import Child
 from sanderling.processes.marker import marked, marker_path
 
-# That many deaths in a row without a single report between them are no accident, when each came before a member had
-# lived for so many seconds: those that hang, or were stopped with the terminal, did not end at once.
+# That many deaths in a row without a single report between them are no accident, when each came
+# before a member had lived for so many seconds: those that hang, or were stopped with the terminal,
+# did not end at once.
 HOPELESS = 6
 AT_ONCE = 30.0
 # The code of a client that could not write its pages.
 NO_ROOM = 28
-# Ctrl-C in a terminal goes to every process; clients wait for the server's word, from their first moment on.
+# Ctrl-C in a terminal goes to every process; clients wait for the server's word, from their first
+# moment on.
 _DEAF = ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"']
 
 
 def new_name() -> str:
-    """A name for a client. All are of one length, so that no file of one looks like a file of another."""
+    """A name for a client. All are of one length, so that no file of one looks like a file of
+    another."""
     return os.urandom(6).hex()
 
 
@@ -28,7 +31,8 @@ class LocalCrew:
     """The client processes that this server started."""
 
     def __init__(self, size: int, command: Callable[[str], list[str]], markers: Path) -> None:
-        """`command` is how a client of a given name is started, and `markers` is where it marks what it parses."""
+        """`command` is how a client of a given name is started, and `markers` is where it marks
+        what it parses."""
         self._markers = markers
         self._command = command
         self._members: dict[str, Child] = {}
@@ -77,7 +81,8 @@ class LocalCrew:
         return marked(marker_path(self._markers, name))
 
     def bury(self, name: str) -> None:
-        """Makes sure that a member is dead, so that nobody else writes to its files, and forgets it."""
+        """Makes sure that a member is dead, so that nobody else writes to its files, and forgets
+        it."""
         member = self._members.pop(name, None)
         if member is None:
             return
@@ -91,7 +96,8 @@ class LocalCrew:
             raise RunFailed(f"{HOPELESS} client processes in a row ended at once (the last with code {member.code})")
 
     def disband(self, patience: float, at_work: Set[str]) -> None:
-        """Waits for members at work to leave by themselves, then ends those that do not. Others have nothing to finish."""
+        """Waits for members at work to leave by themselves, then ends those that do not. Others
+        have nothing to finish."""
         deadline = time.monotonic() + patience
         for name in self._members.keys() - at_work:
             self._members[name].kill()

@@ -1,11 +1,12 @@
-"""How many files and connections a process may have open. One too many looks like a host that cannot be reached."""
+"""How many files and connections a process may have open. One too many looks like a host that
+cannot be reached."""
 
 import resource
 
 from sanderling.errors import RunFailed
 
-# What a process needs beside its connections, what a connection takes while its name is looked up, and what each client
-# takes of the server.
+# What a process needs beside its connections, what a connection takes while its name is looked up,
+# and what each client takes of the server.
 SPARE, A_CONNECTION, A_CLIENT = 24, 4, 4
 FEWEST = 48
 

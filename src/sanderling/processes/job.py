@@ -6,7 +6,8 @@ from sanderling.processes.child import Child
 
 
 class Job:
-    """A command that leaves its result in a file, complete or not at all; begun as often as one is wanted."""
+    """A command that leaves its result in a file, complete or not at all; begun as often as one is
+    wanted."""
 
     def __init__(self, command: list[str], result: Path) -> None:
         """`command` is completed with the path of the result."""
@@ -25,7 +26,8 @@ class Job:
         self._child = Child(self._command)
 
     def back(self) -> bool:
-        """Whether it has just come back: then `complaint` says what went wrong, or the result is there."""
+        """Whether it has just come back: then `complaint` says what went wrong, or the result is
+        there."""
         if self._child is None or (code := self._child.code) is None:
             return False
         silent = (

@@ -1,4 +1,5 @@
-"""The page that a client is parsing now: eight bytes in a file, which can be read after the client died."""
+"""The page that a client is parsing now: eight bytes in a file, which can be read after the client
+died."""
 
 import mmap
 import struct
@@ -25,7 +26,8 @@ class Marker:
 
 
 def marked(path: Path) -> int:
-    """The page that a client was parsing when it died; 0 when there was none or the client kept no marker."""
+    """The page that a client was parsing when it died; 0 when there was none or the client kept no
+    marker."""
     try:
         found: int = _ID.unpack(path.read_bytes())[0]
     except FileNotFoundError:

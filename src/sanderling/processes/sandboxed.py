@@ -1,8 +1,9 @@
 """A child process that reads what strangers sent, under hard limits of memory and time.
 
-Parsers of images and documents are the part of a crawler that is attacked best: a file of a few kilobytes may unpack to
-gigabytes or take hours. So the bytes go through a pipe to a child that answers one request after the other. It may use
-little memory and processor time and write no file. Whatever happens to it, the parent gets an answer or a reason.
+Parsers of images and documents are the part of a crawler that is attacked best: a file of a few
+kilobytes may unpack to gigabytes or take hours. So the bytes go through a pipe to a child that
+answers one request after the other. It may use little memory and processor time and write no file.
+Whatever happens to it, the parent gets an answer or a reason.
 
 `SandboxedChild` is the parent's side, `serve` the child's.
 """
@@ -45,7 +46,8 @@ class _Ended(ChildFailed):
 
 
 class SandboxedChild:
-    """A child that is started with the first request, and started anew when it died. Threads take turns."""
+    """A child that is started with the first request, and started anew when it died. Threads take
+    turns."""
 
     def __init__(self, entry_point: str, memory: int, seconds: float) -> None:
         self._entry_point = entry_point
@@ -173,7 +175,8 @@ def _exchange(child: subprocess.Popen[bytes], message: bytes, seconds: float) ->
 def serve(answer: Callable[[bytes], bytes]) -> None:
     """The child's life: takes its limits from the command line and answers until its input ends.
 
-    When the parent is gone the input ends, and a request in the making is ended by the limit on processor time.
+    When the parent is gone the input ends, and a request in the making is ended by the limit on
+    processor time.
     """
     memory, seconds = int(sys.argv[1]), float(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business

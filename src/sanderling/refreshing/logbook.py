@@ -1,4 +1,5 @@
-"""How fresh a collection was believed to be, over time: some hundred points, noted as refreshes go."""
+"""How fresh a collection was believed to be, over time: some hundred points, noted as refreshes
+go."""
 
 import math
 
@@ -7,7 +8,8 @@ import msgspec
 from sanderling.refreshing.refresher import Refreshing
 from sanderling.repository.store import Notes
 
-# Seconds between two points of a refresh that goes on for ever, and points that are kept: of older ones every other.
+# Seconds between two points of a refresh that goes on for ever, and points that are kept: of older
+# ones every other.
 EVERY = 600.0
 MOST = 400
 

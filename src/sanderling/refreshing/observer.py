@@ -1,7 +1,9 @@
-"""What visits to known pages teach about when pages change, and about how far their hosts can be believed.
+"""What visits to known pages teach about when pages change, and about how far their hosts can be
+believed.
 
-Every visit is one observation, whoever asked for it: a refresh, or a crawl that was told to visit everything again.
-It costs some microseconds a page and is written with the visit's own commit. First visits teach nothing yet.
+Every visit is one observation, whoever asked for it: a refresh, or a crawl that was told to visit
+everything again. It costs some microseconds a page and is written with the visit's own commit.
+First visits teach nothing yet.
 """
 
 import random
@@ -27,7 +29,8 @@ class Observer:
         self.spared = 0  # bytes that did not have to be fetched again
 
     def question(self, task: Task, host: int) -> Task:
-        """A task as it is asked: without conditions where their answers cannot be believed, and now and then elsewhere."""
+        """A task as it is asked: without conditions where their answers cannot be believed, and now
+        and then elsewhere."""
         conditional = bool(task.etag or task.modified)
         if conditional and (not self._trust_in(host).may_ask_conditionally or random.random() < 1 / trust.AUDIT_EVERY):
             return task._replace(etag="", modified="")
@@ -86,8 +89,9 @@ class Observer:
         return Belief(page.id, visit.at, page.at, int(kinds), said, interval, visit.at, 0)
 
     def _learn(self, visit: Visit, task: Task, page: RevisitFacts, changed: bool) -> float | None:
-        """Scores what the host said about the page by what was found. Returns how long before the visit a trusted date
-        puts the change, if one does; all the time since the last visit when we came because a trusted sitemap called."""
+        """Scores what the host said about the page by what was found. Returns how long before the
+        visit a trusted date puts the change, if one does; all the time since the last visit when we
+        came because a trusted sitemap called."""
         host = self._trust_in(page.host)
         elapsed = (visit.at - page.at) / DAY
         if elapsed <= 0:
@@ -135,7 +139,8 @@ class Observer:
 
 
 def _found(visit: Visit, before: Before, change: Change | None) -> ChangeKind | None:
-    """The kinds of changes that count; None when the visit says nothing about the page's content."""
+    """The kinds of changes that count; None when the visit says nothing about the page's
+    content."""
     if visit.outcome is Outcome.UNCHANGED:
         return ChangeKind(0)
     if visit.outcome is Outcome.PAGE:

@@ -1,4 +1,5 @@
-"""Reads a whole crawl and plans what to visit again. It runs in a process of its own beside the crawl (`jobs/plan.py`).
+"""Reads a whole crawl and plans what to visit again. It runs in a process of its own beside the
+crawl (`jobs/plan.py`).
 
 What it leaves for the server is short: the visits of the near future, in order.
 """
@@ -31,7 +32,8 @@ from sanderling.urls import identity
 HORIZON = 0.25
 # A plan names so many visits at least, if there are so many.
 _FEWEST = 1000
-# A page's date of the last visit may lie in the future when a clock jumped back: then it counts as visited yesterday.
+# A page's date of the last visit may lie in the future when a clock jumped back: then it counts as
+# visited yesterday.
 _SKEW = 0.05
 # Rows in hand while a crawl is read, before they become columns.
 _AT_ONCE = 10_000
@@ -91,7 +93,8 @@ def _columns(read: Subject, grouped: "_UrlGroups") -> NDArray[np.void]:
 
 
 class _UrlGroups:
-    """Numbers for the folder and the pattern of a URL; URLs come in the order they were found, and neighbours are alike."""
+    """Numbers for the folder and the pattern of a URL; URLs come in the order they were found, and
+    neighbours are alike."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[int, int]] = {}

@@ -1,7 +1,8 @@
 """The plan as the server holds it: when it is made, and whose turn is next.
 
-The planning itself is a short-lived process (`planner` says what it does). Here nothing waits for it, nothing is
-large, and nothing imports numpy: a planned visit is 36 bytes until its turn comes, and pages without one are nothing.
+The planning itself is a short-lived process (`planner` says what it does). Here nothing waits for
+it, nothing is large, and nothing imports numpy: a planned visit is 36 bytes until its turn comes,
+and pages without one are nothing.
 """
 
 import math
@@ -19,7 +20,8 @@ from sanderling.processes.job import Job
 # A plan is made again after so long, but planning may take no more than one in so many seconds.
 SHORTEST_PAUSE = 60.0
 ONE_SECOND_IN = 20.0
-# After a failure it is made again sooner, then later and later: a process may have been killed by accident.
+# After a failure it is made again sooner, then later and later: a process may have been killed by
+# accident.
 FIRST_RETRY, RETRY_FACTOR = 1.0, 4.0
 
 
@@ -46,7 +48,8 @@ class VisitSchedule:
     """The planned visits, earliest first."""
 
     def __init__(self, command: list[str], result: Path, repeat: bool) -> None:
-        """`command` is completed with the path of the result; without `repeat` one plan is enough."""
+        """`command` is completed with the path of the result; without `repeat` one plan is
+        enough."""
         self._job = Job(command, result)
         self._repeat = repeat
         self._not_before = 0.0
@@ -63,7 +66,8 @@ class VisitSchedule:
         return self._job.complaint
 
     def step(self) -> None:
-        """To be called now and then: begins to plan when it is time, and takes a finished plan in."""
+        """To be called now and then: begins to plan when it is time, and takes a finished plan
+        in."""
         if self._job.out:
             if self._job.back():
                 self._take_in()
@@ -137,7 +141,8 @@ class VisitSchedule:
 
 
 class HostSchedule:
-    """Those on one host whose turn it is, in their order, until they are settled. Most wait packed."""
+    """Those on one host whose turn it is, in their order, until they are settled. Most wait
+    packed."""
 
     def __init__(self) -> None:
         self._open: dict[int, PlannedVisit] = {}

@@ -1,9 +1,10 @@
-"""Where a crawl's state lives when it is not in the folder: a database address, and the namespace of the crawl in it.
+"""Where a crawl's state lives when it is not in the folder: a database address, and the namespace
+of the crawl in it.
 
-One database may hold many crawls: each has its own schema, in PostgreSQL's sense of the word. Its name is what the
-address gives as search path (`postgresql://host/db?options=-csearch_path%3Dnews`), or else it is made up from the
-folder's name when the crawl is made. The address in `sanderling.toml` carries it from then on, so that the folder can
-be moved and renamed.
+One database may hold many crawls: each has its own schema, in PostgreSQL's sense of the word. Its
+name is what the address gives as search path (`postgresql://host/db?options=-csearch_path%3Dnews`),
+or else it is made up from the folder's name when the crawl is made. The address in
+`sanderling.toml` carries it from then on, so that the folder can be moved and renamed.
 """
 
 import re
@@ -37,7 +38,8 @@ def namespace(store: str) -> str:
 
 
 def located(store: str | None, folder: Path) -> str | None:
-    """An address with the namespace of a new crawl in it; None when the state lives in the folder."""
+    """An address with the namespace of a new crawl in it; None when the state lives in the
+    folder."""
     if not store:
         return None
     if namespace(resolved(store)):
@@ -48,7 +50,8 @@ def located(store: str | None, folder: Path) -> str | None:
 
 
 def same(store: str | None, other: str | None) -> bool:
-    """Whether two addresses mean one place; what only one of them says about the namespace does not count."""
+    """Whether two addresses mean one place; what only one of them says about the namespace does not
+    count."""
     if not store or not other:
         return not store and not other
     store, other = resolved(store), resolved(other)

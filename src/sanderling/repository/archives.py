@@ -1,7 +1,8 @@
-"""The WARC files of a crawl as files: which bytes the database vouches for, and what becomes of the rest.
+"""The WARC files of a crawl as files: which bytes the database vouches for, and what becomes of the
+rest.
 
-An archive is never deleted. Bytes that the database does not know, because a crash came before their
-commit or because an older database was restored, are set aside in `warc/orphaned/`.
+An archive is never deleted. Bytes that the database does not know, because a crash came before
+their commit or because an older database was restored, are set aside in `warc/orphaned/`.
 """
 
 import os
@@ -17,7 +18,8 @@ from sanderling.errors import Damaged
 from sanderling.repository import fencing
 
 ORPHANED = "orphaned"
-# A file with nothing but its `warcinfo` record is smaller than this, and any response makes it larger.
+# A file with nothing but its `warcinfo` record is smaller than this, and any response makes it
+# larger.
 _ONLY_HEAD = 1024
 _CHUNK = 1 << 16
 _MAGIC = b"\x1f\x8b\x08"
@@ -46,7 +48,8 @@ class Member(NamedTuple):
 
 
 def require_none(folder: Path) -> None:
-    """Refuses archives that an empty database would orphan all at once: most likely the database was lost."""
+    """Refuses archives that an empty database would orphan all at once: most likely the database
+    was lost."""
     found = sum(1 for _ in folder.glob("*.warc.gz"))
     if found:
         raise Damaged(
@@ -82,8 +85,8 @@ def seal(folder: Path, committed: Mapping[str, int], prefix: str = "") -> list[s
 def set_aside(folder: Path, committed: Mapping[str, int], prefix: str = "") -> list[str]:
     """Moves what was not committed to `orphaned/`; returns what was done.
 
-    Those bytes belong to pages that are queued again. If they stayed, these pages would be stored twice.
-    With a `prefix`, this is done for the files of one client, and other clients go on.
+    Those bytes belong to pages that are queued again. If they stayed, these pages would be stored
+    twice. With a `prefix`, this is done for the files of one client, and other clients go on.
     """
     done = seal(folder, committed, prefix)
     for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
@@ -96,7 +99,8 @@ def set_aside(folder: Path, committed: Mapping[str, int], prefix: str = "") -> l
 
 
 def _set_aside_run(place: Path, folder: Path, committed: Mapping[str, int]) -> list[str]:
-    """Empties the folder of a run that is over. A power cut may have undone the rename of a file that is committed."""
+    """Empties the folder of a run that is over. A power cut may have undone the rename of a file
+    that is committed."""
     done = []
     for path in sorted(place.glob("*.warc.gz")):
         fencing.take_from_writer(path)
@@ -159,7 +163,8 @@ def _free(place: Path) -> Path:
 
 
 def members(path: Path, end: int | None = None, start: int = 0) -> Iterator[Member]:
-    """The records of an archive in their order, from `start` to `end`; a damaged stretch is one without content."""
+    """The records of an archive in their order, from `start` to `end`; a damaged stretch is one
+    without content."""
     length = path.stat().st_size if end is None else min(end, path.stat().st_size)
     with path.open("rb", buffering=0) as file:
         offset = start

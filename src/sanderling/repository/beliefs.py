@@ -1,6 +1,8 @@
-"""What the update module keeps: beliefs about pages and sitemaps, and trust in hosts. The same tables in both stores.
+"""What the update module keeps: beliefs about pages and sitemaps, and trust in hosts. The same
+tables in both stores.
 
-A page that was visited once has no row: what is known of it is in `pages`, so a first crawl costs nothing here.
+A page that was visited once has no row: what is known of it is in `pages`, so a first crawl costs
+nothing here.
 """
 
 from typing import Any
@@ -27,7 +29,8 @@ POSTGRES_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) SELECT u.number, {", "
 POSTGRES_TRUST = """INSERT INTO trust SELECT * FROM unnest(%b::int8[], %b::bytea[])
     ON CONFLICT (host) DO UPDATE SET learned = excluded.learned"""
 
-# Visited pages that a source named after their last visit, each with when sources named it and when that visit was.
+# Visited pages that a source named after their last visit, each with when sources named it and when
+# that visit was.
 NAMED = """SELECT u.id, u.host, n.indexnow, n.websub, n.report, coalesce(b.at, p.fetched_at, 0.0) AS visited
     FROM {urls} LEFT JOIN beliefs b ON b.page = u.number JOIN notices n ON n.page = u.number
     WHERE u.number IN (SELECT page FROM notices) AND u.state IN (3, 5) AND u.alias = 0

@@ -55,7 +55,8 @@ def look(folder: Folder, store: CheckedStore) -> Iterator[Finding]:
 
 
 def read_everything(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> Iterator[Finding]:
-    """What only reading tells: every record of every archive, every version, the links and the totals."""
+    """What only reading tells: every record of every archive, every version, the links and the
+    totals."""
     yield from _records(folder, store, on_progress)
     yield from _versions(folder, store, on_progress)
     yield from _links(store)

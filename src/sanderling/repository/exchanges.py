@@ -34,7 +34,8 @@ class ArchivedExchange(NamedTuple):
 
     @property
     def purpose(self) -> str:
-        """What was asked for if it was no page: `robots`, `sitemap`, or `subresource` for what a page is made of."""
+        """What was asked for if it was no page: `robots`, `sitemap`, or `subresource` for what a
+        page is made of."""
         return self.note("purpose")
 
     @property
@@ -47,7 +48,8 @@ class ArchivedExchange(NamedTuple):
 
 
 def exchanges(path: Path, end: int | None = None, start: int = 0) -> Iterator[ArchivedExchange]:
-    """What is in an archive from byte `start` up to `end`, in its order. Damaged records are stepped over."""
+    """What is in an archive from byte `start` up to `end`, in its order. Damaged records are
+    stepped over."""
     found: ArchivedExchange | None = None
     made = ""  # the id of its conversion
     for member in archives.members(path, end, start):

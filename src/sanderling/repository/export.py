@@ -45,7 +45,8 @@ class LeftOut:
 
 
 def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
-    """All WARC files as one: gzip members can simply follow each other. Damaged records are left out."""
+    """All WARC files as one: gzip members can simply follow each other. Damaged records are left
+    out."""
     yield from (record.packed for _, record, _ in _records(folder, store, left_out, with_login))
 
 
@@ -166,7 +167,8 @@ def jsonl(
 
 
 def cdxj(folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
-    """An index of all that can be replayed from the archives, sorted by reversed host name and path, then by time."""
+    """An index of all that can be replayed from the archives, sorted by reversed host name and
+    path, then by time."""
     lines = []
     for name, record, content in _records(folder, store, left_out, with_login):
         fields = warc.fields_of(content)

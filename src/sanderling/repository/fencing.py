@@ -1,8 +1,9 @@
 """Keeps clients that lost their server from writing into archives.
 
-A client may stand still (SIGSTOP, a suspended machine) while its server dies and another server takes the folder. When
-it wakes, it writes what it had in memory. A check before the write would not help: the client may stand still between
-the two. So nothing that it can still reach is part of the archive:
+A client may stand still (SIGSTOP, a suspended machine) while its server dies and another server
+takes the folder. When it wakes, it writes what it had in memory. A check before the write would not
+help: the client may stand still between the two. So nothing that it can still reach is part of the
+archive:
 
 - New files are made in a folder of the run, `warc/RUN/`. The server moves a file to the archives before the first
   commit that names it. The next server moves the folder away, and nobody can make a file in it any more.

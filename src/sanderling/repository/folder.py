@@ -43,7 +43,8 @@ class Folder:
         self.examples = path / EXAMPLES
 
     def exists(self) -> bool:
-        """Whether a crawl was made here. Settings without a byte are what a full disk left of a first run."""
+        """Whether a crawl was made here. Settings without a byte are what a full disk left of a
+        first run."""
         return self.database.exists() or (self.settings.exists() and self.settings.stat().st_size > 0)
 
     def require(self) -> None:

@@ -1,9 +1,11 @@
-"""The known URLs in a file beside the database, so that a server with ten million of them starts within seconds.
+"""The known URLs in a file beside the database, so that a server with ten million of them starts
+within seconds.
 
-The table holds the same, and reading it takes 2 us for each URL and every page of the disk that it lies on. The file is
-a copy: what `KnownUrls` keeps of each URL, appended in large pieces. The database remembers how many entries it has, the
-number of the last row in it and their checksum, not before it has the rows. A file that does not fit, after a power
-cut or because an older database was restored, is not used, and written anew.
+The table holds the same, and reading it takes 2 us for each URL and every page of the disk that it
+lies on. The file is a copy: what `KnownUrls` keeps of each URL, appended in large pieces. The
+database remembers how many entries it has, the number of the last row in it and their checksum, not
+before it has the rows. A file that does not fit, after a power cut or because an older database was
+restored, is not used, and written anew.
 """
 
 import logging
@@ -33,7 +35,8 @@ class KnownFile:
         self._pending = array("q")
 
     def load(self, mark: str) -> "tuple[Sorted, int] | None":
-        """All entries, and the number of the last row among them; None when there is no file that fits the mark."""
+        """All entries, and the number of the last row among them; None when there is no file that
+        fits the mark."""
         self._written, self._checksum, self._pending = 0, 0, array("q")
         if not mark:
             return None
@@ -62,7 +65,8 @@ class KnownFile:
         return len(self._pending) >= 2 * PIECE
 
     def write(self, last: int) -> str:
-        """Writes what was added, when it is worth it; returns the new mark then. `last` is the number of the last row."""
+        """Writes what was added, when it is worth it; returns the new mark then. `last` is the
+        number of the last row."""
         if not self.is_full:
             return ""
         try:

@@ -31,7 +31,8 @@ def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = No
 
 
 def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, list[str]]:
-    """What is chosen now on top of what the folder was made with, and the seeds it was made with."""
+    """What is chosen now on top of what the folder was made with, and the seeds it was made
+    with."""
     kept, seeds = load(folder.settings) if folder.settings.exists() else (Settings(), ())
     here = {name: credentials.from_here(value) for name in HIDEABLE if isinstance(value := chosen.get(name), str)}
     if chosen.get("topic") and not kept.topic:

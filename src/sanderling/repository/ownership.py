@@ -1,8 +1,9 @@
-"""Which folder a namespace in a database belongs to: two folders in one namespace would mix their crawls.
+"""Which folder a namespace in a database belongs to: two folders in one namespace would mix their
+crawls.
 
-A folder whose state is in a database has a random token in a file of its own. The namespace keeps the token, and where
-the folder was when it was opened last. A folder may be moved, and keeps its namespace. A copy has the same token: it is
-refused as long as the first one is where it was.
+A folder whose state is in a database has a random token in a file of its own. The namespace keeps
+the token, and where the folder was when it was opened last. A folder may be moved, and keeps its
+namespace. A copy has the same token: it is refused as long as the first one is where it was.
 """
 
 import secrets

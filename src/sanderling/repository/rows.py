@@ -1,4 +1,5 @@
-"""What the tables of both stores share: how a commit becomes rows, and rows become what people read."""
+"""What the tables of both stores share: how a commit becomes rows, and rows become what people
+read."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -38,7 +39,8 @@ VERSION_COLUMNS = (
     "significance", "degree", "summary", "news", "extracted",
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned", "rendering")
-# A version like the page's last one, with another moment and another change. {0} is where a value goes, {1} the key of a page.
+# A version like the page's last one, with another moment and another change. {0} is where a value
+# goes, {1} the key of a page.
 MARK = """INSERT INTO versions (page, at, status, digest, text_digest, size, mime, warc, "offset", length, kinds,
     significance, degree, summary, news, extracted, marked)
     SELECT page, {0}, status, digest, text_digest, size, mime, warc, "offset", length, {0}, {0}, {0}, {0}, {0}, extracted,
@@ -49,8 +51,8 @@ HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 # How relevant a URL is: what was said of the page, or else of the link to it; for both dialects.
 RELEVANCE = "coalesce(nullif(p.relevance, 0), u.relevance)"
 
-# What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both dialects, which differ
-# in the key of a page.
+# What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both
+# dialects, which differ in the key of a page.
 PAGE_FIELDS = f"""u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at, p.visits, p.changes, p.importance,
     p.digest, p.title, p.mime, p.charset, p.language, p.size, p.flags, u.reason, w.name, p."offset", p.length,
     p.simhash, {RELEVANCE},
@@ -64,7 +66,8 @@ DISTRUST = """UPDATE pages SET etag = '', modified = '', digest = {empty}
     WHERE warc = (SELECT number FROM warcs WHERE name = {name}) AND "offset" < {end} AND "offset" + length > {start}"""
 RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WHERE state = 4 AND kind = 0"
 
-# What a new version leaves of a page's row; `changes` of the new row says whether it is a change worth telling.
+# What a new version leaves of a page's row; `changes` of the new row says whether it is a change
+# worth telling.
 RENEWED = (
     "status", "fetched_at", "size", "digest", "text_digest", "mime", "charset", "language", "title", "etag", "modified",
     "redirect", "canonical", "simhash", "warc", "offset", "length", "fingerprint", "noise", "relevance",
@@ -83,7 +86,8 @@ def answered(commit: Commit) -> list[Visit]:
 
 
 def unchanged(commit: Commit) -> list[tuple[Any, ...]]:
-    """What visits that found nothing new add to their pages: (id, at, 304s, same bytes, etag, modified, noise)."""
+    """What visits that found nothing new add to their pages: (id, at, 304s, same bytes, etag,
+    modified, noise)."""
     return [
         (v.id, v.at, int(v.status == 304), int(v.status != 304), v.etag, v.modified, commit.noise.get(v.id, b""))
         for v in commit.visits
@@ -118,9 +122,11 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
     ]  # fmt: skip
 
 
-# The end of a `Task`: etag, modified, digest, where the newest version is, and the digest of its text.
+# The end of a `Task`: etag, modified, digest, where the newest version is, and the digest of its
+# text.
 Validators = tuple[str, str, bytes, Stored | None, bytes]
-# Of a page that is not there: whatever comes is news. Never empty, which is how tasks of new URLs are told apart.
+# Of a page that is not there: whatever comes is news. Never empty, which is how tasks of new URLs
+# are told apart.
 NO_VALIDATORS: Validators = ("", "", b"none", None, b"")
 # What `validators` takes; for both dialects, which differ in the key of a page.
 VALIDATORS = f"""{THERE}, p.etag, p.modified, p.digest, w.name, p."offset", p.length, p.text_digest FROM pages p
@@ -159,7 +165,8 @@ def _data(extracted: str | None) -> dict[str, Any] | None:
 
 
 def before(r: tuple[Any, ...]) -> Before:
-    """From (fingerprint, noise, state, status, warc, offset, length, whether there are versions)."""
+    """From (fingerprint, noise, state, status, warc, offset, length, whether there are
+    versions)."""
     return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], Stored(r[4], r[5], r[6]) if r[4] else None, bool(r[7]))
 
 

@@ -14,7 +14,8 @@ _VERSION = """SELECT v.number, u.number,
 _NEXT = """LEFT JOIN versions n
     ON n.number = (SELECT min(o.number) FROM versions o WHERE o.page = v.page AND o.number > v.number)"""
 _FACTS = "SELECT u.number, p.importance, p.fetched_at, p.flags, u.alias, p.relevance"
-# Pages asked for at a time; the last one is asked for several times, so that the statement is prepared already.
+# Pages asked for at a time; the last one is asked for several times, so that the statement is
+# prepared already.
 _TOGETHER = 100
 
 

@@ -1,8 +1,8 @@
 """Which pages show an image, for both stores: what a commit changes of it.
 
-An image on more pages than `MOST_PAGES` belongs to the site: a logo, a banner, a button. Only one page more than that is
-kept for it, so a logo on a million pages costs no more than one on twenty. Those rows stay when the pages change, because
-nobody knows which other pages show it.
+An image on more pages than `MOST_PAGES` belongs to the site: a logo, a banner, a button. Only one
+page more than that is kept for it, so a logo on a million pages costs no more than one on twenty.
+Those rows stay when the pages change, because nobody knows which other pages show it.
 """
 
 from collections import Counter
@@ -37,7 +37,8 @@ def unpacked(images: bytes | None) -> list[int]:
 
 
 def shown_changes(kept: Iterable[Pair], by_image: Iterable[Pair], now: Iterable[Pair]) -> ShownChanges:
-    """`kept` are the rows of the pages that were visited, `by_image` those of all images in `kept` and `now`."""
+    """`kept` are the rows of the pages that were visited, `by_image` those of all images in `kept`
+    and `now`."""
     counts = Counter(image for image, _ in set(by_image))
     old, new = set(kept), dict.fromkeys(now)
     removed = [pair for pair in old if pair not in new and counts[pair[0]] <= MOST_PAGES]

@@ -1,7 +1,8 @@
-"""The keys of capture indexes: URLs with their host names reversed, so that sorting keeps a domain together.
+"""The keys of capture indexes: URLs with their host names reversed, so that sorting keeps a domain
+together.
 
-Replay tools look captures up by the same keys, so these have to be the ones that the Internet Archive's rules give:
-what they take for one page gets one key.
+Replay tools look captures up by the same keys, so these have to be the ones that the Internet
+Archive's rules give: what they take for one page gets one key.
 """
 
 import re
@@ -9,7 +10,8 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes
 
 import can_ada
 
-# What is not escaped, besides letters and digits: all that ASCII can show but `#`, `%` and the space.
+# What is not escaped, besides letters and digits: all that ASCII can show but `#`, `%` and the
+# space.
 _PLAIN = "!\"$&'()*+,-./:;<=>?@[\\]^_`{|}~"
 _WWW = re.compile(r"^www\d*\.")
 _ASP_SESSION = re.compile(r"/\((?:[a-z]\([0-9a-z]{24}\))+\)(?=/[^?]+\.aspx)|/\([0-9a-z]{24}\)(?=/[^?]+\.aspx)")

@@ -1,8 +1,9 @@
 """What people page through: each look costs what it shows, however large the crawl is.
 
-Lists are read in the order of a key, from behind the last row that was shown. Where a filter has no index, a look goes
-through a bounded stretch of the list and says where the next one begins, so that a rare thing costs several looks and
-not a long one. The queries are in the words that both dialects share.
+Lists are read in the order of a key, from behind the last row that was shown. Where a filter has no
+index, a look goes through a bounded stretch of the list and says where the next one begins, so that
+a rare thing costs several looks and not a long one. The queries are in the words that both dialects
+share.
 """
 
 from typing import Any, NamedTuple
@@ -48,7 +49,8 @@ class ListedUrl(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """Everything that is known about one URL; nothing from `status` on for one that never answered."""
+    """Everything that is known about one URL; nothing from `status` on for one that never
+    answered."""
 
     id: int
     url: str
@@ -185,7 +187,8 @@ def topic_parts(store: ViewStore, id: int, most: int = 2000) -> TopicParts:
 
 
 def evidence(store: ViewStore, id: int) -> bytes:
-    """What visits have said about when a URL changes, in the encoding of the update module; empty when nothing."""
+    """What visits have said about when a URL changes, in the encoding of the update module; empty
+    when nothing."""
     found = store.select("SELECT evidence FROM beliefs WHERE page = ?", store.number(id))
     return bytes(found[0][0] or b"") if found else b""
 
@@ -218,7 +221,8 @@ def versions(store: ViewStore, page: int, first: int, last: int) -> list[Version
 
 
 def way(store: ViewStore, page: int, first: int, last: int) -> list[VersionRow]:
-    """The versions of a page from one place in its history to a later one; of many only the newest."""
+    """The versions of a page from one place in its history to a later one; of many only the
+    newest."""
     return versions(store, page, max(first, last - LONGEST_WAY + 1), last)
 
 
@@ -244,7 +248,8 @@ def changes(
     significance: float = 0.0, host: int | None = None, everything: bool = False,
     newer_than: int = 0, login: bool = True,
 ) -> ListPart:  # fmt: skip
-    """Versions of all pages behind a number, the newest first; without `everything` only those that are news.
+    """Versions of all pages behind a number, the newest first; without `everything` only those that
+    are news.
 
     Without `login`, pages that were read in a session of the user's are left out.
     """
@@ -267,7 +272,8 @@ def changes(
         wanted.append(("(v.news <> 0 AND v.kinds <> 0 OR v.kinds & ? <> 0)", [int(asked_for)]))
     if not login:
         wanted.append((f"p.flags & {rows.LOGIN} = 0", []))
-    # First which ones, then all about these: no planner may join a whole stretch to show the first few.
+    # First which ones, then all about these: no planner may join a whole stretch to show the first
+    # few.
     source = "versions v" if host is None and login else store.joins.versions
     numbers = [row[0] for row in _select(store, f"SELECT v.number FROM {source}", wanted, "v.number DESC", most)]
     chosen = [(f"v.number IN ({', '.join('?' * len(numbers))})", list[object](numbers))]

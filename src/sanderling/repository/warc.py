@@ -1,8 +1,9 @@
-"""WARC 1.1 files: one gzip member a record, so that any record can be read alone by its offset and length.
+"""WARC 1.1 files: one gzip member a record, so that any record can be read alone by its offset and
+length.
 
-A client buffers the records of a report and writes them with one call before the report leaves it, so that a
-committed report never points at bytes that are not on disk. What a crash leaves behind the last committed byte of
-a file is set aside when the crawl resumes (`archives`).
+A client buffers the records of a report and writes them with one call before the report leaves it,
+so that a committed report never points at bytes that are not on disk. What a crash leaves behind
+the last committed byte of a file is set aside when the crawl resumes (`archives`).
 """
 
 import hashlib
@@ -24,8 +25,8 @@ from sanderling.urls import document_of
 
 ROTATE_AT = 1 << 30
 
-# isal level 2 compresses a mean page in 40 us at ratio 4.8 (zlib-6: 296 us at 5.7); the records beside it are
-# so small that level 0 costs a fifth of level 2 and saves nearly as much.
+# isal level 2 compresses a mean page in 40 us at ratio 4.8 (zlib-6: 296 us at 5.7); the records
+# beside it are so small that level 0 costs a fifth of level 2 and saves nearly as much.
 _BODY_LEVEL = 2
 _PROFILES = {
     "304": b"http://netpreserve.org/warc/1.1/revisit/server-not-modified",
@@ -43,8 +44,8 @@ _SMALL = tuple(b"WARC/1.1\r\nWARC-Type: %b\r\n" % kind for kind in (b"request", 
 _REQUEST, _RESPONSE = b"application/http;msgtype=request", b"application/http;msgtype=response"
 _NOTES = b"application/warc-fields"
 SCREENSHOT = b"image/webp"
-# What a browser made of a page has names of its own: replay tools would else show it instead of the page. Other archives
-# name pictures of whole pages like this, too.
+# What a browser made of a page has names of its own: replay tools would else show it instead of the
+# page. Other archives name pictures of whole pages like this, too.
 DOM, PICTURE = b"urn:dom:", b"urn:fullPage:"
 # On the records of what was asked for in a session of the user's.
 LOGIN_FIELD = "x-sanderling-login"
@@ -200,8 +201,8 @@ def _response(exchange: Exchange) -> _Parts:
 def _revisit(exchange: Exchange, originals: "WarcReader") -> _Parts:
     """The record of content that has not changed, and which record has that content.
 
-    The head of a 304 is told beside it: readers would answer with the head that is in the record, and a browser that
-    gets a 304 shows nothing.
+    The head of a 304 is told beside it: readers would answer with the head that is in the record,
+    and a browser that gets a 304 shows nothing.
     """
     about = b"WARC-Profile: %b\r\n" % _PROFILES[exchange.revisit]
     about += b"WARC-Refers-To-Target-URI: %b\r\n" % document_of(exchange.url).encode("utf-8", "replace")
@@ -272,8 +273,8 @@ def _lower(bits: int, room: int) -> int:
     return sum(((1 << bits) - 1) << start for start in range(0, 256, 2 * room))
 
 
-# 160 bits become 32 bytes of five: halves move apart, then halves of halves. The standard library takes five times as
-# long, which shows at thousands of pages.
+# 160 bits become 32 bytes of five: halves move apart, then halves of halves. The standard library
+# takes five times as long, which shows at thousands of pages.
 _APART = [
     (room - bits, _lower(bits, room), _lower(bits, room) << room)
     for bits, room in ((80, 128), (40, 64), (20, 32), (10, 16), (5, 8))
@@ -361,7 +362,8 @@ def notes_of(content: bytes) -> list[tuple[str, str]]:
 
 
 def parse(content: bytes) -> Archived:
-    """The content of an uncompressed record: a response, a resource, or what a browser made of a page."""
+    """The content of an uncompressed record: a response, a resource, or what a browser made of a
+    page."""
     _, _, block = content.partition(b"\r\n\r\n")
     fields = fields_of(content)
     if not content.startswith(b"WARC/") or fields.get("warc-type") not in ("response", "resource", "conversion"):
@@ -410,5 +412,6 @@ def digest_problem(content: bytes) -> str:
 
 
 def _matches(content: bytes, digest: str) -> bool:
-    """Whether content has the digest that its record says; other digests than SHA-1 are not checked."""
+    """Whether content has the digest that its record says; other digests than SHA-1 are not
+    checked."""
     return not digest.startswith("sha1:") or base32(hashlib.sha1(content).digest()).decode() == digest[5:]

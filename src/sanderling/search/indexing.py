@@ -1,7 +1,8 @@
-"""Adds stored versions to the search index, in the order of their numbers. Their text comes from the archive.
+"""Adds stored versions to the search index, in the order of their numbers. Their text comes from
+the archive.
 
-The index itself records how far it is, in the same commit as the pages. If this process is killed, the next one
-continues from there and reads the versions again that were not committed.
+The index itself records how far it is, in the same commit as the pages. If this process is killed,
+the next one continues from there and reads the versions again that were not committed.
 """
 
 import contextlib
@@ -27,17 +28,19 @@ from sanderling.settings import Settings, load
 _log = logging.getLogger("sanderling")
 
 BATCH = 200  # versions that are read from the store at a time
-# Documents are unpacked up to this size, then all parsed, then all added. One page at a time takes a third longer,
-# because each step finds its code and tables gone from the processor's caches.
+# Documents are unpacked up to this size, then all parsed, then all added. One page at a time takes
+# a third longer, because each step finds its code and tables gone from the processor's caches.
 UNPACKED_BYTES = 8_000_000
-# Versions or seconds between two commits. A commit makes a new segment, and small segments are merged again later.
+# Versions or seconds between two commits. A commit makes a new segment, and small segments are
+# merged again later.
 COMMIT_EVERY = 20_000
 COMMIT_AFTER = 20.0
-# A new version of a page changes the state of the version before it ("current" becomes "old" or "gone"). The last one
-# may be a version without content, so that two are written again.
+# A new version of a page changes the state of the version before it ("current" becomes "old" or
+# "gone"). The last one may be a version without content, so that two are written again.
 _REWRITTEN = 2
 
-# Called with the number of versions that are done and of all versions. It may block. If it returns False, the work ends.
+# Called with the number of versions that are done and of all versions. It may block. If it returns
+# False, the work ends.
 OnProgress = Callable[[int, int], bool]
 Unpacked = tuple[Searchable, warc.Archived | None]
 
@@ -45,7 +48,8 @@ Unpacked = tuple[Searchable, warc.Archived | None]
 def catch_up(
     folder: Folder, store: IndexStore, on_progress: OnProgress = lambda done, all: True, heap: int = HEAP
 ) -> int:
-    """Adds the missing versions to the index and returns how many they were. Makes the index if there is none.
+    """Adds the missing versions to the index and returns how many they were. Makes the index if
+    there is none.
 
     Raises IndexInUse if another process writes to the index.
     """
@@ -106,7 +110,8 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: IndexStore) -> In
 
 
 def entries(folder: Folder, store: IndexStore) -> tuple[int, int]:
-    """How many versions are in the index, and how many there can be at most; BadIndex when it is not of this crawl."""
+    """How many versions are in the index, and how many there can be at most; BadIndex when it is
+    not of this crawl."""
     where = location.current(folder.index)
     if where is None:
         return 0, 0
@@ -178,7 +183,8 @@ def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpa
 
 
 def _archived(archive: warc.WarcReader, version: Searchable, lost: set[str]) -> warc.Archived | None:
-    """Reads a document. If a WARC file is damaged, it logs one warning for the file, not one for each page."""
+    """Reads a document. If a WARC file is damaged, it logs one warning for the file, not one for
+    each page."""
     try:
         return archive.read(version.stored)
     except (Damaged, OSError) as error:
@@ -212,7 +218,8 @@ def behind(store: IndexStore, progress: IndexProgress) -> int:
 
 
 def _rules(store: IndexStore) -> str:
-    """The rules of change detection, when extractors were last run on stored pages, and the model that judged these."""
+    """The rules of change detection, when extractors were last run on stored pages, and the model
+    that judged these."""
     return (store.noted("rules") or "[]") + store.noted("extracted") + store.noted("judged_by")
 
 

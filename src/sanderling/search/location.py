@@ -1,7 +1,8 @@
 """Finds and replaces the folder of the index. `DIR/index/current` holds its name.
 
-A new index is made in another folder. Replacing the file `current` then puts it into use at once. A running search
-keeps the old index open until the next query; the system frees its files when nobody has them open.
+A new index is made in another folder. Replacing the file `current` then puts it into use at once. A
+running search keeps the old index open until the next query; the system frees its files when nobody
+has them open.
 """
 
 import contextlib

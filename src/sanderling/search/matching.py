@@ -16,7 +16,8 @@ from sanderling.search.query import Query
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
 from sanderling.search.word_forms import forms
 
-# The score of a word is its score in its best field, plus this share of its scores in the other fields.
+# The score of a word is its score in its best field, plus this share of its scores in the other
+# fields.
 _TIE = 0.3
 # Another form of the word counts a little less than the word itself.
 _OTHER_FORM = 0.8
@@ -168,7 +169,8 @@ class Matcher:
 
 
 def _as_values(text: str) -> Iterator[bool | int | float | datetime]:
-    """What a text may be besides words: the index keeps numbers, truth and moments as what they are."""
+    """What a text may be besides words: the index keeps numbers, truth and moments as what they
+    are."""
     if text.lower() in ("true", "false"):
         yield text.lower() == "true"
     for kind in (int, float, datetime.fromisoformat):

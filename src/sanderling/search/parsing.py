@@ -1,8 +1,9 @@
-"""The query language: words, "phrases", field:word, relevance:>0.7, data.path:value, -word, word*, word~, OR and
-parentheses.
+"""The query language: words, "phrases", field:word, relevance:>0.7, data.path:value, -word, word*,
+word~, OR and parentheses.
 
-Every text is a valid query. What is not closed ends at the end of the text. What is not understood is read as words,
-and a note says so. OR joins the two parts beside it: `fast bird OR wave` finds pages with fast, and with bird or wave.
+Every text is a valid query. What is not closed ends at the end of the text. What is not understood
+is read as words, and a note says so. OR joins the two parts beside it: `fast bird OR wave` finds
+pages with fast, and with bird or wave.
 """
 
 import re

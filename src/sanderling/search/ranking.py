@@ -1,13 +1,15 @@
 """Ranks hits by their words and the importance of the page, and folds hits with the same text.
 
-The first score of a document is BM25 over its fields (`schema.WEIGHTS`). The best few hundred get a final score:
+The first score of a document is BM25 over its fields (`schema.WEIGHTS`). The best few hundred get a
+final score:
 
     score = BM25 * (1 + sqrt(importance)) * (1 + relevance)
 
-Importance goes from 0 (not known) to 1. So the most important page gets the score of an unknown page whose BM25 is
-twice as high. Importance is PageRank divided by the highest PageRank. Most pages are far below 1; the square root makes
-the differences between them count. Relevance for the topic of the crawl goes from 0 to 1, and is 0 without a topic. A
-search reads both from the store, not from the index, so they are never stale.
+Importance goes from 0 (not known) to 1. So the most important page gets the score of an unknown
+page whose BM25 is twice as high. Importance is PageRank divided by the highest PageRank. Most pages
+are far below 1; the square root makes the differences between them count. Relevance for the topic
+of the crawl goes from 0 to 1, and is 0 without a topic. A search reads both from the store, not
+from the index, so they are never stale.
 """
 
 import math
@@ -46,7 +48,8 @@ def blended(bm25: float, importance: float, relevance: float = 0.0) -> float:
 
 
 def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress]], facts: Facts) -> list[Candidate]:
-    """Puts the best documents in their final order. Drops those that ask not to be shown (noindex)."""
+    """Puts the best documents in their final order. Drops those that ask not to be shown
+    (noindex)."""
     places = [place for _, place in found]
     columns = [searcher.fast_field_values(name, places) for name in ("page", "number", "digest", "simhash", "name")]
     known = facts([int(page or 0) for page in columns[0]])
@@ -57,13 +60,14 @@ def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress
         for about in [known.get(page, nothing)]
         if not about.noindex
     ]
-    # With equal scores, aliases come after the page itself, then the page that was found first comes first, and the
-    # newer version of a page comes before older ones.
+    # With equal scores, aliases come after the page itself, then the page that was found first
+    # comes first, and the newer version of a page comes before older ones.
     return sorted(scored, key=lambda each: (-each.score, each.facts.alias, each.page, -each.number))
 
 
 def fold(candidates: list[Candidate]) -> list[Folded]:
-    """Folds near-duplicates into the best of them: hits with the same text, or with the same title and a similar text."""
+    """Folds near-duplicates into the best of them: hits with the same text, or with the same title
+    and a similar text."""
     hits: list[Folded] = []
     by_digest: dict[int, Folded] = {}
     by_name: dict[int, list[Folded]] = {}

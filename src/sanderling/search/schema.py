@@ -1,8 +1,9 @@
 """The fields of the index, and how text is split into words.
 
-Words are indexed in lower case and without accents, but not stemmed. A query is widened to other forms of its words
-instead (`word_forms`). That is a third cheaper than stemming every page, one index serves all languages, and quoted
-words match exactly. Text in scripts without spaces goes to the field `signs`, which indexes single characters.
+Words are indexed in lower case and without accents, but not stemmed. A query is widened to other
+forms of its words instead (`word_forms`). That is a third cheaper than stemming every page, one
+index serves all languages, and quoted words match exactly. Text in scripts without spaces goes to
+the field `signs`, which indexes single characters.
 """
 
 import re
@@ -10,7 +11,8 @@ import re
 import tantivy
 from tantivy import Filter, Tokenizer
 
-# Increase it whenever the fields or their meaning change. An index of another format is replaced by a new one.
+# Increase it whenever the fields or their meaning change. An index of another format is replaced by
+# a new one.
 FORMAT = 4
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
@@ -35,8 +37,8 @@ def _analyzer(tokenizer: Tokenizer) -> tantivy.TextAnalyzer:
 
 
 WORDS = _analyzer(Tokenizer.simple())
-# Splits text with spaces into the same words as WORDS, and text without spaces into characters. Queries always use it.
-# It takes four times as long, so texts use it only if they need it.
+# Splits text with spaces into the same words as WORDS, and text without spaces into characters.
+# Queries always use it. It takes four times as long, so texts use it only if they need it.
 SIGNS = _analyzer(Tokenizer.regex(rf"[{_UNSPACED}]|[[\p{{Alphabetic}}\p{{N}}]--[{_UNSPACED}]]+"))
 ANALYZERS = {"words": WORDS, "signs": SIGNS}
 

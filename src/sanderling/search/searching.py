@@ -3,7 +3,8 @@
 with open_search(Folder(path)) as search:
     results = search.find(Query(text="sandpiper -gull", limit=20))
 
-`find` searches the versions that are indexed, and says how many are not (`behind`). `catch_up` indexes those.
+`find` searches the versions that are indexed, and says how many are not (`behind`). `catch_up`
+indexes those.
 """
 
 import threading
@@ -108,7 +109,8 @@ class Searcher:
         )
 
     def _ranked(self, searcher: tantivy.Searcher, query: tantivy.Query, wanted: int) -> tuple[int, list[Folded]]:
-        """Returns how many documents match, and at least `wanted` folded hits if there are as many."""
+        """Returns how many documents match, and at least `wanted` folded hits if there are as
+        many."""
         looked_at = max(RERANKED, wanted * 2)
         while True:
             found = searcher.search(query, looked_at)
@@ -162,7 +164,8 @@ class OpenIndex(NamedTuple):
 class KeptIndex:
     """The index of a crawl, kept open between queries. Threads may share it.
 
-    It is read again after something was written to it, and opened again after another index replaced it.
+    It is read again after something was written to it, and opened again after another index
+    replaced it.
     """
 
     def __init__(self, folder: Folder) -> None:

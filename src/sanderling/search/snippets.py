@@ -96,7 +96,8 @@ def tidy(text: str, marks: list[tuple[int, int]]) -> Snippet:
 
 
 def near(one: str, two: str, most: int) -> bool:
-    """Whether at most `most` edits make one word the other. An edit adds, drops, changes or swaps letters."""
+    """Whether at most `most` edits make one word the other. An edit adds, drops, changes or swaps
+    letters."""
     if abs(len(one) - len(two)) > most or len(set(one) ^ set(two)) > 2 * most:
         return False
     before: list[int] = []

@@ -1,7 +1,7 @@
 """Finds the other forms of a word: words of the index that have the same stem in a language.
 
-A search for "crawlers" also finds crawler and crawling. Two words count as forms of one word if they begin with the
-same letters and the stemmer of the language gives them the same stem.
+A search for "crawlers" also finds crawler and crawling. Two words count as forms of one word if
+they begin with the same letters and the stemmer of the language gives them the same stem.
 """
 
 from collections.abc import Iterable

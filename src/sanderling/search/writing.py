@@ -1,4 +1,5 @@
-"""Writes versions of pages to the index as documents. Each commit also records how far the index is."""
+"""Writes versions of pages to the index as documents. Each commit also records how far the index
+is."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +16,9 @@ from sanderling.model import ChangeKind, Searchable
 from sanderling.search.schema import FORMAT, NEVER, SIGNS, UNSPACED
 from sanderling.urls import origin
 
-# Documents are gathered in this much memory before a segment of the index is written; tantivy needs at least 15 MB. Eight
-# segments are merged into one, which costs as much as writing them. So larger segments are cheaper: 100,000 pages make
-# four of this size.
+# Documents are gathered in this much memory before a segment of the index is written; tantivy needs
+# at least 15 MB. Eight segments are merged into one, which costs as much as writing them. So larger
+# segments are cheaper: 100,000 pages make four of this size.
 HEAP = 128_000_000
 # Longer texts are cut here: about 1,500 pages of a book.
 LONGEST_TEXT = 3_000_000
@@ -109,7 +110,8 @@ def _add(made: tantivy.Document, field: str, text: str) -> None:
 
 
 def hosts(url: str) -> list[str]:
-    """The names under which `host:` finds a page: its host with and without port, and every domain above it."""
+    """The names under which `host:` finds a page: its host with and without port, and every domain
+    above it."""
     return _above(origin(url))
 
 
@@ -135,7 +137,8 @@ def _names(kinds: ChangeKind) -> list[str]:
 def _unspaced(text: str) -> bool:
     """Whether a text is in a script without spaces.
 
-    It looks at the middle of the text, because menus at the start and the end may name many languages.
+    It looks at the middle of the text, because menus at the start and the end may name many
+    languages.
     """
     start = max(0, (len(text) - _SAMPLE) // 2)
     return not text.isascii() and UNSPACED.search(text, start, start + _SAMPLE) is not None

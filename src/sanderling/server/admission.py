@@ -34,7 +34,8 @@ class Admission:
     def change(self, settings: Settings) -> None:
         """Goes on with another limit of depth."""
         self._max_depth = settings.max_depth
-        # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is read.
+        # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is
+        # read.
         self.reported: set[int] = set()  # hosts whose own reports name all their pages, as visits have proven
         self._sources = Sources(settings.sitemaps and settings.max_depth is None)
 
@@ -43,7 +44,8 @@ class Admission:
         return self._sources.wanted
 
     def unknown_seeds(self) -> list[NewUrl]:
-        """Rows for the seeds that are not known yet. They may be anywhere, also out of reach of the patterns."""
+        """Rows for the seeds that are not known yet. They may be anywhere, also out of reach of the
+        patterns."""
         ids = {identity(url): url for url in self._seeds.urls}
         known = self._store.known(list(ids))
         found = [Found(id, url, "") for id, url in ids.items() if id not in known]
@@ -54,7 +56,8 @@ class Admission:
         return [row for found, visit in mentioned for row in self._rows(found, visit, tasks[visit.id])]
 
     def named(self, pages: Iterable[NamedPage], first: bool) -> list[NewUrl]:
-        """Rows for URLs that a source names and that are not known yet; `first` puts them in front of the queue."""
+        """Rows for URLs that a source names and that are not known yet; `first` puts them in front
+        of the queue."""
         if self._max_depth is not None:
             return []  # nobody knows how far they are from a seed
         found = [Found(page.id, page.url, "", Kind.PAGE, page.at) for page in pages]
@@ -63,7 +66,8 @@ class Admission:
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
 
     def sitemaps(self, lessons: Lessons) -> list[NewUrl]:
-        """The sitemaps of hosts that answer with a page for the first time, and addresses that should not exist."""
+        """The sitemaps of hosts that answer with a page for the first time, and addresses that
+        should not exist."""
         wanted = {each.id: each for each in lessons.sources}
         for id in lessons.answered:
             host = self._hosts.used(id)
@@ -86,7 +90,8 @@ class Admission:
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
 
     def _unless_reported(self, row: NewUrl) -> NewUrl:
-        """A link into a host that reports all its pages leads to none when the report has not named it."""
+        """A link into a host that reports all its pages leads to none when the report has not named
+        it."""
         if row.host not in self.reported or row.state is not State.QUEUED:
             return row
         return row._replace(state=State.EXCLUDED, reason=reason("not-reported"))

@@ -1,4 +1,5 @@
-"""Tells the allocator which hosts have work: how many of their URLs are queued, and at which depths."""
+"""Tells the allocator which hosts have work: how many of their URLs are queued, and at which
+depths."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping

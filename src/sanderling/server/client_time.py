@@ -1,4 +1,5 @@
-"""Converts times between the server, which uses the time of day, and messages, which use monotonic clocks."""
+"""Converts times between the server, which uses the time of day, and messages, which use monotonic
+clocks."""
 
 import time
 

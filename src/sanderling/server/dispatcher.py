@@ -16,7 +16,8 @@ MAX_HOPS = 20
 
 Rank = Callable[[int], float]
 
-# /logout.php, /users/sign_out, ?action=logoff, Special:UserLogout; not /how-to-log-out-of-everything.
+# /logout.php, /users/sign_out, ?action=logoff, Special:UserLogout; not
+# /how-to-log-out-of-everything.
 _ENDS_SESSION = re.compile(r"(?:[/?&=;:_.]|user)(?:log|sign)[-_]?(?:out|off)(?![\w%+-])", re.IGNORECASE)
 # /items/5/delete, ?action=remove, ?delete=5; not /how-to-delete.
 _CHANGES = re.compile(
@@ -46,7 +47,8 @@ def canonical_seed(text: str) -> str:
 
 
 class Scope:
-    """Which URLs a crawl follows: the seeds' hosts, domains or prefixes, and the user's patterns."""
+    """Which URLs a crawl follows: the seeds' hosts, domains or prefixes, and the user's
+    patterns."""
 
     def __init__(self, seeds: Iterable[str], settings: Settings) -> None:
         self._kind = settings.scope
@@ -74,7 +76,8 @@ class Scope:
             self._prefixes += (path[: path.rfind("/") + 1],)
 
     def objection(self, url: str, home: str) -> str:
-        """The reason why a URL with origin `home` is not followed, one of `OUT_OF_SCOPE`; empty when it is."""
+        """The reason why a URL with origin `home` is not followed, one of `OUT_OF_SCOPE`; empty
+        when it is."""
         if self._kind == "host":
             if _either(home) not in self._homes:
                 return reasons.reason("other-host")
@@ -105,14 +108,16 @@ class Scope:
 
 
 def _either(url: str) -> str:
-    """The same for both schemes: a site that moved to HTTPS still has links to its pages as they were."""
+    """The same for both schemes: a site that moved to HTTPS still has links to its pages as they
+    were."""
     return "http://" + url[8:] if url.startswith("https://") else url
 
 
 def admit(
     found: Iterable[Found], via: int, depth: int, hops: int, scope: Scope, max_depth: int | None, rank: Rank
 ) -> list[NewUrl]:
-    """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with the reason."""
+    """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with
+    the reason."""
     rows = []
     for id, url, anchor, kind, modified, relevance in found:
         home = origin(url)

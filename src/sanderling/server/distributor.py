@@ -1,8 +1,9 @@
 """Step 4 of a page's life: the queue as three lists, served so that nothing starves.
 
-The best third by rank is list 1, the next list 2, the rest list 3, and for every four URLs of list 1 go two of list 2
-and one of list 3. The lists are not kept anywhere: two ranks divide them, known well enough from a sample of the queue
-that is taken anew while it changes, and each list is a range of the index by host and rank.
+The best third by rank is list 1, the next list 2, the rest list 3, and for every four URLs of list
+1 go two of list 2 and one of list 3. The lists are not kept anywhere: two ranks divide them, known
+well enough from a sample of the queue that is taken anew while it changes, and each list is a range
+of the index by host and rank.
 """
 
 import math
@@ -14,7 +15,8 @@ from sanderling.model import Task
 # Whose turn it is, over and over: 4 of the first list, 2 of the second, 1 of the third, well mixed.
 TURNS = (0, 1, 0, 2, 0, 1, 0)
 
-# A focused crawl is best first, and one lease in 20 explores: what it finds shows whether the ranks are right.
+# A focused crawl is best first, and one lease in 20 explores: what it finds shows whether the ranks
+# are right.
 EXPLORING = (*(0,) * 19, 1, *(0,) * 19, 2)
 
 # Each cut is then off by less than 5 % of the queue, 3 times its standard error.
@@ -34,7 +36,8 @@ class Cuts(NamedTuple):
 
 
 def cuts(ranks: Sequence[float]) -> Cuts:
-    """Divides a queue into thirds. Equal ranks are never divided, so many of them make uneven lists."""
+    """Divides a queue into thirds. Equal ranks are never divided, so many of them make uneven
+    lists."""
     if not ranks:
         return Cuts(-math.inf, -math.inf)
     best_first = sorted(ranks, reverse=True)
@@ -52,7 +55,8 @@ class Distributor:
     """Takes a host's URLs from the three lists in turn."""
 
     def __init__(self, take: Take, ranks: Callable[[int], list[float]], turns: Sequence[int] = TURNS) -> None:
-        """`ranks(n)` gives the ranks of about n queued URLs, or of all when there are fewer. `turns` name lists."""
+        """`ranks(n)` gives the ranks of about n queued URLs, or of all when there are fewer.
+        `turns` name lists."""
         self._take = take
         self._ranks = ranks
         self.turns = turns
@@ -64,7 +68,8 @@ class Distributor:
         self.shares = [0.0, 0.0, 0.0]  # of the queue, in each list
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
-        """Up to `count` URLs of a host; fewer only when it has no more. An empty list's turns go to the others."""
+        """Up to `count` URLs of a host; fewer only when it has no more. An empty list's turns go to
+        the others."""
         if self._drawn >= self._trusted_until:
             self.refresh()
         turns = self._next_turns(host, count)
@@ -74,7 +79,8 @@ class Distributor:
         return taken
 
     def refresh(self) -> None:
-        """Divides the queue anew. Takes itself care of when: often at first, while a queue changes quickly."""
+        """Divides the queue anew. Takes itself care of when: often at first, while a queue changes
+        quickly."""
         ranks = self._ranks(SAMPLE)
         self.cuts = cuts(ranks)
         lists = [self.cuts.list_of(rank) for rank in ranks]
@@ -82,8 +88,9 @@ class Distributor:
         self._trusted_until = self._drawn + min(max(1, self._drawn), LONGEST_TRUST)
 
     def _next_turns(self, host: int, count: int) -> list[int]:
-        # Each host has its own turns, else one that is always asked at the same turn would starve a list. Hosts
-        # begin at different turns, so that the ratio holds over many hosts with a single URL, too.
+        # Each host has its own turns, else one that is always asked at the same turn would starve a
+        # list. Hosts begin at different turns, so that the ratio holds over many hosts with a
+        # single URL, too.
         turn = self._turn.get(host)
         if turn is None:
             turn = self._hosts % len(self.turns)
@@ -92,7 +99,8 @@ class Distributor:
         return [self.turns[(turn + n) % len(self.turns)] for n in range(count)]
 
     def _draw(self, host: int, wants: list[int], leased: Collection[int]) -> list[list[Task]]:
-        """What each list gives, worst first. What one lacks is asked of the next, and of those before at last."""
+        """What each list gives, worst first. What one lacks is asked of the next, and of those
+        before at last."""
         first, second = self.cuts
         ranges = [(first, math.inf), (second, first), (-math.inf, second)]
         lists: list[list[Task]] = [[], [], []]

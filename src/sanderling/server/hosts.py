@@ -27,7 +27,8 @@ class Hosts:
         return self._used.setdefault(host.id, host)
 
     def first_used(self, urls: Iterable[NewUrl]) -> dict[int, Host]:
-        """The hosts that get work for the first time in this run, by URLs that are about to be admitted."""
+        """The hosts that get work for the first time in this run, by URLs that are about to be
+        admitted."""
         first: dict[int, Host] = {}
         for row in urls:
             waits = row.state is State.QUEUED or row.state is State.KNOWN

@@ -1,4 +1,5 @@
-"""In which order queued URLs are visited: by depth, or by ranks that are scored anew while the crawl grows."""
+"""In which order queued URLs are visited: by depth, or by ranks that are scored anew while the
+crawl grows."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -59,7 +60,8 @@ class Ordering:
         return (self._store.take if self.by_depth else self._distributor.take)(host, count, leased)
 
     def step(self, fetched: int) -> None:
-        """To be called now and then: writes a few of the ranks and importances that were scored anew."""
+        """To be called now and then: writes a few of the ranks and importances that were scored
+        anew."""
         step = self._reranker.step(fetched)
         if self._focus is not None:
             self._focus.weigh(self._reranker.weights)
@@ -69,7 +71,8 @@ class Ordering:
             self._store.weigh(step.importances)
 
     def list_lengths(self, queued: int) -> list[int] | None:
-        """About how many of the queued URLs are in each of the three lists; None when depth decides."""
+        """About how many of the queued URLs are in each of the three lists; None when depth
+        decides."""
         return None if self.by_depth else [round(share * queued) for share in self._distributor.shares]
 
     def close(self) -> None:

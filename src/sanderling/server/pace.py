@@ -1,7 +1,9 @@
-"""How a client is doing, and so how much it may hold: a slow or failing one gets smaller batches, a quick one larger.
+"""How a client is doing, and so how much it may hold: a slow or failing one gets smaller batches, a
+quick one larger.
 
-A lease has a plan: the host's pauses say when each of its pages should be back. Who is later than planned has too much to
-do; who meets errors of the network on the way to many pages would only spoil more of them.
+A lease has a plan: the host's pauses say when each of its pages should be back. Who is later than
+planned has too much to do; who meets errors of the network on the way to many pages would only
+spoil more of them.
 """
 
 import math
@@ -44,7 +46,8 @@ class ClientPace:
         self.bytes_per_second += (size / seconds - self.bytes_per_second) * weight
 
     def settle(self, planned: float, taken: float) -> None:
-        """A page is back, `taken` seconds after it was leased; it should have been after `planned`."""
+        """A page is back, `taken` seconds after it was leased; it should have been after
+        `planned`."""
         self.late += (min(10.0, taken / max(planned, SHORTEST_PLAN)) - self.late) * MEMORY
 
     @property

@@ -1,8 +1,9 @@
 """Which machines a host is near to, by how long connections to it take.
 
-The first machine that visits a host is its stable owner, found by hashing. If it is far away and the host has enough work,
-the others visit it in turn and measure, too. Then the host belongs to the machines that are nearly as near as the nearest
-one, and of these to its stable owner. So with all machines alike, everything stays where it was.
+The first machine that visits a host is its stable owner, found by hashing. If it is far away and
+the host has enough work, the others visit it in turn and measure, too. Then the host belongs to the
+machines that are nearly as near as the nearest one, and of these to its stable owner. So with all
+machines alike, everything stays where it was.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,7 +22,8 @@ def machine_of(place: str) -> str:
 
 
 def near_to(machines: Collection[str], seconds: Mapping[str, float], waiting: int) -> frozenset[str]:
-    """The machines that a host may belong to. `seconds` are those of a connection, from the machines that measured it."""
+    """The machines that a host may belong to. `seconds` are those of a connection, from the
+    machines that measured it."""
     known = {machine: seconds[machine] for machine in machines if machine in seconds}
     best = min(known.values(), default=0.0)
     untried = frozenset(machines) - known.keys()

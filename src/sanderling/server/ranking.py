@@ -1,8 +1,8 @@
 """Step 3 of a page's life: what an order of visits scores to say which unvisited URL comes first.
 
-An order is a function of a `Snapshot`; `server/orders` has all of them. Higher scores are visited earlier. A score
-means the same in a small crawl and in a large one (PageRank and cash are multiples of the mean), so that ranks given at
-different times can stand in one queue.
+An order is a function of a `Snapshot`; `server/orders` has all of them. Higher scores are visited
+earlier. A score means the same in a small crawl and in a large one (PageRank and cash are multiples
+of the mean), so that ranks given at different times can stand in one queue.
 """
 
 from typing import NamedTuple
@@ -18,7 +18,8 @@ Ids = NDArray[np.int64]
 
 
 class Snapshot(NamedTuple):
-    """What a crawl knows at one moment: a row for every URL, in the order of the graph's identities.
+    """What a crawl knows at one moment: a row for every URL, in the order of the graph's
+    identities.
 
     The last four columns are read only for orders that ask for them, and are 0 for all others.
     """

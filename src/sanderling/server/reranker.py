@@ -1,7 +1,8 @@
-"""The server's side of ranking: when to score anew, and how new ranks and importances come in a few at a time.
+"""The server's side of ranking: when to score anew, and how new ranks and importances come in a few
+at a time.
 
-The scoring itself is a short-lived process of its own (`snapshot` says what it does). Here nothing waits for it,
-nothing is large, and nothing imports numpy.
+The scoring itself is a short-lived process of its own (`snapshot` says what it does). Here nothing
+waits for it, nothing is large, and nothing imports numpy.
 """
 
 import struct
@@ -21,10 +22,11 @@ _RECORD = struct.Struct("<qd")
 # Ranks from here on are no scores: what has them comes before all that is scored, and keeps them.
 FRONT = 1e6
 
-# So many are written at a time: ranks take 10 to 20 ms in which the server does nothing else, importances less.
+# So many are written at a time: ranks take 10 to 20 ms in which the server does nothing else,
+# importances less.
 BATCH = 1000
-# The queue is scored again when the crawl has grown by this share since, but the process may take no more than one
-# in so many seconds, and never comes so soon after the last one.
+# The queue is scored again when the crawl has grown by this share since, but the process may take
+# no more than one in so many seconds, and never comes so soon after the last one.
 GROWTH = 0.1
 ONE_SECOND_IN = 20.0
 SHORTEST_PAUSE = 5.0
@@ -32,7 +34,8 @@ FEWEST_PAGES = 50
 
 
 class RankResult(msgspec.Struct, frozen=True):
-    """The first line of a result; the records follow it: ranks of queued URLs, then importances of pages."""
+    """The first line of a result; the records follow it: ranks of queued URLs, then importances of
+    pages."""
 
     moved: int
     weighed: int
@@ -82,7 +85,8 @@ class Reranker:
     """Starts the job when it is due and hands out its result."""
 
     def __init__(self, order: str, command: list[str], result: Path) -> None:
-        """`command` is completed with the path of the result; an order that needs no scores starts no job."""
+        """`command` is completed with the path of the result; an order that needs no scores starts
+        no job."""
         self._idle = not ORDERS[order].scored
         self._job = Job(command, result)
         self._steps: Iterator[RankBatch] | None = None

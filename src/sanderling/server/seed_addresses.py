@@ -1,7 +1,8 @@
 """The private addresses at which seeds may be: those that their names had when the user named them.
 
-Whoever owns a name can point it anywhere later. A name is therefore looked up once, in the run that sees it as a seed
-for the first time, and the answer is kept. With `--allow-private` nothing is looked up, because nothing is refused.
+Whoever owns a name can point it anywhere later. A name is therefore looked up once, in the run that
+sees it as a seed for the first time, and the answer is kept. With `--allow-private` nothing is
+looked up, because nothing is refused.
 """
 
 import threading
@@ -37,11 +38,13 @@ class SeedAddresses:
             time.sleep(0.001)
 
     def of(self, name: str) -> list[str]:
-        """The private addresses that a seed's name had: none if it was public, or has no answer yet."""
+        """The private addresses that a seed's name had: none if it was public, or has no answer
+        yet."""
         return self._known.get(name, [])
 
     def keep(self) -> None:
-        """Writes down what was found. A name without an answer is looked up again by the next run."""
+        """Writes down what was found. A name without an answer is looked up again by the next
+        run."""
         known = dict(self._known)
         if len(known) > self._kept:
             self._kept = len(known)

@@ -1,4 +1,5 @@
-"""The URLs that a crawl begins with, where they were redirected to, and the scope measured from both."""
+"""The URLs that a crawl begins with, where they were redirected to, and the scope measured from
+both."""
 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
@@ -66,7 +67,8 @@ class Seeds:
             self._addresses.keep()
 
     def follow(self, redirects: Iterable[Visit], seen: Mapping[int, tuple[Found, Visit]]) -> Followed:
-        """Extends the scope to where seeds were redirected: who asks for example.org wants www.example.org, too.
+        """Extends the scope to where seeds were redirected: who asks for example.org wants
+        www.example.org, too.
 
         `seen` are the URLs that the report mentions.
         """

@@ -9,11 +9,13 @@ LONGEST_WAIT = 3600.0
 
 
 def settle(visit: Visit, task: Task, retries: int, retry_wait: float, before: Before | None = None) -> Settled:
-    """The state a visit leaves its URL in; `before` is what was known of a page that was visited again."""
+    """The state a visit leaves its URL in; `before` is what was known of a page that was visited
+    again."""
     if visit.outcome is not Outcome.RETRY:
         state = SETTLED[visit.outcome]
         if before is not None and before.ever:
-            # What is known of a page stands while it is only out of reach; a page that redirects now has left.
+            # What is known of a page stands while it is only out of reach; a page that redirects
+            # now has left.
             state = {Outcome.FAILED: State(before.state), Outcome.REDIRECT: State.GONE}.get(visit.outcome, state)
         return Settled(visit.id, state, 0 if before else task.attempts, 0.0, visit.reason)
     attempts = task.attempts + 1
@@ -25,7 +27,8 @@ def settle(visit: Visit, task: Task, retries: int, retry_wait: float, before: Be
 
 
 def wait(visit: Visit, task: Task, retry_wait: float, before: Before | None) -> Settled:
-    """The state of a URL that is not to blame: it waits for another try as if this one had not been."""
+    """The state of a URL that is not to blame: it waits for another try as if this one had not
+    been."""
     state = State.QUEUED if before is None else State(before.state)
     return Settled(visit.id, state, task.attempts, visit.at + retry_wait, visit.reason)
 
@@ -34,7 +37,8 @@ def settle_all(
     visits: Iterable[Visit], tasks: Mapping[int, Task], before: Mapping[int, Before], excused: Mapping[int, float],
     retries: int, retry_wait: float,
 ) -> list[Settled]:  # fmt: skip
-    """The states that a report's visits leave their URLs in; those `excused` wait so many seconds."""
+    """The states that a report's visits leave their URLs in; those `excused` wait so many
+    seconds."""
     return [
         wait(visit, tasks[visit.id], excused[visit.id], before.get(visit.id))
         if visit.id in excused

@@ -1,7 +1,8 @@
-"""The background job behind `ranking`: reads the whole state, scores the queue, weighs the pages and leaves a file.
+"""The background job behind `ranking`: reads the whole state, scores the queue, weighs the pages
+and leaves a file.
 
-It runs as a process of its own beside the crawl, reads the store as any reader does, and gives all its memory back
-by ending. The server takes its result in with `reranker`.
+It runs as a process of its own beside the crawl, reads the store as any reader does, and gives all
+its memory back by ending. The server takes its result in with `reranker`.
 """
 
 import time
@@ -28,7 +29,8 @@ _RECORD = np.dtype([("id", "<i8"), ("value", "<f8")])
 
 Records = NDArray[np.void]
 
-# What moved by less stays: each new value is a write in the server, and neighbours may as well change places.
+# What moved by less stays: each new value is a write in the server, and neighbours may as well
+# change places.
 WORTH_WRITING = 0.05
 
 
@@ -76,9 +78,11 @@ def rerank(source: RankingStore, order: str | None, result: Path) -> None:
 
 
 def importances(known: Snapshot, rank: Floats, pages: Iterable[tuple[int, float]]) -> Records:
-    """How important each page is that was visited, as a share of the most important one; those that have changed.
+    """How important each page is that was visited, as a share of the most important one; those that
+    have changed.
 
-    In the order the pages come, which is the order they lie in the store: then writing them is cheap.
+    In the order the pages come, which is the order they lie in the store: then writing them is
+    cheap.
     """
     table = np.fromiter(pages, _RECORD)
     at = Places(known.graph.ids).of(np.ascontiguousarray(table["id"]))
@@ -103,8 +107,8 @@ def _differ(now: Floats, before: Floats) -> NDArray[np.bool_]:
 def newcomers(known: Snapshot, score: Floats) -> list[float]:
     """What a URL found from now on is worth until it is scored, by its depth.
 
-    One page is known to link to it, so it gets the mean score of the queued URLs of its depth with one link to them;
-    where there are none, that of the depth before.
+    One page is known to link to it, so it gets the mean score of the queued URLs of its depth with
+    one link to them; where there are none, that of the depth before.
     """
     alike = known.queued & (known.graph.in_degree <= 1)
     if not alike.any():

@@ -1,4 +1,5 @@
-"""Where a host lists its URLs itself: the sitemaps that its robots.txt names, or else `/sitemap.xml`."""
+"""Where a host lists its URLs itself: the sitemaps that its robots.txt names, or else
+`/sitemap.xml`."""
 
 from itertools import islice
 

@@ -22,13 +22,15 @@ class ClientLine:
 
 
 class Switchboard(Protocol):
-    """All lines of one server. It never blocks on a client, and reads one while it waits for another."""
+    """All lines of one server. It never blocks on a client, and reads one while it waits for
+    another."""
 
     @property
     def lines(self) -> Collection[ClientLine]: ...
 
     def poll(self, timeout: float) -> tuple[list[tuple[ClientLine, ToServer]], list[ClientLine]]:
-        """What has arrived, and the lines that are lost. A line on which nonsense arrives is lost, too."""
+        """What has arrived, and the lines that are lost. A line on which nonsense arrives is lost,
+        too."""
 
     def send(self, line: ClientLine, message: ToClient | LiveAnswer) -> None: ...
 

@@ -1,4 +1,5 @@
-"""How a crawl is doing, for those who watch it: rates of the last seconds and the last mishaps. Costs next to nothing."""
+"""How a crawl is doing, for those who watch it: rates of the last seconds and the last mishaps.
+Costs next to nothing."""
 
 from collections import deque
 from itertools import islice

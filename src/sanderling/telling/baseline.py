@@ -1,4 +1,5 @@
-"""The baseline of a crawl: the versions of its first crawl. They say what was there, so they are not reported as news."""
+"""The baseline of a crawl: the versions of its first crawl. They say what was there, so they are
+not reported as news."""
 
 import msgspec
 
@@ -9,7 +10,8 @@ _ENDLESS = 2**62  # a number that no version reaches; a database can compare it
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """The versions up to `number`, of so many pages. `open` while the first crawl is not finished."""
+    """The versions up to `number`, of so many pages. `open` while the first crawl is not
+    finished."""
 
     number: int = 0
     pages: int = 0
@@ -23,7 +25,8 @@ def baseline(store: Notes) -> Baseline:
 
 
 def begin(store: Notes, newest: int, pages: int, revisits: bool) -> None:
-    """Call this when a run begins. The first run opens the baseline. The first run that revisits pages closes it."""
+    """Call this when a run begins. The first run opens the baseline. The first run that revisits
+    pages closes it."""
     kept = store.noted(_KEY)
     if not kept and not newest:
         _keep(store, Baseline(_ENDLESS, 0, open=True))

@@ -1,8 +1,9 @@
 """Delivers changes to webhooks, at least once and in the order of commits.
 
-Each webhook has a thread of its own, so that a slow endpoint does not delay the others. A record says how far
-a webhook is and which delivery is being tried. It is written before and after each try. After a restart the
-work continues there: a delivery that may have arrived is sent again with the same id.
+Each webhook has a thread of its own, so that a slow endpoint does not delay the others. A record
+says how far a webhook is and which delivery is being tried. It is written before and after each
+try. After a restart the work continues there: a delivery that may have arrived is sent again with
+the same id.
 """
 
 import fcntl

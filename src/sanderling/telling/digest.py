@@ -1,4 +1,5 @@
-"""A summary of the changes on each site, short enough for an email. The most significant changes come first."""
+"""A summary of the changes on each site, short enough for an email. The most significant changes
+come first."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -56,7 +57,8 @@ def _site(host: str, rows: list[VersionRow]) -> SiteDigest:
 def _group(last: VersionRow) -> str:
     """The group of a page whose last version is `last`.
 
-    A page that was new and changed since is in "changed": at the first visit of a crawl, every page is new.
+    A page that was new and changed since is in "changed": at the first visit of a crawl, every page
+    is new.
     """
     return "gone" if last.kinds & ChangeKind.GONE else "new" if last.kinds & ChangeKind.NEW else "changed"
 

@@ -1,7 +1,8 @@
-"""Starts, watches and ends the process that delivers to webhooks beside a crawl (`telling/delivery.py`).
+"""Starts, watches and ends the process that delivers to webhooks beside a crawl
+(`telling/delivery.py`).
 
-That process only reads the store and writes its own records, so that no endpoint can disturb the crawl. It ends
-when its standard input is closed. So it also ends when the crawl was killed.
+That process only reads the store and writes its own records, so that no endpoint can disturb the
+crawl. It ends when its standard input is closed. So it also ends when the crawl was killed.
 """
 
 import time
@@ -20,7 +21,8 @@ class Messenger:
     """Runs the delivery process of a crawl. Without webhooks it does nothing."""
 
     def __init__(self, folder: Folder, settings: Settings, newest: int) -> None:
-        """Enrols each new webhook: it receives the versions after `newest`. Call this before the first commit."""
+        """Enrols each new webhook: it receives the versions after `newest`. Call this before the
+        first commit."""
         self._settings = settings
         self._command = entry_points.command("deliver", folder.path)
         self._child: Child | None = None
@@ -34,7 +36,8 @@ class Messenger:
             self._child.send(msgspec.json.encode(self._settings))
 
     def step(self) -> list[str]:
-        """Returns messages for the user, and restarts the process if it died. To be called now and then."""
+        """Returns messages for the user, and restarts the process if it died. To be called now and
+        then."""
         notices = self._child.told() if self._child is not None else []
         if self._child is not None and self._child.code is not None:
             notices += self.finish(0.0)
@@ -47,7 +50,8 @@ class Messenger:
         self.finish(0.0)
 
     def finish(self, patience: float) -> list[str]:
-        """Gives the process `patience` seconds to deliver what is left, then ends it; returns its last messages."""
+        """Gives the process `patience` seconds to deliver what is left, then ends it; returns its
+        last messages."""
         child, self._child = self._child, None
         if child is None:
             return []

@@ -9,7 +9,8 @@ from msgspec import Struct
 from sanderling.model import ChangeKind, VersionRow
 from sanderling.urls import hostname, origin
 
-# Versions are stored nearly in the order of time. Those of one report may differ by this many seconds.
+# Versions are stored nearly in the order of time. Those of one report may differ by this many
+# seconds.
 SLACK = 600.0
 
 

@@ -1,4 +1,5 @@
-"""One delivery to a webhook: its body, its signature and the meaning of the answer. Uses no network and no clock.
+"""One delivery to a webhook: its body, its signature and the meaning of the answer. Uses no network
+and no clock.
 
 Signatures follow Standard Webhooks (standardwebhooks.com), so that its libraries can verify them.
 """

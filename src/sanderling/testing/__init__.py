@@ -1,7 +1,7 @@
 """Webs to test a crawler with.
 
-The synthetic web can have any size and changes on a known schedule. The fault server has a URL for every kind of
-misbehaviour. The trap web leads to endless pages.
+The synthetic web can have any size and changes on a known schedule. The fault server has a URL for
+every kind of misbehaviour. The trap web leads to endless pages.
 
     with SyntheticWeb(hosts=3, pages=500).serve() as site:
         crawl(site.seeds, proxy=site.proxy)

@@ -16,7 +16,8 @@ proxy, host N is below /hostN/ (or at / if there is only one).
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
-    # Blocked before the server's thread starts. Otherwise that thread would receive the signals and end the process.
+    # Blocked before the server's thread starts. Otherwise that thread would receive the signals and
+    # end the process.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         web = SyntheticWeb(

@@ -17,7 +17,8 @@ Kind = Literal["page", "robots", "image", "sitemap", "script", "content"]
 
 
 class WebRequest(NamedTuple):
-    """`url` is absolute. `number` is the number of the host, or None if it is not a host of this web."""
+    """`url` is absolute. `number` is the number of the host, or None if it is not a host of this
+    web."""
 
     method: str
     url: str
@@ -60,7 +61,8 @@ class Answers:
         target, _, protocol = rest.partition(" ")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(b":") for line in lines)}
         wish = headers.get(b"connection", b"").lower()
-        # A request body is never read, so the connection must be closed after a method that may have one.
+        # A request body is never read, so the connection must be closed after a method that may
+        # have one.
         close = b"close" in wish or method not in ("GET", "HEAD") or (protocol == "HTTP/1.0" and b"keep" not in wish)
         kind: Kind | None = None
         if self._application and target.startswith(CONTENT + "/"):
@@ -71,7 +73,8 @@ class Answers:
         return WebRequest(method, url, host, kind or _kind(path), web, number, path, headers, close)
 
     def _aim(self, target: str, headers: dict[bytes, bytes]) -> tuple[SyntheticWeb, str, str]:
-        """The web, URL and host of a request: through the proxy (absolute target), by its Host header, or direct."""
+        """The web, URL and host of a request: through the proxy (absolute target), by its Host
+        header, or direct."""
         if target.startswith("/"):
             name = headers.get(b"host", b"").decode("latin-1").partition(":")[0].lower()
             if not name.endswith(".test"):

@@ -1,4 +1,5 @@
-"""A synthetic web as a single-page application: every page is the same document, and a script asks for the content."""
+"""A synthetic web as a single-page application: every page is the same document, and a script asks
+for the content."""
 
 SCRIPT_PATH, CONTENT = "/application.js", "/content"
 

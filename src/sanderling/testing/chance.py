@@ -1,6 +1,7 @@
 """Pseudo-random numbers that are pure functions of a key.
 
-The synthetic web stores nothing for each page. Every number is computed again from the key of the page.
+The synthetic web stores nothing for each page. Every number is computed again from the key of the
+page.
 """
 
 import math
@@ -57,10 +58,11 @@ def longs(key: int, count: int) -> tuple[int, ...]:
 
 
 def events_in_cell(key: int, cell: int) -> list[tuple[float, int]]:
-    """The events of one cell of a Poisson process, as (position in the cell from 0 to 1, 64-bit number), in order.
+    """The events of one cell of a Poisson process, as (position in the cell from 0 to 1, 64-bit
+    number), in order.
 
-    Each cell first gets a Poisson number of events, then random positions for them. This is an exact Poisson process, and
-    any time can be looked up without computing all events before it.
+    Each cell first gets a Poisson number of events, then random positions for them. This is an
+    exact Poisson process, and any time can be looked up without computing all events before it.
     """
     raw = shake_128((key ^ scramble(cell + 1)).to_bytes(8, "little")).digest(8 * (MOST_EVENTS + 1))
     numbers = unpack(f"<{MOST_EVENTS + 1}Q", raw)

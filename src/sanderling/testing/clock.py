@@ -4,7 +4,8 @@ import time
 
 
 class Clock:
-    """A clock that runs `speed` times as fast as real time. With 0 it moves only when a test sets it."""
+    """A clock that runs `speed` times as fast as real time. With 0 it moves only when a test sets
+    it."""
 
     def __init__(self, speed: float) -> None:
         self.speed = speed

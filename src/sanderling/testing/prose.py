@@ -60,7 +60,8 @@ def sentences(seed: int, topic: int = -1) -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def topic_words(seed: int, topic: int) -> tuple[str, ...]:
-    """The words of a topic: rare ones of the vocabulary, which other topics share only by chance."""
+    """The words of a topic: rare ones of the vocabulary, which other topics share only by
+    chance."""
     rng = Random(f"topic/{seed}/{topic}")
     return tuple(rng.sample([word for word in words(seed)[1000:] if len(word) > 4], 40))
 

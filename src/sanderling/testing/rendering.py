@@ -1,7 +1,7 @@
 """Renders the pages of the synthetic web as HTML.
 
-Each kind of edit changes exactly one thing: text changes the sentences of a paragraph, structure the tags around
-paragraphs, presentation the style attributes, and image the names of the pictures.
+Each kind of edit changes exactly one thing: text changes the sentences of a paragraph, structure
+the tags around paragraphs, presentation the style attributes, and image the names of the pictures.
 """
 
 from typing import NamedTuple

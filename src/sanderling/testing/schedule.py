@@ -1,7 +1,8 @@
 """The times at which pages of the synthetic web appear, change and vanish.
 
-Each page changes by a Poisson process with its own rate. Rates are distributed as on the real web: some pages never
-change, and the rates of the others are log-normal. Everything is a pure function of the page's key.
+Each page changes by a Poisson process with its own rate. Rates are distributed as on the real web:
+some pages never change, and the rates of the others are log-normal. Everything is a pure function
+of the page's key.
 """
 
 import math
@@ -41,7 +42,8 @@ class ScheduledEdit(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """The state of a page at some time: the stamp of the last edit of each aspect (0 if never edited)."""
+    """The state of a page at some time: the stamp of the last edit of each aspect (0 if never
+    edited)."""
 
     text: dict[int, int]
     structure: int
@@ -89,7 +91,8 @@ class PageSchedule:
             yield from (edit for edit in self._cell(key, cell, width) if t0 < edit.at <= t1)
 
     def condition(self, key: int, t: float, paragraphs: int) -> Condition:
-        """The state at `t`. It goes back in time only until the last edit of every aspect is found."""
+        """The state at `t`. It goes back in time only until the last edit of every aspect is
+        found."""
         text: dict[int, int] = {}
         latest: dict[Kind, int] = {}
         modified = -math.inf

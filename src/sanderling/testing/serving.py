@@ -1,7 +1,8 @@
-"""The server of a synthetic web: one thread, one event loop, and one small protocol object for each connection.
+"""The server of a synthetic web: one thread, one event loop, and one small protocol object for each
+connection.
 
-The same port answers direct requests and requests of clients that use it as a proxy. Through the proxy, thousands of host
-names work without DNS.
+The same port answers direct requests and requests of clients that use it as a proxy. Through the
+proxy, thousands of host names work without DNS.
 """
 
 import asyncio
@@ -150,7 +151,8 @@ class ServedWeb:
             self.peak_by_host[request.host] = waiting
 
     def passes(self, connection: "SiteConnection", request: WebRequest) -> bool:
-        """Whether a request may be answered now. If not, it is answered after `hold` or `release`."""
+        """Whether a request may be answered now. If not, it is answered after `hold` or
+        `release`."""
         if request.kind != "page":
             return True
         if self._passes <= 0:
@@ -171,7 +173,8 @@ class ServedWeb:
 
 
 class SiteConnection(asyncio.Protocol):
-    """Answers the requests of one connection one after the other. Early requests wait in the buffer."""
+    """Answers the requests of one connection one after the other. Early requests wait in the
+    buffer."""
 
     def __init__(self, site: ServedWeb) -> None:
         self.site = site

@@ -1,4 +1,5 @@
-"""The sitemap of a synthetic host: one file for a small host, an index of several files for a large one."""
+"""The sitemap of a synthetic host: one file for a small host, an index of several files for a large
+one."""
 
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape
@@ -14,7 +15,8 @@ _NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 
 def sitemap(web: SyntheticWeb, host: int, path: str, t: float) -> bytes | None:
-    """The file at `/sitemap.xml` or, for a large host, one of `/sitemap-N.xml`. None for any other path."""
+    """The file at `/sitemap.xml` or, for a large host, one of `/sitemap-N.xml`. None for any other
+    path."""
     total = web.topology.total[host]
     if path == "/sitemap.xml":
         if total <= URLS_PER_FILE:

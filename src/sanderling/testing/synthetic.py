@@ -1,7 +1,7 @@
 """A synthetic web: which pages exist at any time, how they link, and their content.
 
-Everything is computed and nothing is stored. So a million pages cost no memory, and two webs with the same parameters
-are equal on every machine.
+Everything is computed and nothing is stored. So a million pages cost no memory, and two webs with
+the same parameters are equal on every machine.
 """
 
 import math
@@ -86,7 +86,8 @@ class SyntheticWeb:
         return {self.url(page) for page in self.every_page() if self.lifetime(page).covers(t)}
 
     def reachable(self, t: float, seeds: Iterable[str] | None = None) -> set[str]:
-        """All pages that can be reached from the seeds (by default every front page) by the links at time `t`."""
+        """All pages that can be reached from the seeds (by default every front page) by the links
+        at time `t`."""
         found = {page for url in (self.seeds if seeds is None else seeds) if (page := self.living(url, t))}
         queue = deque(found)
         while queue:
@@ -97,7 +98,8 @@ class SyntheticWeb:
         return {self.url(page) for page in found}
 
     def status(self, url: str, t: float) -> int:
-        """200 if the page exists. 404 if it never existed, does not exist yet or is gone. 410 for some gone pages."""
+        """200 if the page exists. 404 if it never existed, does not exist yet or is gone. 410 for
+        some gone pages."""
         page = self.locate(url)
         if page is None:
             return 404
@@ -152,7 +154,8 @@ class SyntheticWeb:
         return self.topology.topic(self._known(url))
 
     def rate(self, url: str) -> float:
-        """The true rate that an estimator should find, in edits per second. It does not include `links` changes."""
+        """The true rate that an estimator should find, in edits per second. It does not include
+        `links` changes."""
         return self.schedule.rate(self.topology.key(self._known(url)))
 
     def serve(
@@ -168,7 +171,8 @@ class SyntheticWeb:
         record: bool = False,
         application: bool = False,
     ) -> "ServedWeb":
-        """A server for a `with` statement. It runs in a thread of its own. `name` is a host name of the address.
+        """A server for a `with` statement. It runs in a thread of its own. `name` is a host name of
+        the address.
 
         As an `application`, every page is the same document, and a script asks for the content.
         """
@@ -224,7 +228,8 @@ class SyntheticWeb:
         return self.schedule.condition(key, t, self._paragraphs(key))
 
     def targets(self, page: PlannedPage, t: float) -> list[PlannedPage]:
-        """Links to the front page, to other hosts (from front pages), to existing children and to random lasting pages."""
+        """Links to the front page, to other hosts (from front pages), to existing children and to
+        random lasting pages."""
         found = {PlannedPage(page.host, 0): None}
         found |= dict.fromkeys(self.topology.neighbours(page))
         found |= {child: None for child, life in self._children(page) if life.covers(t)}
@@ -238,7 +243,8 @@ class SyntheticWeb:
         return (PlannedPage(h, i) for h in range(self.hosts) for i in range(self.topology.total[h]))
 
     def lifetime(self, page: PlannedPage) -> Lifetime:
-        """Pages with children exist for ever, so that every page can always be reached from the front page."""
+        """Pages with children exist for ever, so that every page can always be reached from the
+        front page."""
         if page.number == 0 or self.topology.children(page):
             return ALWAYS
         newcomer = page.number >= self.topology.initial[page.host]

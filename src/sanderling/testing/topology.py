@@ -39,7 +39,8 @@ class Topology:
 
     @cached_property
     def total(self) -> list[int]:
-        """How many pages each host has at the end. Newcomers have the highest numbers, so they are leaves."""
+        """How many pages each host has at the end. Newcomers have the highest numbers, so they are
+        leaves."""
         return [count + round(self.appear * count) for count in self.initial]
 
     @cached_property
@@ -55,7 +56,8 @@ class Topology:
         return scramble((self._host_keys[page.host] + page.number) & MASK)
 
     def topic(self, page: PlannedPage) -> int:
-        """What a page is about: often the same as the page above it in the tree. Front pages have no topic."""
+        """What a page is about: often the same as the page above it in the tree. Front pages have
+        no topic."""
         if not self.topics or not page.number:
             return NO_TOPIC
         key = self.key(page)
@@ -73,14 +75,16 @@ class Topology:
         return PlannedPage(page.host, (page.number - 1) // self.branching)
 
     def neighbours(self, page: PlannedPage) -> list[PlannedPage]:
-        """Front pages link to others, in a ring that reaches all hosts and a binary tree that makes paths short."""
+        """Front pages link to others, in a ring that reaches all hosts and a binary tree that makes
+        paths short."""
         if page.number:
             return []
         hosts = {(page.host + 1) % self.hosts, 2 * page.host + 1, 2 * page.host + 2}
         return [PlannedPage(host, 0) for host in sorted(hosts) if host < self.hosts]
 
     def chance_targets(self, page: PlannedPage, key: int) -> list[PlannedPage]:
-        """Random links to pages of time 0, up to `links` in all. With `skew`, low numbers get most of them."""
+        """Random links to pages of time 0, up to `links` in all. With `skew`, low numbers get most
+        of them."""
         count = self.links - 1 - len(self.children(page))
         if count <= 0:
             return []

@@ -1,4 +1,5 @@
-"""An endless site: real pages beside a calendar, session ids in URLs, endless subdomains, growing paths and queries.
+"""An endless site: real pages beside a calendar, session ids in URLs, endless subdomains, growing
+paths and queries.
 
 with TrapWeb(pages=1500).serve() as site:
     crawl(site.url, proxy=site.proxy, scope="domain")
@@ -26,7 +27,8 @@ _MONTHS = "January February March April May June July August September October N
 
 @dataclass(frozen=True)
 class TrapWeb:
-    """`pages` real pages on one host. Links to a third of them have a new session id in every answer."""
+    """`pages` real pages on one host. Links to a third of them have a new session id in every
+    answer."""
 
     pages: int = 300
     seed: int = 0
@@ -45,7 +47,8 @@ class TrapWeb:
         return ServedTraps(self)
 
     def body(self, number: int, session: str) -> str:
-        """A real page with links to its children in a tree, to a few other pages and into every trap."""
+        """A real page with links to its children in a tree, to a few other pages and into every
+        trap."""
         chance = Random(f"{self.seed}/{number}")
         text = " ".join(chance.sample(sentences(self.seed), 12))
         others = [chance.randrange(self.pages) for _ in range(4)]

@@ -12,9 +12,11 @@ _OFTEN = [0.0, *(1.0 + math.log(n) for n in range(1, words.LENGTH))]
 _SQUARES = [often * often for often in _OFTEN]
 # A word that says nothing adds so little to the square of a text's length.
 _COMMON = (0.01, 0.0)
-# A text of so few words says too little for a judgement of its own, so it counts as if it had as many.
+# A text of so few words says too little for a judgement of its own, so it counts as if it had as
+# many.
 SHORTEST = 6
-# Texts repeat about half of their words. A page that repeats nearly all of them was made for search engines.
+# Texts repeat about half of their words. A page that repeats nearly all of them was made for search
+# engines.
 FEWEST_TOLD, LEAST_VARIETY = 100, 0.12
 # A word of the anchor counts as much as this many words around it; the same for words of the URL.
 ANCHOR, ADDRESS = 3, 2
@@ -41,7 +43,8 @@ class Judge:
         return relevance
 
     def link(self, anchor: str, around: str, url: str) -> float:
-        """What the words of a link say about the page that it leads to, which nobody has seen yet."""
+        """What the words of a link say about the page that it leads to, which nobody has seen
+        yet."""
         found: dict[str, int] = {}
         said = words.listed(anchor)
         for word in said:
@@ -53,7 +56,8 @@ class Judge:
         return self._relevance(found)
 
     def links(self, found: Iterable[Found]) -> list[Found]:
-        """Links of which only anchor and URL are known, with their relevance, unless they have one."""
+        """Links of which only anchor and URL are known, with their relevance, unless they have
+        one."""
         return [
             each if each.relevance else each._replace(relevance=self.link(each.anchor, "", each.url)) for each in found
         ]

@@ -1,6 +1,8 @@
-"""The model of a topic as one file: JSON that people can read, with what it was made from, so that it can learn more.
+"""The model of a topic as one file: JSON that people can read, with what it was made from, so that
+it can learn more.
 
-Nothing in it is ever executed. A file is checked when it is read: a damaged file, or one of a newer version, is refused.
+Nothing in it is ever executed. A file is checked when it is read: a damaged file, or one of a newer
+version, is refused.
 """
 
 import math
@@ -33,7 +35,8 @@ class Example(Struct, frozen=True):
 
 
 class Quality(Struct, frozen=True, kw_only=True):
-    """How well a model separates its examples, each judged by a model that has not seen it. None: cannot be said."""
+    """How well a model separates its examples, each judged by a model that has not seen it. None:
+    cannot be said."""
 
     examples: int
     counter_examples: int

@@ -1,11 +1,14 @@
-"""Makes the model of a topic from examples: logistic regression on the words of each, and what it is worth.
+"""Makes the model of a topic from examples: logistic regression on the words of each, and what it
+is worth.
 
-Every text becomes a vector of length 1 with an entry for each of its words, larger for words that are rare among the
-examples (tf-idf). There are far fewer examples than words, so the regression is solved in the space of the examples.
-Each example is then judged by a model that was made without it. From these judgements come the precision and recall
-that are reported, and the curve that turns scores into relevances from 0 to 1.
+Every text becomes a vector of length 1 with an entry for each of its words, larger for words that
+are rare among the examples (tf-idf). There are far fewer examples than words, so the regression is
+solved in the space of the examples. Each example is then judged by a model that was made without
+it. From these judgements come the precision and recall that are reported, and the curve that turns
+scores into relevances from 0 to 1.
 
-Without counter-examples there is nothing to separate. Then the score is the likeness to the mean of the examples.
+Without counter-examples there is nothing to separate. Then the score is the likeness to the mean of
+the examples.
 """
 
 import math
@@ -24,12 +27,14 @@ RIDGE = 0.1
 FOLDS = 5
 # With fewer texts, words that stand in only one of them are all there is.
 FEW = 12
-# A page at random may be on the topic, so it counts less than a counter-example that somebody chose.
+# A page at random may be on the topic, so it counts less than a counter-example that somebody
+# chose.
 BACKGROUND = 0.5
 # Words that are named in a report.
 NAMED = 12
-# The likeness at which a text is as likely relevant as not, if it cannot be learned: to words that the user typed, and to
-# a single example. A page of 4,000 characters that names one of two words three times has a likeness of 0.09.
+# The likeness at which a text is as likely relevant as not, if it cannot be learned: to words that
+# the user typed, and to a single example. A page of 4,000 characters that names one of two words
+# three times has a likeness of 0.09.
 TYPED, SINGLE = 0.1, 0.12
 # Below this, precision and recall say that the model does not separate.
 POOR = 0.6
@@ -38,7 +43,8 @@ Matrix = NDArray[np.float64]
 
 
 def train(name: str, given: Sequence[Example]) -> Topic:
-    """A model of what is relevant among the examples. Raises BadTopic when they are too few or contradict each other."""
+    """A model of what is relevant among the examples. Raises BadTopic when they are too few or
+    contradict each other."""
     examples = _distinct([_cut(each) for each in given])
     relevant = [each for each in examples if each.relevant]
     others = [each for each in examples if not each.relevant]
@@ -65,7 +71,8 @@ def _cut(example: Example) -> Example:
 
 
 def _distinct(examples: Sequence[Example]) -> list[Example]:
-    """Each source once, as it was given last; a page at random yields to what somebody said of it."""
+    """Each source once, as it was given last; a page at random yields to what somebody said of
+    it."""
     found: dict[str, Example] = {}
     for each in sorted(examples, key=lambda example: not example.background):
         found[each.source] = each
@@ -163,7 +170,8 @@ def _fold_of(wanted: NDArray[np.bool_], folds: int) -> NDArray[np.int64]:
 
 
 def _fit(kernel: Matrix, wanted: NDArray[np.bool_], counts: Floats) -> tuple[Floats, float]:
-    """Logistic regression by Newton's method, in the space of the examples; the bias is not held down."""
+    """Logistic regression by Newton's method, in the space of the examples; the bias is not held
+    down."""
     n = len(wanted)
     alpha, bias = np.zeros(n), 0.0
     target = wanted.astype(np.float64)
@@ -185,7 +193,8 @@ def _fit(kernel: Matrix, wanted: NDArray[np.bool_], counts: Floats) -> tuple[Flo
 
 
 def _calibrated(scores: Floats, wanted: NDArray[np.bool_]) -> tuple[float, float]:
-    """Platt's curve from scores to probabilities; few examples give a gentle one. Pages at random say how rare the topic is."""
+    """Platt's curve from scores to probabilities; few examples give a gentle one. Pages at random
+    say how rare the topic is."""
     many, few = float(wanted.sum()), float((~wanted).sum())
     target = np.where(wanted, (many + 1) / (many + 2), 1 / (few + 2))
     slope, offset = 1.0, 0.0
@@ -200,7 +209,8 @@ def _calibrated(scores: Floats, wanted: NDArray[np.bool_]) -> tuple[float, float
         slope, offset = slope - float(np.clip(step[0], -2, 2)), offset - float(np.clip(step[1], -2, 2))
         if float(np.abs(step).max()) < 1e-7:
             break
-    # A curve that falls would call what is like the examples irrelevant: then the scores say nothing, and nearly so does it.
+    # A curve that falls would call what is like the examples irrelevant: then the scores say
+    # nothing, and nearly so does it.
     return max(slope, 0.05), offset
 
 
@@ -219,7 +229,8 @@ def _resemble(
         alike = float(
             np.median([row @ each / (np.linalg.norm(each) or 1.0) for row, each in zip(vectors, left, strict=True)])
         )
-        # As a page like most of the examples has 0.8. On documentation a lower middle let in ten times as many others.
+        # As a page like most of the examples has 0.8. On documentation a lower middle let in ten
+        # times as many others.
         middle, slope = max(0.75 * alike, 0.03), math.log(4) / max(0.25 * alike, 0.01)
     else:
         middle = TYPED if typed else SINGLE
@@ -239,7 +250,8 @@ TYPED_BY_USER = "words: "
 def _worth_keeping(
     listed: dict[str, int], rarity: dict[str, float], direction: Floats
 ) -> dict[str, tuple[float, float]]:
-    """Words with a weight; one that hardly has any only counts for the length of a text, and so does one not listed."""
+    """Words with a weight; one that hardly has any only counts for the length of a text, and so
+    does one not listed."""
     least = 1e-3 * float(np.abs(direction).max() or 1.0)
     return {
         word: (round(rarity[word], 4), round(float(direction[n]), 5))

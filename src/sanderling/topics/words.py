@@ -1,7 +1,8 @@
 """The words of a text, as a topic sees them.
 
-Only the first 4,000 characters count: they say what a page is about, and a page costs the same however long it is.
-Scripts that are written without spaces have no words to split at, so every pair of neighbouring characters is a word.
+Only the first 4,000 characters count: they say what a page is about, and a page costs the same
+however long it is. Scripts that are written without spaces have no words to split at, so every pair
+of neighbouring characters is a word.
 """
 
 import re
@@ -17,7 +18,8 @@ _UNSPACED = re.compile(
 _BREAKS = re.compile(r"[_\W\d]+|(?<=[a-z])(?=[A-Z])")
 _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
-# Words that say nothing about a topic, in English, German, French, Spanish, Portuguese, Italian and Dutch. They count a tenth.
+# Words that say nothing about a topic, in English, German, French, Spanish, Portuguese, Italian and
+# Dutch. They count a tenth.
 _LISTED = """
 the of and to in is that for it was on with as by at from this are be not have or which but their has they one when can
 more will been other were all there out about into only some its new over after may would where each them most such then
@@ -36,13 +38,15 @@ het een van op te dat die voor met zijn aan er niet ook bij
 COMMON = frozenset(_LISTED.split())
 
 
-# ASCII in lower case, with spaces for what is no part of a word. This takes a fraction of what a pattern does.
+# ASCII in lower case, with spaces for what is no part of a word. This takes a fraction of what a
+# pattern does.
 _SPACED = bytes(
     ord(chr(n).lower()) if n < 128 and (chr(n).isalnum() or n == ord("_")) else ord(" ") for n in range(256)
 )
 # The same for URLs, whose words are also divided by digits and underscores.
 _SPACED_PATH = bytes(each if chr(each).isalpha() else ord(" ") for each in _SPACED)
-# Quotation marks, dashes, arrows and the like: often the only characters of a text that are not ASCII.
+# Quotation marks, dashes, arrows and the like: often the only characters of a text that are not
+# ASCII.
 _TYPOGRAPHY = re.compile(
     "[\xa0-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7\u2000-\u206f\u20a0-\u20c0\u2190-\u23ff\u2500-\u27bf]+"
 )

@@ -1,7 +1,8 @@
 """One canonical form per URL and the 64-bit identity computed from it.
 
-The form is WHATWG's without fragment and credentials, and on top of it what else cannot change the page: escapes are
-written one way, an empty query is none, and parameters that name no page (`parameters`) are left out.
+The form is WHATWG's without fragment and credentials, and on top of it what else cannot change the
+page: escapes are written one way, an empty query is none, and parameters that name no page
+(`parameters`) are left out.
 """
 
 import re
@@ -19,9 +20,11 @@ SEEDABLE = (*WEB, "ftp://", "gopher://")
 LONGEST = 8192
 
 _UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-# An escape, or one behind a `%` that begins none. The latter is not decoded: `%%32e` would become another escape, `%2e`.
+# An escape, or one behind a `%` that begins none. The latter is not decoded: `%%32e` would become
+# another escape, `%2e`.
 _ESCAPE = re.compile("%(?:[0-9A-Fa-f]?%)?[0-9A-Fa-f]{2}")
-# Characters that mean the same escaped and not, by RFC 3986, are not escaped; the others in capitals.
+# Characters that mean the same escaped and not, by RFC 3986, are not escaped; the others in
+# capitals.
 _WRITTEN = {
     f"%{high}{low}": chr(code) if chr(code := int(high + low, 16)) in _UNRESERVED else f"%{code:02X}"
     for high in hexdigits
@@ -58,7 +61,8 @@ def as_written(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
 
 
 def _is_well_encoded(host: str) -> bool:
-    """Whether every Punycode label is the one way to write a name beyond ASCII; the parser lets others pass."""
+    """Whether every Punycode label is the one way to write a name beyond ASCII; the parser lets
+    others pass."""
     for label in host.split("."):
         if label.startswith("xn--"):
             if len(label) > _LONGEST_LABEL:
@@ -103,8 +107,8 @@ def join(base: str, reference: str) -> str | None:
 
 
 def redirected(url: str, location: str) -> str | None:
-    """Where a redirect leads. A host that insists on a parameter which names no page gets it: else it would send us
-    round in circles."""
+    """Where a redirect leads. A host that insists on a parameter which names no page gets it: else
+    it would send us round in circles."""
     target = join(url, location)
     if target != url:
         return target
@@ -120,7 +124,8 @@ def identity(url: str) -> int:
 
 
 def request_identity(url: str, method: str = "GET", body: bytes = b"") -> int:
-    """The identity of a request: a plain GET is its URL; another method or body makes it another request."""
+    """The identity of a request: a plain GET is its URL; another method or body makes it another
+    request."""
     if method == "GET" and not body:
         return identity(url)
     whole = b"%b %b\n%b" % (method.encode(), url.encode("utf-8", "surrogatepass"), body)

@@ -1,7 +1,8 @@
 """Fragments that name content of their own: routes of applications, and states behind events.
 
-Most fragments name a place on a page and are dropped. Some pages show other content for a fragment such as `#/start`.
-And a state of a page that is reached by events only is named by them: `#~click:%23next`.
+Most fragments name a place on a page and are dropped. Some pages show other content for a fragment
+such as `#/start`. And a state of a page that is reached by events only is named by them:
+`#~click:%23next`.
 """
 
 from sanderling.urls.canonical import WEB, canonical
@@ -25,12 +26,14 @@ def is_state(url: str) -> bool:
 
 
 def is_route(fragment: str) -> bool:
-    """Whether a fragment looks like a route of an application. Whether it is one, only a browser can tell."""
+    """Whether a fragment looks like a route of an application. Whether it is one, only a browser
+    can tell."""
     return fragment.startswith(ROUTE) and len(fragment) > 1
 
 
 def with_fragment(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
-    """The canonical form of a URL that a person names. A fragment stays if it may be content of its own."""
+    """The canonical form of a URL that a person names. A fragment stays if it may be content of its
+    own."""
     url, fragment = canonical(text, schemes), fragment_of(text.strip())
     if url is None or not (is_route(fragment) or fragment.startswith(STATE)):
         return url

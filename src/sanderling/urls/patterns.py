@@ -1,4 +1,5 @@
-"""Patterns that users write. RE2 runs in linear time, so no pattern and no URL can make a process hang."""
+"""Patterns that users write. RE2 runs in linear time, so no pattern and no URL can make a process
+hang."""
 
 import re2
 

@@ -1,7 +1,9 @@
-"""The parameters that never say which page is meant: they tell where a visitor came from, or who the visitor is.
+"""The parameters that never say which page is meant: they tell where a visitor came from, or who
+the visitor is.
 
-This file is the list, for every host alike. What a single host ignores beside it is learned from its pages. A name
-belongs here when it means the same on all sites; one that some site uses to choose a page does not.
+This file is the list, for every host alike. What a single host ignores beside it is learned from
+its pages. A name belongs here when it means the same on all sites; one that some site uses to
+choose a page does not.
 """
 
 import re
@@ -49,7 +51,8 @@ def is_noise(name: str, value: str) -> bool:
 
 
 def without_noise(url: str) -> str:
-    """A URL without the parameters that name no page; the others stay as they are and where they are."""
+    """A URL without the parameters that name no page; the others stay as they are and where they
+    are."""
     path, question, query = url.partition("?")
     if ";" in path:
         path = _IN_SEGMENT.sub("", path)

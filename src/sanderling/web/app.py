@@ -32,8 +32,9 @@ SUBSCRIBE_EVERY = 600.0
 def create_app(
     shelf: Shelf, security: Security, keep: bool = False, public: str = "", cluster: str = ""
 ) -> FastAPI:  # fmt: skip
-    """Makes the app of one server. With `keep`, crawls that it started continue after the server ends. `public` is its
-    address for hubs. Crawls that it starts run on a `cluster`, if there is one."""
+    """Makes the app of one server. With `keep`, crawls that it started continue after the server
+    ends. `public` is its address for hubs. Crawls that it starts run on a `cluster`, if there is
+    one."""
     runner = Runner(shelf, security.allow_private, keep, cluster)
     indexes = Indexes()
     index = HostIndex(shelf)

@@ -1,4 +1,5 @@
-"""Prepares an archived page for readers: its links lead to other archived pages, and a banner says of when it is."""
+"""Prepares an archived page for readers: its links lead to other archived pages, and a banner says
+of when it is."""
 
 from collections.abc import Callable
 from html import escape
@@ -18,7 +19,8 @@ _STYLE = (
 
 
 def with_archived_links(document: Document, url: str, of: str, link_to: Callable[[str], str]) -> bytes:
-    """The page as HTML in UTF-8. `link_to` makes the address at which the archived copy of a URL is found."""
+    """The page as HTML in UTF-8. `link_to` makes the address at which the archived copy of a URL is
+    found."""
     root = document.find("base")
     base = (join(url, root.attr("href") or "") if root is not None else None) or url
     for link in document.iter_elements(("a", "area")):

@@ -1,4 +1,5 @@
-"""Estimates of the freshness of crawls. Each is computed in a process of its own, because it can take seconds, and kept."""
+"""Estimates of the freshness of crawls. Each is computed in a process of its own, because it can
+take seconds, and kept."""
 
 import subprocess
 import threading
@@ -10,7 +11,8 @@ from msgspec import Struct
 from sanderling.processes import entry_points
 from sanderling.repository.folder import Folder, in_use
 
-# An estimate is renewed after SHORTEST seconds, or after TIMES as long as it took, whichever is longer.
+# An estimate is renewed after SHORTEST seconds, or after TIMES as long as it took, whichever is
+# longer.
 SHORTEST, TIMES = 30.0, 50.0
 LONGEST_WORK = 600.0
 
@@ -85,7 +87,8 @@ class Estimates:
         self._working: set[str] = set()
 
     def of(self, folder: Folder) -> Known:
-        """Returns the last estimate at once. If it is old or missing, starts to compute a new one."""
+        """Returns the last estimate at once. If it is old or missing, starts to compute a new
+        one."""
         key = str(folder.path)
         with self._guard:
             known = self._known.get(key, Known())
@@ -113,7 +116,8 @@ class Estimates:
 
 
 def _is_outdated(folder: Folder, known: Known) -> bool:
-    """Whether a crawl visited pages after the estimate and has ended. While it runs, the last estimate is still shown."""
+    """Whether a crawl visited pages after the estimate and has ended. While it runs, the last
+    estimate is still shown."""
     state = (folder.database, folder.database.with_name(folder.database.name + "-wal"))
     written = max((path.stat().st_mtime for path in state if path.exists()), default=0.0)
     return known.at > 0 and written > known.at - known.seconds and not in_use(folder)

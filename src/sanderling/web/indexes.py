@@ -1,4 +1,5 @@
-"""The search indexes of all crawls. They are kept open, and a search starts to index missing versions."""
+"""The search indexes of all crawls. They are kept open, and a search starts to index missing
+versions."""
 
 import threading
 import time
@@ -11,7 +12,8 @@ from sanderling.search.searching import KeptIndex, Searcher, open_search
 
 
 class Indexes:
-    """One open index for each crawl, and at most one thread that writes to it. It is thread-safe."""
+    """One open index for each crawl, and at most one thread that writes to it. It is
+    thread-safe."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -33,7 +35,8 @@ class Indexes:
             self._kept = {path: each for path, each in self._kept.items() if each[0] > since}
 
     def catch_up(self, folder: Folder) -> str:
-        """Starts to index missing versions, unless that is running. Returns the error of the last time, if any."""
+        """Starts to index missing versions, unless that is running. Returns the error of the last
+        time, if any."""
         with self._guard:
             if folder.path not in self._busy:
                 self._busy.add(folder.path)

@@ -1,4 +1,5 @@
-"""Checks every request: the host name and who sent it. Adds the security headers to every answer."""
+"""Checks every request: the host name and who sent it. Adds the security headers to every
+answer."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from http.cookies import CookieError, SimpleCookie
@@ -102,7 +103,8 @@ class Gate:
 
 
 def _same_origin(headers: Headers, host: str) -> bool:
-    """Whether a request comes from our own pages. Programs other than browsers send no origin, and are accepted."""
+    """Whether a request comes from our own pages. Programs other than browsers send no origin, and
+    are accepted."""
     site = headers.get("sec-fetch-site")
     origin = headers.get("origin")
     return site in (None, "same-origin", "none") and (

@@ -37,8 +37,8 @@ _STATUS: dict[type[SanderlingError], int] = {
 class UnexpectedErrors:
     """Answers unexpected exceptions.
 
-    It runs inside the middleware that adds headers. The framework's own handler would run outside of it, so its answers
-    would lack them.
+    It runs inside the middleware that adds headers. The framework's own handler would run outside
+    of it, so its answers would lack them.
     """
 
     def __init__(self, app: ASGIApp, answer: ErrorPage) -> None:
@@ -74,7 +74,8 @@ def problem(status: int, detail: str, headers: dict[str, str] | None = None, **m
 
 
 def install(app: FastAPI, page: ErrorPage | None = None) -> None:
-    """Makes an app answer every error in the same form. `page` makes pages for browsers, except in the API."""
+    """Makes an app answer every error in the same form. `page` makes pages for browsers, except in
+    the API."""
 
     def answer(
         request: Request, status: int, detail: str, headers: dict[str, str] | None = None, **more: object

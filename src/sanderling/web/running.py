@@ -1,8 +1,9 @@
-"""Makes and starts crawls. Each runs as a process in a session of its own, so that it can outlive this server.
+"""Makes and starts crawls. Each runs as a process in a session of its own, so that it can outlive
+this server.
 
-The user of the API may be another person than the owner of the server. So seeds that come from the API must not lead to
-private addresses; this is checked now and again when they are fetched. Settings that affect more than the crawl
-are refused.
+The user of the API may be another person than the owner of the server. So seeds that come from the
+API must not lead to private addresses; this is checked now and again when they are fetched.
+Settings that affect more than the crawl are refused.
 """
 
 import contextlib
@@ -55,8 +56,8 @@ _CRAWLS_OWN = {
     "low_speed_time", "retries", "retry_wait", "rules", "topic", "relatedness", "tunnel_depth", "min_harvest",
     "topic_share", "cut_short",
 }  # fmt: skip
-# The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or keep it busy with
-# one silent host. Durations are in seconds.
+# The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or
+# keep it busy with one silent host. Durations are in seconds.
 _MOST = {
     "clients": 4 * (os.cpu_count() or 1), "connections": 4000, "per_host": 100, "retries": 20, "max_body": 1 << 30,
     "delay_factor": 1000, "delay": DAY, "max_delay": DAY, "retry_wait": 3600, "connect_timeout": 600,
@@ -71,7 +72,8 @@ class Runner:
     """Makes crawls, and keeps the processes of those that this server started."""
 
     def __init__(self, shelf: Shelf, allow_private: bool = False, keep: bool = False, cluster: str = "") -> None:
-        """With `keep`, crawls continue after the server ends. They run on a `cluster`, if there is one."""
+        """With `keep`, crawls continue after the server ends. They run on a `cluster`, if there is
+        one."""
         self._cluster = cluster
         self._shelf = shelf
         self._allow_private = allow_private
@@ -88,7 +90,8 @@ class Runner:
     def create(self, name: str, seeds: list[str], chosen: dict[str, object], examples: str = "") -> Folder:
         """Makes the folder of a new crawl. All inputs are checked before anything is made.
 
-        `examples` of a topic are addresses, one a line, or a browser's bookmarks. The crawl learns from them when it starts.
+        `examples` of a topic are addresses, one a line, or a browser's bookmarks. The crawl learns
+        from them when it starts.
         """
         if not seeds or len(seeds) > MOST_SEEDS:
             raise BadSeed(f"give 1 to {MOST_SEEDS:,} seeds")
@@ -119,7 +122,8 @@ class Runner:
         return folder
 
     def start(self, folder: Folder, mode: Mode = "crawl", budget: str = "", forever: bool = False) -> None:
-        """Starts or resumes a crawl, and waits until it runs or has failed. A refresh has a budget."""
+        """Starts or resumes a crawl, and waits until it runs or has failed. A refresh has a
+        budget."""
         command = _command(folder, mode, budget, forever) + ([f"--cluster={self._cluster}"] if self._cluster else [])
         with self._guard:
             process = self._launch(folder, command)
@@ -137,7 +141,8 @@ class Runner:
             raise UsageError(why) if process.returncode == 2 else RunFailed(why)
 
     def judge(self, folder: Folder) -> None:
-        """Starts to judge all pages of a crawl by its model; waits a little, since most crawls are small."""
+        """Starts to judge all pages of a crawl by its model; waits a little, since most crawls are
+        small."""
         if not folder.topic.exists():
             raise UsageError("this crawl has no topic: start it with one")
         with self._guard:
@@ -196,7 +201,8 @@ def _with_topic(settings: Settings, chosen: dict[str, object], examples: str) ->
 
 
 def _check_moderate(settings: Settings, chosen: Iterable[str]) -> None:
-    """Refuses values that are fine for the owner of a machine, but not for everyone who may use the API."""
+    """Refuses values that are fine for the owner of a machine, but not for everyone who may use the
+    API."""
     for name in chosen:
         value = getattr(settings, name)
         if isinstance(value, tuple) and len(value) > _MOST_ENTRIES:
@@ -237,7 +243,8 @@ def last_line(folder: Folder) -> str:
 
 
 def _check_public(seeds: list[str]) -> None:
-    """Refuses seeds at private addresses. A name may lead elsewhere later, so the crawl checks again at each fetch."""
+    """Refuses seeds at private addresses. A name may lead elsewhere later, so the crawl checks
+    again at each fetch."""
     for name in dict.fromkeys(hostname(seed) for seed in seeds):
         refused = BadSeed(f"{name!r} is at a private address; `sanderling serve --allow-private` allows such seeds")
         if names_private(name):

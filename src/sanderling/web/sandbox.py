@@ -1,8 +1,9 @@
 """Shows archived pages on an origin of their own, so that they cannot reach the dashboard.
 
-Anyone who has a signed link may see that version for an hour, and may follow its links to the archived pages of that
-time. There are no cookies and no other URLs. The content security policy turns off scripts, forms, frames and all
-requests, so a page is shown without its images and style sheets.
+Anyone who has a signed link may see that version for an hour, and may follow its links to the
+archived pages of that time. There are no cookies and no other URLs. The content security policy
+turns off scripts, forms, frames and all requests, so a page is shown without its images and style
+sheets.
 """
 
 from html import escape
@@ -72,7 +73,8 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
 
     @app.get("/{crawl}/{version:int}/to")
     def follow(crawl: str, version: int, url: str, until: int, key: str) -> Response:
-        """Leads to the copy of another page: the newest one at the time of this version, else the first one after it."""
+        """Leads to the copy of another page: the newest one at the time of this version, else the
+        first one after it."""
         if not security.may_follow(crawl, version, url, until, key):
             raise NotFound(_EXPIRED)
         with shelf.reading(crawl) as (_, store):
@@ -92,7 +94,8 @@ def create_sandbox(shelf: Shelf, security: Security) -> FastAPI:
 
 
 def _copy_of(store: ViewStore, url: str, at: float) -> VersionRow | None:
-    """The version of a page at a time. If the URL is another name of a page, or redirects, that page counts."""
+    """The version of a page at a time. If the URL is another name of a page, or redirects, that
+    page counts."""
     page = with_fragment(url, SEEDABLE)
     if page is None:
         return None

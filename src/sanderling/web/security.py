@@ -1,8 +1,10 @@
-"""Who may do what: accepted host names, tokens and passwords, sessions, forms, and links to archived pages.
+"""Who may do what: accepted host names, tokens and passwords, sessions, forms, and links to
+archived pages.
 
-On loopback, anyone who uses the server's own name may enter. A website whose name points at 127.0.0.1 uses another name
-and is refused. On other addresses, a token or a password is needed. A form contains a token of its session. A program
-that uses a cookie must send a header that pages of other origins cannot send.
+On loopback, anyone who uses the server's own name may enter. A website whose name points at
+127.0.0.1 uses another name and is refused. On other addresses, a token or a password is needed. A
+form contains a token of its session. A program that uses a cookie must send a header that pages of
+other origins cannot send.
 """
 
 import hashlib
@@ -19,11 +21,13 @@ from fastapi import HTTPException, Request
 
 SESSION_SECONDS = 12 * 3600.0
 ARCHIVE_SECONDS = 3600.0
-# Wrong passwords a minute from one address, and from all together, because each costs 50 ms and 64 MiB.
+# Wrong passwords a minute from one address, and from all together, because each costs 50 ms and 64
+# MiB.
 TRIES, ALL_TRIES = 5, 60
 MOST_SESSIONS = 1000
 
-# Where sites and hubs send messages. They are programs without a session; each message is checked by itself.
+# Where sites and hubs send messages. They are programs without a session; each message is checked
+# by itself.
 RECEIVING = ("/indexnow", "/websub/")
 
 LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
@@ -36,7 +40,8 @@ class Security:
         self, *, port: int, archive_port: int = 0, token: str = "", password: str = "",
         names: frozenset[str] = LOOPBACK_NAMES, any_name: bool = False, allow_private: bool = False,
     ) -> None:  # fmt: skip
-        """`any_name` accepts every host name. It is for servers on other addresses, which need a token or a password."""
+        """`any_name` accepts every host name. It is for servers on other addresses, which need a
+        token or a password."""
         self.cookie = (
             f"sanderling-{port}"  # cookies ignore the port, so two servers on one machine need different names
         )
@@ -68,7 +73,8 @@ class Security:
         return hmac.compare_digest(self._digest(given.strip()), self._token)
 
     def sign_in(self, given: str, address: str) -> str | None:
-        """A session for anyone who knows the token or the password, else None. After many wrong tries, raises 429."""
+        """A session for anyone who knows the token or the password, else None. After many wrong
+        tries, raises 429."""
         with self._one_by_one:
             self._slow_down(address)
             is_token = self._token is not None and hmac.compare_digest(self._digest(given), self._token)
@@ -114,7 +120,8 @@ class Security:
         return until > time.time() and hmac.compare_digest(key.encode(), wanted.encode())
 
     def follow_link(self, crawl: str, version: int, url: str, until: int) -> str:
-        """A path that leads from an archived version to the copy of another page of about the same time."""
+        """A path that leads from an archived version to the copy of another page of about the same
+        time."""
         key = self._sign("follow", f"{crawl}/{version}/{until}/{url}")
         return f"/{crawl}/{version}/to?{urlencode({'url': url, 'until': until, 'key': key})}"
 
@@ -169,7 +176,8 @@ def is_loopback(address: str) -> bool:
 
 
 def form_token(request: Request) -> str:
-    """The token for the hidden field `form_token` of a form. It starts a session if there is none."""
+    """The token for the hidden field `form_token` of a form. It starts a session if there is
+    none."""
     security: Security = request.app.state.security
     session: str = request.state.session
     if not session:
@@ -178,7 +186,8 @@ def form_token(request: Request) -> str:
 
 
 async def guard(request: Request) -> None:
-    """Refuses requests that change something, unless they have a token, our header or the token of our form."""
+    """Refuses requests that change something, unless they have a token, our header or the token of
+    our form."""
     if request.method in ("GET", "HEAD", "OPTIONS") or request.state.by_token or "x-sanderling" in request.headers:
         return
     if request.url.path.startswith(RECEIVING):

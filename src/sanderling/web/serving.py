@@ -22,10 +22,12 @@ class _Server(uvicorn.Server):
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """A bound socket. It is made first, so that a port in use is reported before anything else happens."""
+    """A bound socket. It is made first, so that a port in use is reported before anything else
+    happens."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        # With the protocol given, asyncio turns off Nagle's algorithm, which delays short answers by 40 ms.
+        # With the protocol given, asyncio turns off Nagle's algorithm, which delays short answers
+        # by 40 ms.
         sock = socket.socket(family, kind, protocol)
         with contextlib.ExitStack() as undo:
             undo.callback(sock.close)

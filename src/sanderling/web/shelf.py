@@ -85,14 +85,16 @@ class Shelf:
 
     @contextmanager
     def reading(self, name: str) -> Iterator[tuple[Folder, Store]]:
-        """A folder and its store, for one thread that only reads. Another process may write to it at the same time."""
+        """A folder and its store, for one thread that only reads. Another process may write to it
+        at the same time."""
         folder = self.folder(name)
         with self.opened(folder) as store:
             yield folder, store
 
     @contextmanager
     def opened(self, folder: Folder) -> Iterator[Store]:
-        """The store of a folder. It is faster than `reading`, which has to look for the folder by its name."""
+        """The store of a folder. It is faster than `reading`, which has to look for the folder by
+        its name."""
         key = _file(folder)
         store = self._borrow(folder, key)
         try:

@@ -1,4 +1,5 @@
-"""Counts the URLs of each host by state. For a large crawl, a thread counts them, and the result is kept for a while.
+"""Counts the URLs of each host by state. For a large crawl, a thread counts them, and the result is
+kept for a while.
 
 Stored counters would cost one write for every page. A count of a million URLs takes a second.
 """

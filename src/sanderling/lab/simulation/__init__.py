@@ -1,1 +1,2 @@
-"""Simulates revisit policies on pages whose changes are known, from real histories and from synthetic ones."""
+"""Simulates revisit policies on pages whose changes are known, from real histories and from
+synthetic ones."""

@@ -17,8 +17,8 @@ def no_evidence(pages: int) -> Floats:
 def observed(evidence: Floats, elapsed: float, exposure: float, changed: bool, memory: float = MEMORY) -> Floats:
     """Evidence after one more visit.
 
-    `elapsed` is the time since the visit before. `exposure` is the same time corrected by the activity of the
-    neighbours (`season`); the two are equal if that activity was usual.
+    `elapsed` is the time since the visit before. `exposure` is the same time corrected by the
+    activity of the neighbours (`season`); the two are equal if that activity was usual.
     """
     x = RATES * max(exposure, 1e-9)
     log_likelihood = np.log(np.maximum(-np.expm1(-x), 1e-12)) if changed else -x

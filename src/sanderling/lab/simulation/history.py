@@ -1,7 +1,8 @@
 """A site's history: when its pages were created, changed and deleted.
 
-It is read from CSV, plain or gzip. The columns are page, event (created, changed, deleted), at (unix seconds, in
-ascending order) and, to select the changes that count, text_changed and main_changed (1, 0 or empty for unknown).
+It is read from CSV, plain or gzip. The columns are page, event (created, changed, deleted), at
+(unix seconds, in ascending order) and, to select the changes that count, text_changed and
+main_changed (1, 0 or empty for unknown).
 """
 
 import csv
@@ -21,7 +22,8 @@ class HistoryError(ValueError):
 
 
 class PageHistory(NamedTuple):
-    """One page, with times in days. If it was deleted and created again, it counts as changed when it returned."""
+    """One page, with times in days. If it was deleted and created again, it counts as changed when
+    it returned."""
 
     url: str
     born: float
@@ -100,7 +102,8 @@ def _apply(found: dict[str, PageHistory], number: int, page: str, event: str, wh
 
 
 def from_changes(changes: Iterable[tuple[str, float, Iterable[float]]]) -> list[PageHistory]:
-    """Makes histories without deletions from (url, born, times of change). Drops changes before the page was born."""
+    """Makes histories without deletions from (url, born, times of change). Drops changes before the
+    page was born."""
     return [
         PageHistory(url, born, math.inf, sorted(when for when in times if when > born)) for url, born, times in changes
     ]

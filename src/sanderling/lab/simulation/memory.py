@@ -1,8 +1,9 @@
 """What a simulated crawl has learned about the changes of its pages. Each visit is one observation.
 
-Three clocks measure the exposure of a page: plain time, the season of its host and the season of its folder. Each folder
-scores the clocks by how well they predicted the results of visits, and mixes them by that score. On a site whose
-pages change independently, plain time wins and nothing is lost.
+Three clocks measure the exposure of a page: plain time, the season of its host and the season of
+its folder. Each folder scores the clocks by how well they predicted the results of visits, and
+mixes them by that score. On a site whose pages change independently, plain time wins and nothing is
+lost.
 """
 
 from collections.abc import Iterable
@@ -20,9 +21,11 @@ from sanderling.lab.simulation.season import Season
 
 _CLOCKS = 3  # plain time, the season of the host, the season of the folder
 _BINS_PER_VISIT = 8
-# Scores fade, so that a folder whose pages begin to change together gets another mix within some hundred visits.
+# Scores fade, so that a folder whose pages begin to change together gets another mix within some
+# hundred visits.
 _SCORE_MEMORY = 0.999
-# Evidence lasts for this many visits at least. A rarely visited page must not forget one visit before the next.
+# Evidence lasts for this many visits at least. A rarely visited page must not forget one visit
+# before the next.
 _VISITS_REMEMBERED = 10
 # How often priors and beliefs are computed from each other, each time the priors are learned.
 _SWEEPS = 2
@@ -43,7 +46,8 @@ class _PageGroups:
 
 
 class Memory:
-    """One row for each page. `period` is the mean time between two visits to a page; it sets the width of bins."""
+    """One row for each page. `period` is the mean time between two visits to a page; it sets the
+    width of bins."""
 
     def __init__(self, period: float, start: float) -> None:
         self.memory = max(MEMORY, _VISITS_REMEMBERED * period)
@@ -67,7 +71,8 @@ class Memory:
         return len(self.last)
 
     def extend(self, urls: Iterable[str]) -> None:
-        """Adds pages that were not visited yet. The first belief about each comes from similar pages."""
+        """Adds pages that were not visited yet. The first belief about each comes from similar
+        pages."""
         urls = list(urls)
         before = len(self)
         self.host.extend(map(url_host, urls))
@@ -102,7 +107,8 @@ class Memory:
         rate = float(belief.expected_rate(believed))
         self.host_season.observe(host, since, now, changed, rate)
         self.folder_season.observe(folder, since, now, changed, rate)
-        # The seasons already include this visit: a change that the folder explains says little about the page.
+        # The seasons already include this visit: a change that the folder explains says little
+        # about the page.
         exposure = float(self.mix[folder] @ self._clocks(host, folder, since, now))
         self.evidence[page] = observed(self.evidence[page], now - since, exposure, changed, self.memory)
         self._believe(slice(page, page + 1))
@@ -113,7 +119,8 @@ class Memory:
             self._until_lesson = int(self.visited.sum()) // _LESSONS_PER_ROUND
 
     def exposure(self, now: float) -> Floats:
-        """The time since each page's last visit, corrected by the seasons of its host and folder."""
+        """The time since each page's last visit, corrected by the seasons of its host and
+        folder."""
         mix = self.mix[self.folder.of_page]
         since = np.minimum(self.last, now)
         return (

@@ -1,9 +1,10 @@
-"""Revisit policies, each as a score over all pages. The replay visits the page with the highest score.
+"""Revisit policies, each as a score over all pages. The replay visits the page with the highest
+score.
 
-All policies have the same budget, so only the order of visits differs. `oracle` knows the true mean rate of every page,
-which no crawler does, but assumes that rates are constant and pages independent. `mix-oracle` knows the distribution of
-the true rates, but has to learn the rate of each page. It shows the limit for a crawler that learns from each page
-alone.
+All policies have the same budget, so only the order of visits differs. `oracle` knows the true mean
+rate of every page, which no crawler does, but assumes that rates are constant and pages
+independent. `mix-oracle` knows the distribution of the true rates, but has to learn the rate of
+each page. It shows the limit for a crawler that learns from each page alone.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,8 @@
 """Replays a history with a simulated crawler, and measures how fresh its copies would have been.
 
-There is one visit every 1 / (budget * living pages) days. It goes to a new page if there is one, else to the page that the
-policy picks. The first 30 % of the time is a warm-up. After it, freshness and age are computed exactly from the
-times of all events, not by sampling.
+There is one visit every 1 / (budget * living pages) days. It goes to a new page if there is one,
+else to the page that the policy picks. The first 30 % of the time is a warm-up. After it, freshness
+and age are computed exactly from the times of all events, not by sampling.
 """
 
 import heapq
@@ -17,8 +17,8 @@ from sanderling.lab.simulation.history import PageHistory
 from sanderling.lab.simulation.pickers import PICKERS, Picker, SiteFacts
 
 WARM_UP = 0.3
-# Visits that are decided at once, as a share of the pages. A real crawler leases batches too. To compare all pages for
-# every single visit would make up nearly all of the time of a replay.
+# Visits that are decided at once, as a share of the pages. A real crawler leases batches too. To
+# compare all pages for every single visit would make up nearly all of the time of a replay.
 _BATCH = 1 / 64
 
 
@@ -31,7 +31,8 @@ class ReplayResult:
     age: float  # mean days since the first missed change; 0 while a copy is fresh
     caught: float  # share of changes that were seen as a change of their own
     visits: int
-    # The mean (weighted) freshness that the crawler predicted before and after its rounds, if it did, and the true one.
+    # The mean (weighted) freshness that the crawler predicted before and after its rounds, if it
+    # did, and the true one.
     predicted: float | None = None
     true_then: float | None = None
 

@@ -1,10 +1,11 @@
 """Measures how long a revisit of a site takes, and how many of the updated pages it finds.
 
-This repeats the experiment of the paper on the watcher-based crawler: a news site, one round a day for a week, some
-percent of its pages updated each day, one crawler with five threads. `uniform` visits all pages, `by rank` the pages
-above a rank, and `top levels` the pages above a depth. Sanderling's policy visits the pages whose expected changes since
-the last visit reach a threshold. It runs three times: with past visits only, with a sitemap whose reliability is
-learned, and with a watcher.
+This repeats the experiment of the paper on the watcher-based crawler: a news site, one round a day
+for a week, some percent of its pages updated each day, one crawler with five threads. `uniform`
+visits all pages, `by rank` the pages above a rank, and `top levels` the pages above a depth.
+Sanderling's policy visits the pages whose expected changes since the last visit reach a threshold.
+It runs three times: with past visits only, with a sitemap whose reliability is learned, and with a
+watcher.
 """
 
 from dataclasses import dataclass
@@ -104,7 +105,8 @@ def _ours(name: str, informant: _Informant | None, updated: NDArray[np.bool_], r
 
 
 def _bar(informant: _Informant | None) -> float:
-    """The threshold of expected changes. It is higher with an informant, because the crawler can wait for its alarms."""
+    """The threshold of expected changes. It is higher with an informant, because the crawler can
+    wait for its alarms."""
     return 0.15 if informant is None else 0.5
 
 

@@ -14,7 +14,8 @@ Groups = NDArray[np.intp]
 
 # The mean time between visits has eight bins, so these reach eight visits back.
 BINS = 64
-# Every bin begins with this many expected and as many seen changes. The fewer, the more one visit moves its activity.
+# Every bin begins with this many expected and as many seen changes. The fewer, the more one visit
+# moves its activity.
 _USUAL_CHANGES = 0.2
 
 
@@ -56,7 +57,8 @@ class Season:
         bins = slice(low, high)
         if changed:
             likely = usual * self.level[group, bins]
-            # Expected number of changes in each bin, given that there was at least one in all of them.
+            # Expected number of changes in each bin, given that there was at least one in all of
+            # them.
             self.seen[group, bins] += likely / max(-math.expm1(-float(likely.sum())), 1e-9)
         self.expected[group, bins] += usual
         self.level[group, bins] = (_USUAL_CHANGES + self.seen[group, bins]) / (

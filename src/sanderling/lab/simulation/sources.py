@@ -1,7 +1,9 @@
-"""Simulates a site whose source of notices tells the truth for a while and then does not, and the crawler that hears it.
+"""Simulates a site whose source of notices tells the truth for a while and then does not, and the
+crawler that hears it.
 
-There is one round a day with a fixed number of visits. Beliefs, plans and what visits teach are the real ones. All cases
-of one seed have the same pages and the same changes, so a case can be compared with the crawler that hears nothing.
+There is one round a day with a fixed number of visits. Beliefs, plans and what visits teach are the
+real ones. All cases of one seed have the same pages and the same changes, so a case can be compared
+with the crawler that hears nothing.
 """
 
 from collections.abc import Callable

@@ -1,8 +1,9 @@
 """Synthetic sites that change in the ways real sites do.
 
-`poisson` is the textbook case: every page changes independently, at a constant rate. Each of the others breaks one
-assumption: rates depend on the folder, changes come in bursts, pages change less with age, a commit changes many pages
-of a folder at once, or releases make one folder after the other the active one.
+`poisson` is the textbook case: every page changes independently, at a constant rate. Each of the
+others breaks one assumption: rates depend on the folder, changes come in bursts, pages change less
+with age, a commit changes many pages of a folder at once, or releases make one folder after the
+other the active one.
 """
 
 from collections.abc import Callable
@@ -73,7 +74,8 @@ def commits(seed: int, pages: int = 200, days: float = 2500) -> list[PageHistory
 
 
 def releases(seed: int, pages: int = 600, days: float = 3000) -> list[PageHistory]:
-    """Documentation in versions: the newest folder is edited and sometimes rebuilt; older folders rarely change."""
+    """Documentation in versions: the newest folder is edited and sometimes rebuilt; older folders
+    rarely change."""
     rng = np.random.default_rng(seed)
     versions = 8
     released = np.sort(rng.uniform(0, days, versions))
@@ -95,7 +97,8 @@ def releases(seed: int, pages: int = 600, days: float = 3000) -> list[PageHistor
 
 
 def blog(seed: int, pages: int = 400, days: float = 2500) -> list[PageHistory]:
-    """Posts are corrected in their first days. Each post changes the front page and a tag; a new design changes all."""
+    """Posts are corrected in their first days. Each post changes the front page and a tag; a new
+    design changes all."""
     rng = np.random.default_rng(seed)
     tags, designs = max(pages // 20, 2), rng.uniform(0, days, 5)
     lists: list[list[float]] = [[] for _ in range(tags + 1)]

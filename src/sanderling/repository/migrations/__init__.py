@@ -1,6 +1,8 @@
-"""The schema of each store as numbered steps. A new store takes them all, an older one those it has not taken yet.
+"""The schema of each store as numbered steps. A new store takes them all, an older one those it has
+not taken yet.
 
-A step that is released is never edited: what it made stands in people's folders. A change is a new file.
+A step that is released is never edited: what it made stands in people's folders. A change is a new
+file.
 """
 
 from collections.abc import Callable

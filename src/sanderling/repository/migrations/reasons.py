@@ -1,6 +1,8 @@
-"""From sentences to codes: earlier versions stored reasons in words, which could not be reworded and had to be parsed.
+"""From sentences to codes: earlier versions stored reasons in words, which could not be reworded
+and had to be parsed.
 
-The table is frozen: it says what those versions wrote, whatever the sentences of `model.reasons` become.
+The table is frozen: it says what those versions wrote, whatever the sentences of `model.reasons`
+become.
 """
 
 import re
@@ -72,7 +74,8 @@ _BEFORE_ALL = -(1 << 63)
 
 
 def recoded(sentence: str, unknown: str = "network") -> str:
-    """A sentence as a code; one that no version is known to have written becomes the argument of `unknown`."""
+    """A sentence as a code; one that no version is known to have written becomes the argument of
+    `unknown`."""
     if code := _FIXED.get(sentence):
         return code
     for pattern, code in _PATTERNS:

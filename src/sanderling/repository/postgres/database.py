@@ -1,4 +1,5 @@
-"""The namespace itself: opening it, bringing it up to date, and what all parts of the store need of it."""
+"""The namespace itself: opening it, bringing it up to date, and what all parts of the store need of
+it."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -40,7 +41,8 @@ class PostgresDatabase(SharedQueries):
         owner: Owner | None = None,
         known_file: KnownFile | None = None,
     ) -> None:
-        """A namespace that is written belongs to `owner` alone. `known_file` is beside its other files."""
+        """A namespace that is written belongs to `owner` alone. `known_file` is beside its other
+        files."""
         self._readonly = readonly
         self._known_file = known_file
         self._known: KnownUrls | None = None
@@ -133,7 +135,8 @@ class PostgresDatabase(SharedQueries):
     # ---- the known URLs
 
     def _load_known(self) -> KnownUrls:
-        """From the file, and what is newer from the table. The number of a row is not needed here."""
+        """From the file, and what is newer from the table. The number of a row is not needed
+        here."""
         file = self._known_file
         saved = file.load(self.noted(MARK) or "") if file is not None else None
         if file is not None and saved is not None:

@@ -1,4 +1,5 @@
-"""What commands and background jobs read, and each store in its own way (`questions` has the rest): mostly everything."""
+"""What commands and background jobs read, and each store in its own way (`questions` has the rest):
+mostly everything."""
 
 from collections.abc import Iterator
 
@@ -53,7 +54,8 @@ class PostgresReading(PostgresDatabase):
         names = [id, *(row[0] for row in self._session.read("SELECT id FROM urls WHERE alias = %s AND alias <> 0", id))]
         found: set[int] = set()
         for name in names:
-            # One look through all packed links, in C. It also finds the eight bytes across two ids: look again.
+            # One look through all packed links, in C. It also finds the eight bytes across two ids:
+            # look again.
             packed = name.to_bytes(8, "little", signed=True)
             near = self._session.read(
                 "SELECT page, targets FROM links WHERE position(%b::bytea IN targets) > 0", packed

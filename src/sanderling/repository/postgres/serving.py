@@ -1,4 +1,5 @@
-"""What the server asks and each store answers in its own way (`questions` has the rest): mostly a few rows."""
+"""What the server asks and each store answers in its own way (`questions` has the rest): mostly a
+few rows."""
 
 import math
 import random
@@ -17,7 +18,8 @@ class PostgresServing(PostgresDatabase):
     def take(
         self, host: int, count: int, leased: Collection[int], above: float = -math.inf, below: float = math.inf
     ) -> list[Task]:
-        # Leased URLs are still marked queued (a lease is not worth a write), so they come up again: skip them.
+        # Leased URLs are still marked queued (a lease is not worth a write), so they come up again:
+        # skip them.
         best = self._session.read(
             """SELECT id, url, depth, attempts, hops, kind FROM urls WHERE state = 1 AND due = 0 AND host = %s
             AND rank >= %s AND rank < %s ORDER BY rank DESC, number LIMIT %s""",
@@ -60,8 +62,9 @@ class PostgresServing(PostgresDatabase):
     def ranks(self, most: int) -> list[float]:
         found = self._session.read("SELECT rank FROM urls WHERE state = 1 AND due = 0 LIMIT %s", most + 1)
         if len(found) > most:
-            # Ids are hashes, so neighbours by id have nothing else in common. Rows that are not queued are read too:
-            # their number is bounded, and a queue that is such a small part of a crawl gets a smaller sample.
+            # Ids are hashes, so neighbours by id have nothing else in common. Rows that are not
+            # queued are read too: their number is bounded, and a queue that is such a small part of
+            # a crawl gets a smaller sample.
             sample = """SELECT rank FROM (SELECT rank, state, due FROM urls WHERE id >= %s ORDER BY id LIMIT %s) AS sample
                 WHERE state = 1 AND due = 0 LIMIT %s"""
             start = random.getrandbits(63) - (1 << 63)  # the lower half, so that there are as many above it

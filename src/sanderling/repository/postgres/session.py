@@ -1,11 +1,13 @@
-"""A connection to PostgreSQL that outlives the connection: it writes exactly once and comes back by itself.
+"""A connection to PostgreSQL that outlives the connection: it writes exactly once and comes back by
+itself.
 
-The writer holds an advisory lock on the crawl's namespace: when a server was killed, the next one waits until the
-database has noticed, so that nothing is committed behind its back.
+The writer holds an advisory lock on the crawl's namespace: when a server was killed, the next one
+waits until the database has noticed, so that nothing is committed behind its back.
 
-Every write carries a token in the same transaction: when the connection breaks in a COMMIT, the token tells afterwards
-whether it took place, and only otherwise is it done again. When a database comes back with another token than the last
-one, it was restored from a backup or written by somebody else: the crawl must not go on with what it remembers.
+Every write carries a token in the same transaction: when the connection breaks in a COMMIT, the
+token tells afterwards whether it took place, and only otherwise is it done again. When a database
+comes back with another token than the last one, it was restored from a backup or written by
+somebody else: the crawl must not go on with what it remembers.
 """
 
 import contextlib
@@ -67,7 +69,8 @@ class Session:
         self._db.close()
 
     def begin(self) -> None:
-        """The tables are there: takes the namespace for its owner. From now on they are expected to stay."""
+        """The tables are there: takes the namespace for its owner. From now on they are expected to
+        stay."""
         if self._owner is not None:
             kept, mine = self._kept(OWNER), msgspec.json.encode(self._owner).decode()
             self._check_owner(kept)  # somebody may have come first
@@ -177,7 +180,8 @@ class Session:
                 self._db.execute("ROLLBACK")
 
     def _recover(self, error: psycopg.Error, writing: str = "") -> None:
-        """Comes back with a new connection when the old one was lost; any other error goes on its way.
+        """Comes back with a new connection when the old one was lost; any other error goes on its
+        way.
 
         `writing` is the token of the write that failed."""
         self._roll_back()
@@ -218,7 +222,8 @@ class Session:
         return not row or row[0] is None
 
     def _has_no_database(self, why: str) -> bool:
-        """Whether the server is there and our database is not. It may say so in any language, so another one is asked."""
+        """Whether the server is there and our database is not. It may say so in any language, so
+        another one is asked."""
         for other in _OTHERS:
             with contextlib.suppress(psycopg.OperationalError), self._connected(dbname=other) as db:
                 return not db.execute("SELECT 1 FROM pg_database WHERE datname = %s", (self._database,)).fetchone()
@@ -231,7 +236,8 @@ class Session:
         )
 
     def _check_unchanged(self, writing: str) -> None:
-        """Refuses to go on with a database that lost commits, or that somebody else has written to."""
+        """Refuses to go on with a database that lost commits, or that somebody else has written
+        to."""
         if self._readonly or not self._begun:
             return
         if self._dropped():

@@ -1,4 +1,5 @@
-"""The file itself: opening it, bringing it up to date, and what all parts of the store need of it."""
+"""The file itself: opening it, bringing it up to date, and what all parts of the store need of
+it."""
 
 import contextlib
 import sqlite3
@@ -27,9 +28,9 @@ JOINS = Joins(
     links="links l JOIN pages p ON p.number = l.page JOIN urls u ON u.number = p.url",
 )
 
-# Pages a log may have before it is worked into the file, and the memory for pages, of a writer and of a reader. A page
-# that changes several times meanwhile is copied once: with 4,000 pages new URLs cost a third more.
-# The log is not larger than the data, or 4 MB, either.
+# Pages a log may have before it is worked into the file, and the memory for pages, of a writer and
+# of a reader. A page that changes several times meanwhile is copied once: with 4,000 pages new URLs
+# cost a third more. The log is not larger than the data, or 4 MB, either.
 CHECKPOINT_PAGES = 32_000
 FEWEST_CHECKPOINT_PAGES = 1_000
 PAGE = 4096  # bytes
@@ -45,8 +46,9 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
 
 
 def _needs_no_log(db: sqlite3.Connection, path: Path) -> bool:
-    """Whether a file that was closed well cannot be read for want of a place for its log: on a disk that is full, or
-    that may not be written. Then nobody writes to it, and it can be read as it is."""
+    """Whether a file that was closed well cannot be read for want of a place for its log: on a
+    disk that is full, or that may not be written. Then nobody writes to it, and it can be read
+    as it is."""
     try:
         db.execute("SELECT count(*) FROM sqlite_master")
     except sqlite3.OperationalError as error:
@@ -102,8 +104,9 @@ class SqliteDatabase(SharedQueries):
         elif _needs_no_log(self._db, path):
             self._db.close()
             self._db = _connected(path, "?mode=ro&immutable=1")
-        # NORMAL: a power cut may lose the last commits, never the file; the pages in them are fetched again, and
-        # their WARC bytes, which were synced first, are cut off on resume. A killed process loses nothing.
+        # NORMAL: a power cut may lose the last commits, never the file; the pages in them are
+        # fetched again, and their WARC bytes, which were synced first, are cut off on resume. A
+        # killed process loses nothing.
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute(f"PRAGMA cache_size = -{READER_CACHE_KIB if readonly else CACHE_KIB}")
         self._db.execute("PRAGMA temp_store = MEMORY")
@@ -189,7 +192,8 @@ class SqliteDatabase(SharedQueries):
     def _in(self, query: str, numbers: list[int]) -> Iterator[tuple[Any, ...]]:
         for start in range(0, len(numbers), 512):
             part = numbers[start : start + 512]
-            # Few lengths, so that the statement is prepared already: the last one is asked for several times.
+            # Few lengths, so that the statement is prepared already: the last one is asked for
+            # several times.
             part += part[-1:] * ((8 if len(part) <= 8 else 64 if len(part) <= 64 else 512) - len(part))
             yield from self._db.execute(f"{query} ({','.join('?' * len(part))})", part)
 
@@ -224,7 +228,8 @@ class Transaction:
 
 
 def _statements(script: str) -> Iterator[str]:
-    """The statements of a script one by one: the driver's own way to run a script ends our transaction."""
+    """The statements of a script one by one: the driver's own way to run a script ends our
+    transaction."""
     statement = ""
     for line in script.splitlines(keepends=True):
         statement += line

@@ -1,9 +1,10 @@
 """From a URL's identity to the number of its row.
 
-The writer has all of them in memory. On disk they are a table by identity, and as these are hashes, each new URL would
-dirty a page of its own. So the table is written late: new identities wait in memory until there are many for each page,
-and are then written one slice (a 256th of all hashes) after the other. Nothing depends on it: whoever does not find an
-identity in the table looks at the rows of `urls` that came after its slice was written.
+The writer has all of them in memory. On disk they are a table by identity, and as these are hashes,
+each new URL would dirty a page of its own. So the table is written late: new identities wait in
+memory until there are many for each page, and are then written one slice (a 256th of all hashes)
+after the other. Nothing depends on it: whoever does not find an identity in the table looks at the
+rows of `urls` that came after its slice was written.
 """
 
 import sqlite3
@@ -16,11 +17,12 @@ from sanderling.repository.known_file import MARK, KnownFile
 from sanderling.repository.known_urls import KnownUrls
 
 SLICES = 256
-# As many may wait, or this share of all: about ten for each page when its slice is written, and in a crawl of ten
-# million URLs 5 MB.
+# As many may wait, or this share of all: about ten for each page when its slice is written, and in
+# a crawl of ten million URLs 5 MB.
 FEWEST_WAITING = 20_000
 WAITING_SHARE = 32
-# A reader that has met so many more since it looked into the table looks again, and forgets those that are in it.
+# A reader that has met so many more since it looked into the table looks again, and forgets those
+# that are in it.
 MOST_LATE = 100_000
 
 _NEW_URL = """INSERT INTO urls (number, id, url, host, depth, state, rank, via, hops, anchor, reason, kind, modified,
@@ -90,7 +92,8 @@ class Identities:
         known = self._load()
         if len({row.id for row in urls}) != len(urls):
             raise ValueError("two new URLs have a duplicate identity")
-        # As they will be leased, so that what is visited together lies together; among equals the first stays first.
+        # As they will be leased, so that what is visited together lies together; among equals the
+        # first stays first.
         urls = sorted(urls, key=_turn)
         first = self._last + 1
         self._db.executemany(_NEW_URL, map(_plain, range(first, first + len(urls)), urls))
@@ -150,6 +153,7 @@ def _turn(row: NewUrl) -> tuple[int, float]:
 
 
 def _plain(number: int, row: NewUrl) -> tuple[Any, ...]:
-    """The driver looks for a way to adapt whatever is not exactly a tuple of numbers and texts: 4 us a row."""
+    """The driver looks for a way to adapt whatever is not exactly a tuple of numbers and texts: 4
+    us a row."""
     id, url, host, depth, state, rank, via, hops, anchor, reason, kind, *rest = row
     return (number, id, url, host, depth, int(state), rank, via, hops, anchor, reason, int(kind), *rest)

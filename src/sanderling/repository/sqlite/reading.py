@@ -1,4 +1,5 @@
-"""What commands and background jobs read, and each store in its own way (`questions` has the rest): mostly everything."""
+"""What commands and background jobs read, and each store in its own way (`questions` has the rest):
+mostly everything."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -63,7 +64,8 @@ class SqliteReading(SqliteDatabase):
         names = [id, *(row[0] for row in self._db.execute("SELECT id FROM urls WHERE alias = ? AND alias != 0", (id,)))]
         pages: set[int] = set()
         for name in names:
-            # One look through all packed links, in C. It also finds the eight bytes across two ids: look again.
+            # One look through all packed links, in C. It also finds the eight bytes across two ids:
+            # look again.
             packed = name.to_bytes(8, "little", signed=True)
             near = self._db.execute("SELECT page, targets FROM links WHERE instr(targets, ?)", (packed,))
             pages.update(page for page, targets in near if name in memoryview(targets).cast("q"))

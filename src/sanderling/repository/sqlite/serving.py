@@ -1,4 +1,5 @@
-"""What the server asks and each store answers in its own way (`questions` has the rest): mostly a few rows."""
+"""What the server asks and each store answers in its own way (`questions` has the rest): mostly a
+few rows."""
 
 import math
 import random
@@ -26,7 +27,8 @@ class SqliteServing(SqliteDatabase):
     def take(
         self, host: int, count: int, leased: Collection[int], above: float = -math.inf, below: float = math.inf
     ) -> list[Task]:
-        # Leased URLs are still marked queued (a lease is not worth a write), so they come up again: skip them.
+        # Leased URLs are still marked queued (a lease is not worth a write), so they come up again:
+        # skip them.
         best = self._db.execute(
             """SELECT id, url, depth, attempts, hops, kind FROM urls WHERE state = 1 AND due = 0 AND host = ?
             AND rank >= ? AND rank < ? ORDER BY rank DESC LIMIT ?""",
@@ -39,8 +41,8 @@ class SqliteServing(SqliteDatabase):
         found = [row[0] for row in self._db.execute(f"{query} LIMIT ?", (most + 1,))]
         if len(found) <= most:
             return found
-        # Rows that are not queued are read too: their number is bounded, and a queue that is such a small part of a
-        # crawl gets a smaller sample.
+        # Rows that are not queued are read too: their number is bounded, and a queue that is such a
+        # small part of a crawl gets a smaller sample.
         last = self._db.execute("SELECT max(number) FROM urls").fetchone()[0]
         sample: list[float] = []
         for _ in range(20):

@@ -1,9 +1,9 @@
-"""The contract of a state store, one protocol for each reader. One writer, any number of readers; a commit is whole or
-not at all.
+"""The contract of a state store, one protocol for each reader. One writer, any number of readers; a
+commit is whole or not at all.
 
-Who reads or writes takes the narrow protocol: `crawling` has those of the server, with `gate` and `revisiting`;
-`background` those of the jobs beside it, `people` those of commands and the dashboard. Only who opens a store, or hands
-it on to all of these, takes a `Store`.
+Who reads or writes takes the narrow protocol: `crawling` has those of the server, with `gate` and
+`revisiting`; `background` those of the jobs beside it, `people` those of commands and the
+dashboard. Only who opens a store, or hands it on to all of these, takes a `Store`.
 """
 
 from typing import Protocol

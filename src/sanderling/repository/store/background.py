@@ -1,4 +1,5 @@
-"""For the jobs beside a crawl: each reads the whole, in whatever order is read fastest unless it says another."""
+"""For the jobs beside a crawl: each reads the whole, in whatever order is read fastest unless it
+says another."""
 
 from collections.abc import Iterable
 from typing import Protocol

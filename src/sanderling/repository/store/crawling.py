@@ -1,4 +1,5 @@
-"""For the server while it crawls: the queue, the scope, what comes in, and the archives beside it."""
+"""For the server while it crawls: the queue, the scope, what comes in, and the archives beside
+it."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -16,7 +17,8 @@ class NewUrls(Protocol):
     """Tells new URLs from known ones."""
 
     def unknown(self, urls: Mapping[int, str]) -> list[int]:
-        """Which of these URLs (text by id) are not known yet; an id that is known by another text is logged."""
+        """Which of these URLs (text by id) are not known yet; an id that is known by another text
+        is logged."""
 
 
 class ArchiveStore(Protocol):
@@ -26,7 +28,8 @@ class ArchiveStore(Protocol):
         """How many bytes of each WARC file are committed."""
 
     def distrust(self, warc: str, start: int, end: int) -> int:
-        """Has pages whose newest copy lies in these bytes of an archive fetched whole at their next visit.
+        """Has pages whose newest copy lies in these bytes of an archive fetched whole at their next
+        visit.
 
         Returns how many pages that are."""
 
@@ -35,7 +38,8 @@ class UnleasedUrls(Protocol):
     """Changes URLs that wait for their first visit."""
 
     def rework(self, changes: list[Reworked], urls: list[NewUrl], hosts: list[Host], counts: Counts) -> None:
-        """Changes URLs that are not leased, admits others and keeps what was learned, in one transaction."""
+        """Changes URLs that are not leased, admits others and keeps what was learned, in one
+        transaction."""
 
     def rerank(self, ranks: Iterable[tuple[int, float]]) -> None:
         """Gives queued URLs (by id) another rank; what is no longer queued stays as it is."""
@@ -45,10 +49,12 @@ class ScopeStore(UnleasedUrls, HostLookup, Notes, Protocol):
     """For a change of scope: every URL that was not visited."""
 
     def last_number(self) -> int:
-        """The highest number of a URL; they are numbered in the order they were found, with gaps."""
+        """The highest number of a URL; they are numbered in the order they were found, with
+        gaps."""
 
     def judged(self, first: int, end: int) -> list[ScopedUrl]:
-        """The URLs numbered from `first` to before `end` that are queued, held back or excluded, other names aside."""
+        """The URLs numbered from `first` to before `end` that are queued, held back or excluded,
+        other names aside."""
 
 
 class NoticeStore(UrlLookup, Protocol):
@@ -91,10 +97,12 @@ class QueueStore(UnleasedUrls, NewUrls, Protocol):
     def take(
         self, host: int, count: int, leased: Collection[int], above: float = -math.inf, below: float = math.inf
     ) -> list[Task]:
-        """The best queued URLs of a host that are not leased already, of those with `above` <= rank < `below`."""
+        """The best queued URLs of a host that are not leased already, of those with `above` <= rank
+        < `below`."""
 
     def ranks(self, most: int) -> list[float]:
-        """Ranks of queued URLs: all, or when there are more than `most`, about that many of them at random."""
+        """Ranks of queued URLs: all, or when there are more than `most`, about that many of them at
+        random."""
 
 
 class WeightStore(Protocol):
@@ -121,13 +129,15 @@ class FrontierStore(
 
 
 class ComparingStore(Notes, HistoryStore, Protocol):
-    """What pages that are visited again are compared with, and their histories when the rules change."""
+    """What pages that are visited again are compared with, and their histories when the rules
+    change."""
 
     def with_history(self) -> Iterator[tuple[int, int]]:
         """Pages with more than one version, each with how many visits found it unchanged."""
 
     def rejudge(self, page: int, changes: list[tuple[int, Change]], fingerprint: bytes, noise: bytes) -> None:
-        """Writes anew what versions (by number) of a page changed, and what its next version is compared with."""
+        """Writes anew what versions (by number) of a page changed, and what its next version is
+        compared with."""
 
 
 class IntakeStore(NewUrls, ComparingStore, Protocol):
@@ -143,7 +153,8 @@ class IntakeStore(NewUrls, ComparingStore, Protocol):
         """What is kept of each page's last version."""
 
     def showing(self, images: list[int]) -> dict[int, list[int]]:
-        """The pages that show each of these images; of images on many pages only some (`repository/shown.py`)."""
+        """The pages that show each of these images; of images on many pages only some
+        (`repository/shown.py`)."""
 
     def retry_failed(self, counts: Counts) -> None:
         """Queues every page that failed, as if it had never been tried."""

@@ -20,7 +20,9 @@ class JudgedStore(RankingStore, UnleasedUrls, Notes, ViewStore, ChangeStore, Tot
         """Every page that answered, with its relevance and where it redirects to."""
 
     def unvisited(self, after: int, most: int) -> list[tuple[int, str, str]]:
-        """(number, URL, anchor) of pages that are queued or held back, by number, from after a number on."""
+        """(number, URL, anchor) of pages that are queued or held back, by number, from after a
+        number on."""
 
     def unvisited_counts(self) -> Iterable[tuple[int, int, int, int, str]]:
-        """(id, state, kind, pages off the topic before it, reason) of all that is queued or held back."""
+        """(id, state, kind, pages off the topic before it, reason) of all that is queued or held
+        back."""

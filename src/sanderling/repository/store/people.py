@@ -1,4 +1,5 @@
-"""For people: pages, versions, links and hosts, as commands, exports and the dashboard show them."""
+"""For people: pages, versions, links and hosts, as commands, exports and the dashboard show
+them."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar, Protocol
@@ -37,7 +38,8 @@ class ChangeStore(Protocol):
         """Versions of all pages, the newest first, from before a number on."""
 
     def changes_after(self, number: int, most: int) -> list[VersionRow]:
-        """The first versions behind a number, the oldest first; numbers grow in the order of commits."""
+        """The first versions behind a number, the oldest first; numbers grow in the order of
+        commits."""
 
 
 class HistoryStore(UrlLookup, Protocol):
@@ -57,7 +59,8 @@ class LinkStore(UrlLookup, Protocol):
         """The URLs that were read in a session of the user's, or found on such a page."""
 
     def links_of(self, id: int) -> bytes:
-        """The 64-bit ids that a page links to, packed; empty when it was not visited or has none."""
+        """The 64-bit ids that a page links to, packed; empty when it was not visited or has
+        none."""
 
     def linking(self, id: int) -> list[int]:
         """The pages that link to a URL or to another name of it."""

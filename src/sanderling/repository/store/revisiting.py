@@ -1,4 +1,5 @@
-"""For refreshing: which pages are due for another visit, and what is known about when they change."""
+"""For refreshing: which pages are due for another visit, and what is known about when they
+change."""
 
 from collections.abc import Collection, Iterable
 from typing import Protocol
@@ -13,27 +14,32 @@ class RevisitStore(Protocol):
         """Makes every visited page due, and the sitemaps that were read if they are wanted."""
 
     def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
-        """Makes URLs due now that are due later than a moment: those that wait for a retry, or `visited` ones."""
+        """Makes URLs due now that are due later than a moment: those that wait for a retry, or
+        `visited` ones."""
 
     def forget_due(self) -> None:
-        """Makes no visited URL due, but for those that are due at once because somebody asked for them."""
+        """Makes no visited URL due, but for those that are due at once because somebody asked for
+        them."""
 
     def make_due(self, ids: list[int]) -> None:
         """Makes those of some URLs due at once that were visited before."""
 
     def due(self, after: float, until: float) -> list[tuple[int, int]]:
-        """(host, how many) of the visited URLs that are to be visited again, by when they are due."""
+        """(host, how many) of the visited URLs that are to be visited again, by when they are
+        due."""
 
     def next_due(self, after: float) -> float | None: ...
 
     def take_due(self, host: int, count: int, leased: Collection[int], now: float) -> list[Task]:
-        """The URLs of a host that are longest overdue for another visit, with what the last one brought."""
+        """The URLs of a host that are longest overdue for another visit, with what the last one
+        brought."""
 
     def tasks(self, ids: list[int]) -> list[Task]:
         """These URLs as tasks for another visit, in this order, with what the last one brought."""
 
     def sitemaps(self) -> list[tuple[int, int, float, float]]:
-        """(id, host, last read, days until the next time) of every sitemap that was read; looks at every URL."""
+        """(id, host, last read, days until the next time) of every sitemap that was read; looks at
+        every URL."""
 
 
 class TrustStore(Protocol):

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from sanderling.model import Host
 
-# Called before each try to reach a database that went away, with the reason, and once with none when it is back. It
-# takes its time, so that the database is not asked too often, and it may raise to end the waiting.
+# Called before each try to reach a database that went away, with the reason, and once with none
+# when it is back. It takes its time, so that the database is not asked too often, and it may raise
+# to end the waiting.
 WhileAway = Callable[[str], None]
 
 
@@ -40,7 +41,8 @@ class ScopedUrl(NamedTuple):
 
 
 class Joins(NamedTuple):
-    """How the tables of a store hang together, for queries in the words that SQLite and PostgreSQL share."""
+    """How the tables of a store hang together, for queries in the words that SQLite and PostgreSQL
+    share."""
 
     urls: str  # u, and p where it was visited
     versions: str  # v, with u, p and the WARC file w

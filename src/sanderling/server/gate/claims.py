@@ -1,7 +1,7 @@
 """Pages that say they are only another name of a page: by `rel=canonical`, or by moving for good.
 
-The word of a page is a claim. Nothing is hidden because of it: the page is kept, what it stands for is visited too,
-and they are one page only when that one exists and says the same.
+The word of a page is a claim. Nothing is hidden because of it: the page is kept, what it stands for
+is visited too, and they are one page only when that one exists and says the same.
 """
 
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,8 @@ _MASK = (1 << 64) - 1
 
 
 def settled(claims: Iterable[tuple[int, int]], facts: Mapping[int, PageFacts]) -> list[tuple[int, int]]:
-    """Of claims (page, the page it stands for) those that hold, each page under the name that stands for all."""
+    """Of claims (page, the page it stands for) those that hold, each page under the name that
+    stands for all."""
     made, alias = list(claims), dict[int, int]()
     for _ in range(LONGEST_CHAIN):
         before = len(alias)

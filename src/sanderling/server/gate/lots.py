@@ -1,7 +1,7 @@
 """Samples of what is held back: some URLs evenly, and then the neighbours of those that were new.
 
-URLs that were found one after the other are often alike: items that are for sale, the chapters of one book. So a page
-that proves new is a reason to look beside it.
+URLs that were found one after the other are often alike: items that are for sale, the chapters of
+one book. So a page that proves new is a reason to look beside it.
 """
 
 from collections import deque

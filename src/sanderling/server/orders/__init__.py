@@ -1,6 +1,8 @@
-"""The orders of visits: for each name in `settings.ORDERS`, how it scores URLs and what it has to read for that.
+"""The orders of visits: for each name in `settings.ORDERS`, how it scores URLs and what it has to
+read for that.
 
-A new order is a function of a `Snapshot`, an entry here, and its name and help in `settings.ORDERS`.
+A new order is a function of a `Snapshot`, an entry here, and its name and help in
+`settings.ORDERS`.
 """
 
 from collections.abc import Callable

@@ -12,10 +12,11 @@ def score(known: Snapshot) -> Floats:
 
 
 def cash(known: Snapshot) -> Floats:
-    """Each seed starts with one coin, and a page that is visited shares what it has among its links.
+    """Each seed starts with one coin, and a page that is visited shares what it has among its
+    links.
 
-    Visits are replayed in the order they were made. What reaches a page after its visit stays there: an unvisited
-    URL holds what its referrers had when they were visited.
+    Visits are replayed in the order they were made. What reaches a page after its visit stays
+    there: an unvisited URL holds what its referrers had when they were visited.
     """
     graph = known.graph
     held = np.where(known.depth == 0, 1.0, 0.0)

@@ -21,9 +21,10 @@ def score(known: Snapshot) -> Floats:
 def pvalue(forward: Floats, back: Floats | Ids, ageing: float = 1.0) -> Floats:
     """Links that lead on, less links that lead here.
 
-    The formula is printed as `af * FwdLK - af * BkLK`. One factor before both terms cannot change an order; what the
-    text beside it asks for (forward links dominate while the collection is young, then back links gain weight) needs
-    it before the second term. At full age, 1, this is the formula as printed.
+    The formula is printed as `af * FwdLK - af * BkLK`. One factor before both terms cannot change
+    an order; what the text beside it asks for (forward links dominate while the collection is
+    young, then back links gain weight) needs it before the second term. At full age, 1, this is the
+    formula as printed.
     """
     return np.asarray(forward - ageing * back, np.float64)
 
@@ -35,11 +36,12 @@ def ageing(known: Snapshot) -> float:
 
 
 def forward_links(known: Snapshot) -> Floats:
-    """How many links stand on each page: counted where it was visited, 0 for a broken link, else estimated.
+    """How many links stand on each page: counted where it was visited, 0 for a broken link, else
+    estimated.
 
-    The links of a page cannot be counted before it is fetched, and fetching it only to rank it would be absurd. The
-    estimate is the mean over the visited pages whose URLs have its pattern, when there are some; else over those of
-    its host; else over the whole crawl.
+    The links of a page cannot be counted before it is fetched, and fetching it only to rank it
+    would be absurd. The estimate is the mean over the visited pages whose URLs have its pattern,
+    when there are some; else over those of its host; else over the whole crawl.
     """
     degree = known.graph.out_degree.astype(np.float64)
     fetched = known.fetched

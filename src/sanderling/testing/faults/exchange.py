@@ -71,7 +71,8 @@ class FaultExchange:
     async def send(self, data: bytes) -> None:
         self.writer.write(data)
         await self.writer.drain()
-        # `drain` does not yield if there is room in the buffer, so an endless body would block all other connections.
+        # `drain` does not yield if there is room in the buffer, so an endless body would block all
+        # other connections.
         await asyncio.sleep(0)
 
     async def until_closed(self) -> None:
@@ -90,7 +91,8 @@ M = TypeVar("M", bound=Misbehaviour)
 
 
 class Fault(NamedTuple):
-    """`name` may end with parameters in capitals, such as `status/NNN`. `example` is a name with values for them."""
+    """`name` may end with parameters in capitals, such as `status/NNN`. `example` is a name with
+    values for them."""
 
     name: str
     example: str
@@ -115,7 +117,8 @@ def fault(name: str, example: str = "") -> Callable[[M], M]:
 
 
 def find(path: str) -> tuple[Fault, list[str]] | None:
-    """The fault with the longest name that the path begins with, and the rest of the path as arguments."""
+    """The fault with the longest name that the path begins with, and the rest of the path as
+    arguments."""
     parts = path.strip("/").split("/")
     for length in range(len(parts), 0, -1):
         found = FAULTS.get("/".join(parts[:length]))

@@ -73,7 +73,8 @@ async def links_to_private(exchange: FaultExchange) -> None:
 
 @fault("links-bad-schemes")
 async def links_bad_schemes(exchange: FaultExchange) -> None:
-    """A page with links that are not http, or not even URLs, and a good one to /page/ok at the end."""
+    """A page with links that are not http, or not even URLs, and a good one to /page/ok at the
+    end."""
     await exchange.page("Links with bad schemes", anchors([*BAD_SCHEMES, "/page/ok"]))
 
 
@@ -115,7 +116,8 @@ async def base_href(exchange: FaultExchange) -> None:
 
 @fault("nofollow")
 async def nofollow(exchange: FaultExchange) -> None:
-    """A page with one link to follow (/page/followed) and one marked nofollow (/page/not-followed)."""
+    """A page with one link to follow (/page/followed) and one marked nofollow
+    (/page/not-followed)."""
     await exchange.page(
         "One link with nofollow",
         '<a href="/page/followed">yes</a> <a rel="nofollow" href="/page/not-followed">no</a>',
@@ -156,6 +158,7 @@ async def x_robots_nofollow(exchange: FaultExchange) -> None:
 
 @fault("side-effects")
 async def side_effects(exchange: FaultExchange) -> None:
-    """A page with links and forms that do damage: /page/logout, /page/delete?id=1 and a form that posts."""
+    """A page with links and forms that do damage: /page/logout, /page/delete?id=1 and a form that
+    posts."""
     form = '<form method="post" action="/page/posted"><input name="text"><button>Post</button></form>'
     await exchange.page("Handle with care", anchors(["/page/logout", "/page/delete?id=1"]) + form)

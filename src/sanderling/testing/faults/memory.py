@@ -52,7 +52,8 @@ async def etag(exchange: FaultExchange) -> None:
 
 @fault("last-modified")
 async def last_modified(exchange: FaultExchange) -> None:
-    """A page that never changes, with Last-Modified. A request with that date is answered with 304."""
+    """A page that never changes, with Last-Modified. A request with that date is answered with
+    304."""
     date = "Mon, 01 Jan 2024 00:00:00 GMT"
     same = exchange.header("if-modified-since") == date
     await exchange.reply(

@@ -37,6 +37,7 @@ _ELSEWHERE = {
 
 
 def private_urls(origin: str) -> dict[str, str]:
-    """URLs by kind. Loopback addresses have the port of `origin`, so that a crawler that follows one is noticed."""
+    """URLs by kind. Loopback addresses have the port of `origin`, so that a crawler that follows
+    one is noticed."""
     port = urlsplit(origin).port
     return {kind: f"http://{host}:{port}/private/{kind}" for kind, host in _LOOPBACK.items()} | _ELSEWHERE

@@ -37,7 +37,8 @@ async def redirect_to_file(exchange: FaultExchange) -> None:
 
 @fault("redirect-to-private/KIND", "redirect-to-private/loopback")
 async def redirect_to_private(exchange: FaultExchange) -> None:
-    """Redirects to a private address, written as KIND: the kinds are the keys of `FaultServer.private`."""
+    """Redirects to a private address, written as KIND: the kinds are the keys of
+    `FaultServer.private`."""
     urls = private_urls(exchange.surroundings.other_origin)
     kind = exchange.arguments[0] if exchange.arguments else "loopback"
     if kind in urls:

@@ -33,7 +33,8 @@ class Received(NamedTuple):
 
 
 class FaultServer:
-    """A server in which every fault is a named URL: `with FaultServer() as faults: fetch(faults.url("reset"))`.
+    """A server in which every fault is a named URL: `with FaultServer() as faults:
+    fetch(faults.url("reset"))`.
 
     names      what each fault does; capitals in a name are parameters, as in `status/NNN`
     robots     how /robots.txt behaves: one of `FaultServer.robots_behaviours`, or its text
@@ -70,7 +71,8 @@ class FaultServer:
         self._background.stop()
 
     def url(self, name: str = "") -> str:
-        """The URL of a fault with its parameters, such as `url("status/503")`. Without a name, the front page."""
+        """The URL of a fault with its parameters, such as `url("status/503")`. Without a name, the
+        front page."""
         name = name.lstrip("/")
         if name and find(name) is None:
             raise LookupError(f"there is no fault called {name!r}; see FaultServer.names")
@@ -99,7 +101,8 @@ class FaultServer:
                 if not exchange.keep_open or "close" in exchange.header("connection").lower():
                     break
         except (OSError, asyncio.CancelledError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-            # The client left or the server stops: both are everyday here, and a cancelled task would be reported.
+            # The client left or the server stops: both are everyday here, and a cancelled task
+            # would be reported.
             writer.transport.abort()
         finally:
             writer.close()

@@ -28,7 +28,8 @@ async def flaky_reset(exchange: FaultExchange) -> None:
 
 @fault("retry-after/K/SECONDS", "retry-after/2/1")
 async def retry_after(exchange: FaultExchange) -> None:
-    """Answers 429 with Retry-After: SECONDS to the first K requests of this URL and 200 from then on."""
+    """Answers 429 with Retry-After: SECONDS to the first K requests of this URL and 200 from then
+    on."""
     if exchange.times_asked <= exchange.number(2):
         wait = exchange.number(1, place=1)
         await exchange.reply("Later.\n", "text/plain", 429, headers=(f"Retry-After: {wait}",))

@@ -1,4 +1,5 @@
-"""Answers of the API. The same msgspec types encode them and describe them in the OpenAPI document."""
+"""Answers of the API. The same msgspec types encode them and describe them in the OpenAPI
+document."""
 
 from typing import Any
 

@@ -74,8 +74,8 @@ class VisitReplies(Struct, frozen=True):
 
 @router.post("/crawls/{crawl}/start", **gives(CrawlAnswer))
 def start(crawl: str, asked: StartCommand, shelf: ShelfDep, runner: RunnerDep) -> Response:
-    """Start or resume a crawl. `retry` also visits failed URLs, `again` visits every known page once more, and `refresh`
-    visits the pages that have most probably changed."""
+    """Start or resume a crawl. `retry` also visits failed URLs, `again` visits every known page
+    once more, and `refresh` visits the pages that have most probably changed."""
     runner.start(shelf.folder(crawl), asked.mode, asked.budget, asked.forever)
     return read_crawl(crawl, shelf)
 
@@ -100,7 +100,8 @@ def stop(crawl: str, shelf: ShelfDep) -> Response:
 
 @router.post("/crawls/{crawl}/visit", **gives(VisitReplies))
 def visit(crawl: str, asked: VisitNow, shelf: ShelfDep) -> Response:
-    """Have a running crawl or refresh visit URLs first. The answer says for each URL what will happen, or why it is refused."""
+    """Have a running crawl or refresh visit URLs first. The answer says for each URL what will
+    happen, or why it is refused."""
     return json_answer(VisitReplies(remote.visit(shelf.folder(crawl).path, asked.urls).replies))
 
 
@@ -113,7 +114,8 @@ def change_limits(crawl: str, asked: LimitChanges, shelf: ShelfDep) -> Response:
 
 @router.patch("/crawls/{crawl}/scope", **gives(SettingList))
 def change_scope(crawl: str, asked: ScopeChange, shelf: ShelfDep) -> Response:
-    """Change which links are followed. It also applies to known URLs, but not to pages that were visited."""
+    """Change which links are followed. It also applies to known URLs, but not to pages that were
+    visited."""
     running.change(shelf.folder(crawl), asked.model_dump(exclude_unset=True))
     return settings(crawl, shelf)
 

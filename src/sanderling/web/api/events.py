@@ -1,7 +1,8 @@
 """Server-sent events of a crawl.
 
-`live` is the state of a running crawl, once a second. `idle` says that it is not running. `change` is a version that some
-process has just committed. A reader that returns with `Last-Event-ID` receives the changes that it missed.
+`live` is the state of a running crawl, once a second. `idle` says that it is not running. `change`
+is a version that some process has just committed. A reader that returns with `Last-Event-ID`
+receives the changes that it missed.
 """
 
 import contextlib
@@ -26,7 +27,8 @@ router = APIRouter(tags=["live"])
 
 PAUSE = 1.0
 BATCH = 100
-# After so many seconds without an event a comment is sent, so that proxies do not close the connection.
+# After so many seconds without an event a comment is sent, so that proxies do not close the
+# connection.
 LONGEST_SILENCE = 15.0
 MOST_READERS = 100
 THREADS = 4

@@ -17,7 +17,8 @@ PATIENCE = 10.0
 
 @router.get("/crawls/{crawl}/freshness", **gives(Known))
 async def freshness(request: Request, crawl: str, shelf: ShelfDep) -> Response:
-    """The last estimate. If there is none after ten seconds, the answer is 202 and empty: ask again."""
+    """The last estimate. If there is none after ten seconds, the answer is 202 and empty: ask
+    again."""
     estimates: Estimates = request.app.state.estimates
     folder = shelf.folder(crawl)
     deadline = time.monotonic() + PATIENCE

@@ -1,4 +1,5 @@
-"""Inputs that many endpoints share: the shelf, the parts of long lists, and the names of pages and hosts."""
+"""Inputs that many endpoints share: the shelf, the parts of long lists, and the names of pages and
+hosts."""
 
 from typing import Annotated
 

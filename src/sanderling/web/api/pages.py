@@ -43,7 +43,8 @@ class PageItem(Struct, frozen=True, kw_only=True):
 
 
 class PageList(Struct, frozen=True):
-    """URLs in the order in which they were found. A part that is not the last may have few items or none."""
+    """URLs in the order in which they were found. A part that is not the last may have few items or
+    none."""
 
     items: list[PageItem]
     next: int | None

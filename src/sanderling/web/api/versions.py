@@ -25,7 +25,8 @@ _STANDALONE = "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-anc
 
 
 class Version(Struct, frozen=True, kw_only=True):
-    """One version of a page. `archive` is a link to its content, on another origin, that works for an hour."""
+    """One version of a page. `archive` is a link to its content, on another origin, that works for
+    an hour."""
 
     number: int
     page: str

@@ -1,4 +1,5 @@
-"""What the pages of a crawl share: ids of pages in URLs, links to other parts of a list, and form fields."""
+"""What the pages of a crawl share: ids of pages in URLs, links to other parts of a list, and form
+fields."""
 
 import re
 from urllib.parse import urlencode

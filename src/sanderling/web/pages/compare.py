@@ -21,7 +21,8 @@ from sanderling.web.pages.screenshots import is_shown
 
 router = APIRouter()
 
-# Versions that are read from the archive to find the dates of paragraphs. Each costs about a millisecond.
+# Versions that are read from the archive to find the dates of paragraphs. Each costs about a
+# millisecond.
 _MOST_READ = 20
 # Unchanged paragraphs that are shown before and after a changed one.
 _AROUND = 1
@@ -37,7 +38,8 @@ class DiffLine(NamedTuple):
 
 
 def lines(shown: list[Piece], everything: bool) -> list[DiffLine]:
-    """Changed paragraphs word by word, with some paragraphs around them. Empty if nothing changed."""
+    """Changed paragraphs word by word, with some paragraphs around them. Empty if nothing
+    changed."""
     near = {
         at + step for at, piece in enumerate(shown) if piece.kind != "same" for step in range(-_AROUND, _AROUND + 1)
     }

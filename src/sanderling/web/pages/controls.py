@@ -1,4 +1,5 @@
-"""Buttons and forms that control a crawl: start, pause, resume, stop, and change limits and scope."""
+"""Buttons and forms that control a crawl: start, pause, resume, stop, and change limits and
+scope."""
 
 from collections.abc import Mapping
 from urllib.parse import urlencode

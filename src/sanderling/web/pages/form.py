@@ -36,7 +36,8 @@ class SettingField(NamedTuple):
 
     @property
     def help(self) -> str:
-        """The help of the setting in the words of the form: other settings by their labels, nothing about flags."""
+        """The help of the setting in the words of the form: other settings by their labels, nothing
+        about flags."""
         text = self.declared.help.replace("; repeatable)", ")").replace(" (repeatable)", "")
         return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: f"“{label(found[0])}”", text)
 

@@ -52,7 +52,8 @@ def drawings(estimate: Estimate, at: float) -> dict[str, Any]:
 
 
 def _over_time(estimate: Estimate, at: float) -> plots.Drawing:
-    """Past estimates, and the expected freshness of the next weeks if nothing is visited. Times are in days from now."""
+    """Past estimates, and the expected freshness of the next weeks if nothing is visited. Times are
+    in days from now."""
     ahead = estimate.fading
     end = ahead[-1][0]
     behind = [((when - at) / DAY, fresh) for when, fresh in estimate.past if at - when < end * DAY]

@@ -1,4 +1,5 @@
-"""The current work of a crawl: a fragment of a page that renews itself. Screen readers announce only changes of state."""
+"""The current work of a crawl: a fragment of a page that renews itself. Screen readers announce
+only changes of state."""
 
 import contextlib
 from collections.abc import Iterator

@@ -85,7 +85,8 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
 def links(
     request: Request, crawl: str, id: str, shelf: ShelfDep, to: int = 0, incoming: int | None = None
 ) -> HTMLResponse:
-    """The links of a page, and pages that link to it. Each request searches one part of the crawl for those."""
+    """The links of a page, and pages that link to it. Each request searches one part of the crawl
+    for those."""
     with shelf.reading(crawl) as (_, store):
         page = page_of(store, id)
         newest = newest_of(store, page.id, views.version_count(store, page.id))

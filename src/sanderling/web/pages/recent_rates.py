@@ -1,4 +1,5 @@
-"""The rates of running crawls in the last minutes, for small plots. A sample is taken when somebody opens the page."""
+"""The rates of running crawls in the last minutes, for small plots. A sample is taken when somebody
+opens the page."""
 
 import threading
 from collections import OrderedDict, deque

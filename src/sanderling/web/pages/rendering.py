@@ -72,7 +72,8 @@ def degree(word: str) -> str:
 
 
 def outward(url: str) -> str:
-    """A crawled address, if a browser may follow it from here. Empty for other schemes than http and https."""
+    """A crawled address, if a browser may follow it from here. Empty for other schemes than http
+    and https."""
     try:
         parts = urlsplit(url)
     except ValueError:

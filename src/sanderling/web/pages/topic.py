@@ -1,4 +1,5 @@
-"""The topic of a crawl in the dashboard: its harvest, why a page was chosen, and buttons that teach the model."""
+"""The topic of a crawl in the dashboard: its harvest, why a page was chosen, and buttons that teach
+the model."""
 
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -101,7 +102,8 @@ async def judge(crawl: str, shelf: ShelfDep, runner: RunnerDep) -> Response:
 
 @router.post("/crawls/{crawl}/pages/{id}/teach")
 async def teach(request: Request, crawl: str, id: str, shelf: ShelfDep) -> Response:
-    """Adds a page to the examples of the topic, or to the counter-examples, and trains the model with it."""
+    """Adds a page to the examples of the topic, or to the counter-examples, and trains the model
+    with it."""
     said = (await form_fields(request)).get("relevant", "")
     if said not in ("yes", "no"):
         raise UsageError("say whether the page is relevant: yes or no")

@@ -1,4 +1,5 @@
-"""Which crawls know a host, and how a message reaches them: a running one at once, any other by its inbox."""
+"""Which crawls know a host, and how a message reaches them: a running one at once, any other by its
+inbox."""
 
 import threading
 import time

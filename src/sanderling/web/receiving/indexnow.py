@@ -38,7 +38,8 @@ class Receiver:
 
 @router.post("/indexnow", response_model=None)
 def receive(message: IndexNowMessage, request: Request) -> Response:
-    """Pages of one host were added, changed or removed. The key file of the host proves who says so."""
+    """Pages of one host were added, changed or removed. The key file of the host proves who says
+    so."""
     return _receive(request.app.state.indexnow, message)
 
 

@@ -1,4 +1,5 @@
-"""Finds out whether a host has the key file that an IndexNow message names, and remembers the answer."""
+"""Finds out whether a host has the key file that an IndexNow message names, and remembers the
+answer."""
 
 import re
 import threading

@@ -1,4 +1,5 @@
-"""The feeds of a crawl that this server has subscribed to at their hubs, kept in a file of the crawl's folder."""
+"""The feeds of a crawl that this server has subscribed to at their hubs, kept in a file of the
+crawl's folder."""
 
 import re
 import secrets
@@ -70,7 +71,8 @@ def feeds(folder: Folder, store: Store) -> list[tuple[str, str]]:
 
 
 def hub_of(archived: warc.Archived, url: str) -> tuple[str, str] | None:
-    """The topic and the hub that a feed names, in its headers or in itself; the topic is the feed's own address."""
+    """The topic and the hub that a feed names, in its headers or in itself; the topic is the feed's
+    own address."""
     named: dict[str, str] = {}
     for name, value in archived.headers:
         if name.lower() == "link":

@@ -1,7 +1,8 @@
 """`/websub/TOKEN`: hubs tell that a feed changed (WebSub, a W3C recommendation).
 
-A subscription is asked for by this server alone: a hub that verifies one nobody asked for gets 404. What it sends is
-believed only with the right signature, and only about pages of the feed's own host.
+A subscription is asked for by this server alone: a hub that verifies one nobody asked for gets 404.
+What it sends is believed only with the right signature, and only about pages of the feed's own
+host.
 """
 
 import hmac
@@ -37,7 +38,8 @@ class Subscriber:
     """The subscriptions of all crawls of a server. It is thread-safe."""
 
     def __init__(self, shelf: Shelf, hosts: HostIndex, agent: str, public: str) -> None:
-        """`public` is the address at which hubs reach this server; without one nothing is subscribed."""
+        """`public` is the address at which hubs reach this server; without one nothing is
+        subscribed."""
         self._shelf, self._hosts, self._agent = shelf, hosts, agent
         self.public = public.rstrip("/")
         self._guard = threading.Lock()
@@ -79,7 +81,8 @@ class Subscriber:
         subscription.asked_at = clock.now()
         self.keep(folder, subscription)  # before the hub can answer
         crawls = self._hosts.of(origin(subscription.topic))
-        # A hub is named by the feed: only one on the feed's own host may be at a private address, if that may.
+        # A hub is named by the feed: only one on the feed's own host may be at a private address,
+        # if that may.
         beside = origin(subscription.hub).rpartition(":")[0] == origin(subscription.topic).rpartition(":")[0]
         fields = {
             "hub.mode": "subscribe", "hub.topic": subscription.topic, "hub.secret": subscription.secret,
