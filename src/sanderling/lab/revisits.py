@@ -37,7 +37,7 @@ from sanderling.presenting.plot import plot, save_svg, table
 
 CONNECTIONS = 5
 _SETTINGS = ("--per-host", CONNECTIONS, "--delay", "0", "--clients", "1", "--no-sitemaps", "--no-index")
-THRESHOLDS = (0.45, 0.5, 0.55)
+THRESHOLDS = (0.2, 0.3, 0.45)
 LEVELS = (1, 2, 3)
 # The announcer that dies does so after this share of the counted days.
 DIES_AFTER = 0.4

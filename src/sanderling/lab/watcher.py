@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=revisits.THRESHOLDS,
         metavar="R",
-        help="ranks to try (default: 0.45 0.5 0.55)",
+        help="ranks to try (default: 0.2 0.3 0.45)",
     )
     parser.add_argument(
         "--levels",
