@@ -10,10 +10,7 @@ from sanderling.model import Kind, Outcome, Task, Visit
 from sanderling.urls import identity, origin
 
 # Of the words of a link, the mean and the sum of the pages that link to it, and its host (`orders/topic.py`).
-FIRST_WEIGHTS = (0.4, 0.25, 0.2, 0.05)
-# The words of a link count by the logarithm of their odds, from this one, as 0, to even odds, as 1. Most links have so few
-# words that their relevance is small; by the odds themselves, they would hardly differ (`lab focus`).
-LEAST_ODDS = -6.0
+FIRST_WEIGHTS = (0.5, 0.25, 0.2, 0.05)
 # A host of which nothing is known is taken to be like all others, as if it had brought so many pages like them.
 PRIOR = 10.0
 # What a link is worth on a host that brings nothing, as a share.
@@ -55,9 +52,7 @@ class Focus:
     def rank(self, words: float, parent: float, host: int) -> float:
         """What a link with these words, on a page of this relevance, to a host is worth."""
         by_words, by_mean, by_sum, _ = self._weights
-        odds = (
-            max(0.0, 1.0 - math.log(words / (1.0 - words)) / LEAST_ODDS) if 0.0 < words < 0.5 else float(words >= 0.5)
-        )
+        odds = words / (1.0 - words) if words < 0.5 else 1.0
         worth = by_words * odds + by_mean * parent + by_sum * (1.0 - math.exp(-parent))
         brings, trust = self._known.get(host) or self._host(host, parent)
         return (worth + brings) * trust

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from sanderling.arrays import Floats
-from sanderling.server.focus import FIRST_WEIGHTS, LEAST_ODDS, LEAST_TRUST, PRIOR
+from sanderling.server.focus import FIRST_WEIGHTS, LEAST_TRUST, PRIOR
 from sanderling.server.ranking import Snapshot
 
 PARTS = ("words of the link", "pages that link to it, on average", "pages that link to it, in all", "its host")
@@ -85,8 +85,7 @@ def _hosts(known: Snapshot, told: Floats) -> tuple[Floats, Floats]:
 
 def odds(words: Floats) -> Floats:
     """Tells good links apart more clearly than relevances do, most of which are small."""
-    among = np.clip(words, 1e-9, 0.5)
-    return np.asarray(np.clip(1.0 - np.log(among / (1.0 - among)) / LEAST_ODDS, 0.0, 1.0))
+    return np.asarray(np.minimum(1.0, words / (1.0 - np.minimum(words, 0.999))))
 
 
 def trusted(host: Floats, usual: float) -> Floats:
