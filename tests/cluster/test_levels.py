@@ -53,6 +53,15 @@ def test_a_relay_stays_one_when_other_machines_come() -> None:
     assert shown(branches([*nodes, node("a", "north")], Shape(2), 0, {"id-b"})) == {"b": ["a", "c"]}
 
 
+@pytest.mark.parametrize("count", range(2, 12))
+def test_a_tree_settles(count: int) -> None:
+    nodes = [node(f"{n:03}", "ab"[n % 2] if n > 6 else "") for n in range(count)]
+    for fan_out in (0, 1, 2, 3):
+        first = branches(nodes, Shape(2, fan_out), 0)
+        relays = {branch.node.id for branch in first if branch.below}
+        assert branches(nodes, Shape(2, fan_out), 0, relays) == first
+
+
 @pytest.mark.parametrize("levels", [1, 2, 3])
 @pytest.mark.parametrize("fan_out", [1, 2, 3])
 @pytest.mark.parametrize("extra", [-1, 0, 7])

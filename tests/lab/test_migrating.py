@@ -36,7 +36,19 @@ def test_two_machines_repeat_nothing_and_send_less() -> None:
     assert together.sent == data.streams >= data.both
 
 
-@pytest.mark.parametrize("arguments", [["--machines", "1", "4"], ["--webs", "6"]])
+def test_only_what_a_killed_machine_held_is_downloaded_again() -> None:
+    pytest.importorskip("zstandard")
+    web = shaped("few hosts", pages=60, latency=0.05)
+    (_, together), _ = measure("few hosts", web, [2], connections=4, kill_every=0.5)
+    assert together.killed
+    # What a client was leased after the look at it and before its death is not counted: at most as much again.
+    assert together.repeated <= together.leased + together.killed * 4 * 16
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--machines", "1", "4"], ["--webs", "6"], ["--cluster", "auto", "--kill-every", "1"]],
+)
 def test_numbers_that_make_no_sense_are_refused(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["lab", "migrating", *arguments]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

@@ -80,9 +80,11 @@ def branches(nodes: Iterable[ClusterNode], shape: Shape, depth: int, relays: Col
     """Divides the machines below a parent whose own level is `depth`; 0 is the server.
 
     The parent's own machine is always its own and does not count. So are machines of its region, as
-    far as the fan-out allows. `relays` are the ids of machines that are relays now: they stay.
+    far as the fan-out allows. `relays` are the ids of machines that are relays now: they stay, if no
+    group has two.
     """
-    nodes = sorted(nodes, key=lambda node: (_part(node, depth), node.id not in relays, node.name, node.id))
+    # Which machines share a group must not depend on which are relays: that would never settle.
+    nodes = sorted(nodes, key=lambda node: (_part(node, depth), node.name, node.id))
     here = [node for node in nodes if node.here]
     others = [node for node in nodes if not node.here]
     if shape.levels <= 1:

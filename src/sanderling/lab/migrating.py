@@ -10,14 +10,25 @@ its time for each answer. So the times are right as long as the cores are not bu
   sent       what reaches the centre: bodies as they are from one machine;
              HTML only and compressed, as a cluster sends it, from several
 
+With `--cluster`, several machines are clients on a real cluster, and `--levels` and `--fan-out` make relays of some of its
+machines. Then the bytes are those that reached the server, and the seconds include the start of actors and relays.
+
+With `--kill-every`, a client is killed at random again and again. `killed` is how many, and `leased` what they held: only
+that may be downloaded again.
+
 The second table tells apart what the filter saves and what compression saves. Published for one crawler against several
 machines, means of five sets of URLs: 50 % less time, 80 % fewer repeated URLs, 83 % less data.
 """
 
 import argparse
 import json
+import os
+import random
+import signal
 import sys
+import threading
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
@@ -26,6 +37,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 
 from sanderling.cluster.pieces import Packer, unpacked
+from sanderling.crawling import remote
 from sanderling.errors import RunFailed, UsageError
 from sanderling.lab.served import run_sanderling
 from sanderling.presenting.arguments import positive
@@ -62,6 +74,8 @@ class MachinesResult(msgspec.Struct, frozen=True):
     repeated: int
     sent: int
     less: float  # data, as a share of the raw bodies
+    killed: int = 0
+    leased: int = 0  # by clients when they were killed
 
 
 class DataResult(msgspec.Struct, frozen=True):
@@ -83,6 +97,8 @@ class Crawled(msgspec.Struct, frozen=True):
     seconds: float
     repeated: int
     folder: Path
+    sent: int  # bytes of archives that a cluster brought
+    killed: list[int]  # what each client held when it was killed
 
 
 def shaped(name: str, pages: int, latency: float) -> SyntheticWeb:
@@ -95,9 +111,14 @@ def shaped(name: str, pages: int, latency: float) -> SyntheticWeb:
 
 
 def measure(
-    name: str, web: SyntheticWeb, machines: list[int], connections: int
+    name: str,
+    web: SyntheticWeb,
+    machines: list[int],
+    connections: int,
+    cluster: tuple[str, ...] = (),
+    kill_every: float = 0.0,
 ) -> tuple[list[MachinesResult], DataResult]:
-    """Crawls a web by one machine, and by each number of machines."""
+    """Crawls a web by one machine, and by each number of machines; `cluster` are the settings of a cluster, if there is one."""
     with web.serve() as site, TemporaryDirectory(prefix="sanderling-lab-") as place:
         alone = _crawl(site, Path(place) / "1", 1, connections)
         sys.stderr.write(f"  {alone.urls} URLs, 1 machine: {alone.seconds:.1f} s\n")
@@ -105,11 +126,21 @@ def measure(
         results = [MachinesResult(name, 1, alone.urls, alone.seconds, 1.0, 1.0, alone.repeated, raw, 0.0)]
         sent = both = 0
         for count in machines:
-            crawled = _crawl(site, Path(place) / str(count), count, connections, "--body-types", "text/html")
+            crawled = _crawl(
+                site,
+                Path(place) / str(count),
+                count,
+                connections,
+                "--body-types",
+                "text/html",
+                *cluster,
+                kill_every=kill_every,
+            )
             if crawled.urls != alone.urls:
                 raise RunFailed(f"{count} clients fetched {crawled.urls} URLs, one client {alone.urls}")
             sys.stderr.write(f"  {count} machines: {crawled.seconds:.1f} s\n")
-            sent, faster = sum(map(packed, archives(crawled.folder))), alone.seconds / crawled.seconds
+            sent = crawled.sent or sum(map(packed, archives(crawled.folder)))
+            faster = alone.seconds / crawled.seconds
             results.append(
                 MachinesResult(
                     name,
@@ -121,6 +152,8 @@ def measure(
                     crawled.repeated,
                     sent,
                     round(1 - sent / raw, 3),
+                    len(crawled.killed),
+                    sum(crawled.killed),
                 )
             )
             both = packed(chain(*archives(crawled.folder)))
@@ -128,18 +161,46 @@ def measure(
         return results, DataResult(name, raw, html, compressed, both, sent)
 
 
-def _crawl(site: ServedWeb, folder: Path, clients: int, connections: int, *more: str) -> Crawled:
+@contextmanager
+def _killing(folder: Path, every: float) -> Iterator[list[int]]:
+    """Kills a client of a crawl now and then; gives what each of them held."""
+    over, killed, chance = threading.Event(), list[int](), random.Random(1)
+
+    def kill() -> None:
+        while not over.wait(every):
+            with suppress(remote.NotRunning, ProcessLookupError):
+                if clients := [each for each in remote.look(folder, 5.0).clients if each.visits]:
+                    client = chance.choice(clients)
+                    os.kill(client.pid, signal.SIGKILL)
+                    killed.append(client.leased)
+
+    thread = threading.Thread(target=kill)
+    if every:
+        thread.start()
+    try:
+        yield killed
+    finally:
+        over.set()
+        if every:
+            thread.join()
+
+
+def _crawl(
+    site: ServedWeb, folder: Path, clients: int, connections: int, *more: str, kill_every: float = 0.0
+) -> Crawled:
     counters = (site.requests, site.other_requests)
     for counter in counters:
         counter.clear()
     seeds = folder.with_suffix(".txt")
     seeds.write_text("\n".join(site.seeds) + "\n")
     size = ("--clients", str(clients), "--connections", str(connections))
-    said = json.loads(
-        run_sanderling("crawl", "--seeds", seeds, "-d", folder, "--proxy", site.proxy, *size, *_SETTINGS, *more)
-    )
+    with _killing(folder, kill_every) as killed:
+        said = json.loads(
+            run_sanderling("crawl", "--seeds", seeds, "-d", folder, "--proxy", site.proxy, *size, *_SETTINGS, *more)
+        )
     repeated = sum(times - 1 for counter in counters for times in counter.values())
-    return Crawled(sum(map(len, counters)), said["seconds"], repeated, folder)
+    sent = sum(each["sent"] for each in said.get("machines", ()) if each["level"] == 1)
+    return Crawled(sum(map(len, counters)), said["seconds"], repeated, folder, sent, killed)
 
 
 def archives(folder: Path) -> list[Iterator[bytes]]:
@@ -181,6 +242,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machines", type=positive, nargs="+", default=[2, 4], metavar="N", help="compared with one machine (default: 2 4)")  # fmt: skip
     parser.add_argument("--connections", type=positive, default=4, metavar="N", help="requests in flight of a machine (default: 4)")  # fmt: skip
     parser.add_argument("--latency", type=positive, default=100, metavar="MS", help="milliseconds until the web server answers (default: 100)")  # fmt: skip
+    parser.add_argument("--cluster", default="", metavar="ADDRESS", help="run several machines on a cluster: auto, or HOST:PORT of its head")  # fmt: skip
+    parser.add_argument("--levels", type=positive, default=1, metavar="N", help="levels of machines of the cluster (default: 1)")  # fmt: skip
+    parser.add_argument("--fan-out", type=positive, default=2, metavar="N", help="machines that the server and each relay serve (default: 2)")  # fmt: skip
+    parser.add_argument("--kill-every", type=float, default=0.0, metavar="SECONDS", help="kill a client at random, again and again; not on a cluster")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -191,12 +256,18 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--machines compares with one machine; name numbers from 2 on")
     if find_spec("zstandard") is None:
         raise RunFailed("the compression of the cluster is not installed; `pip install 'sanderling[cluster]'` adds it")
+    if options.cluster and options.kill_every:
+        raise UsageError("--kill-every kills clients of this machine: leave out --cluster")
+    tree = ("--levels", str(options.levels), "--fan-out", str(options.fan_out)) if options.levels > 1 else ()
+    cluster = ("--cluster", options.cluster, "--cluster-compress", *tree) if options.cluster else ()
     results: list[MachinesResult] = []
     data: list[DataResult] = []
     for number, name in enumerate(list(SHAPES)[: options.webs], 1):
         sys.stderr.write(f"web {number} of {options.webs}: {name}\n")
         web = shaped(name, options.pages, options.latency / 1000)
-        more, sizes = measure(name, web, sorted(set(options.machines)), options.connections)
+        more, sizes = measure(
+            name, web, sorted(set(options.machines)), options.connections, cluster, options.kill_every
+        )
         results += more
         data.append(sizes)
     if options.json:
