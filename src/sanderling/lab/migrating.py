@@ -22,6 +22,7 @@ machines, means of five sets of URLs: 50 % less time, 80 % fewer repeated URLs, 
 
 import argparse
 import json
+import math
 import os
 import random
 import signal
@@ -117,6 +118,7 @@ def measure(
     connections: int,
     cluster: tuple[str, ...] = (),
     kill_every: float = 0.0,
+    kills: float = math.inf,
 ) -> tuple[list[MachinesResult], DataResult]:
     """Crawls a web by one machine, and by each number of machines; `cluster` are the settings of a cluster, if there is one."""
     with web.serve() as site, TemporaryDirectory(prefix="sanderling-lab-") as place:
@@ -126,16 +128,8 @@ def measure(
         results = [MachinesResult(name, 1, alone.urls, alone.seconds, 1.0, 1.0, alone.repeated, raw, 0.0)]
         sent = both = 0
         for count in machines:
-            crawled = _crawl(
-                site,
-                Path(place) / str(count),
-                count,
-                connections,
-                "--body-types",
-                "text/html",
-                *cluster,
-                kill_every=kill_every,
-            )
+            more = ("--body-types", "text/html", *cluster)
+            crawled = _crawl(site, Path(place) / str(count), count, connections, *more, killing=(kill_every, kills))
             if crawled.urls != alone.urls:
                 raise RunFailed(f"{count} clients fetched {crawled.urls} URLs, one client {alone.urls}")
             sys.stderr.write(f"  {count} machines: {crawled.seconds:.1f} s\n")
@@ -162,12 +156,12 @@ def measure(
 
 
 @contextmanager
-def _killing(folder: Path, every: float) -> Iterator[list[int]]:
+def _killing(folder: Path, every: float, most: float) -> Iterator[list[int]]:
     """Kills a client of a crawl now and then; gives what each of them held."""
     over, killed, chance = threading.Event(), list[int](), random.Random(1)
 
     def kill() -> None:
-        while not over.wait(every):
+        while len(killed) < most and not over.wait(every):
             with suppress(remote.NotRunning, ProcessLookupError):
                 if clients := [each for each in remote.look(folder, 5.0).clients if each.visits]:
                     client = chance.choice(clients)
@@ -186,7 +180,7 @@ def _killing(folder: Path, every: float) -> Iterator[list[int]]:
 
 
 def _crawl(
-    site: ServedWeb, folder: Path, clients: int, connections: int, *more: str, kill_every: float = 0.0
+    site: ServedWeb, folder: Path, clients: int, connections: int, *more: str, killing: tuple[float, float] = (0.0, 0.0)
 ) -> Crawled:
     counters = (site.requests, site.other_requests)
     for counter in counters:
@@ -194,7 +188,7 @@ def _crawl(
     seeds = folder.with_suffix(".txt")
     seeds.write_text("\n".join(site.seeds) + "\n")
     size = ("--clients", str(clients), "--connections", str(connections))
-    with _killing(folder, kill_every) as killed:
+    with _killing(folder, *killing) as killed:
         said = json.loads(
             run_sanderling("crawl", "--seeds", seeds, "-d", folder, "--proxy", site.proxy, *size, *_SETTINGS, *more)
         )
