@@ -246,3 +246,42 @@ def test_records_that_differ_in_a_number_only_are_all_read(tmp_path: Path, sande
         sanderling("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search", "--clients", "1")
         read = {int(path[3:]) for _, path, _ in web.asked if path.startswith("/r/")}
     assert read >= {*range(40)}
+
+
+def test_an_endless_calendar_ends(tmp_path: Path, sanderling: Run) -> None:
+    """As a filter of 2,400 months, each with 28 days that say nothing, and a pager that never ends."""
+    years, months = "".join(f"<option>{n}" for n in range(1900, 2100)), "".join(f"<option>{n}" for n in range(1, 13))
+    fields = f"<select name=year>{years}</select><select name=month>{months}</select>"
+
+    def page(path: str, sent: dict[str, str]) -> str | None:
+        if path == "/day":
+            return f"<p>No events on {sent['date']}.</p>"
+        if path != "/calendar":
+            return None
+        year, month = int(sent.get("year") or 2000), int(sent.get("month") or 1)
+        days = "".join(f"<a href=/day?date={year}-{month}-{day}>{day}</a> " for day in range(1, 29))
+        turn = f"year={year + month // 12}&month={month % 12 + 1}"
+        return f"<h1>{year}-{month}</h1>{days}<a rel=next href='/calendar?{turn}'>Next</a>"
+
+    limits = ("--forms", "filters", "--form-queries", "30", "--form-pages", "3", "--clients", "1")
+    with HiddenWeb([], home=f"<form action=/calendar>{fields}</form>", page=page) as web:
+        sanderling("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--render", "never", *limits)
+        assert len(web.sent("/calendar")) <= 30 * 3 + 10
+        assert len(web.sent("/day")) <= 600  # of 67,200
+    (form,) = sanderling("forms", tmp_path / "c", "--json").lines
+    assert form["submissions"] <= 30 and form["state"] in ("paused", "closed", "complete") and form["reason"]
+
+
+def test_a_select_of_ten_thousand_values_costs_no_more_than_the_budget(tmp_path: Path, sanderling: Run) -> None:
+    many = "".join(f"<option value={n}>{n}" for n in range(10_000))
+    home = f"<form action=/pick><select name=n>{many}</select><select name=n><option>1<option>2</select></form>"
+
+    def page(path: str, sent: dict[str, str]) -> str | None:
+        return f"<p>{sent}</p><a href=/r/{sent['n']}>record</a>" if path == "/pick" and sent.get("n") else None
+
+    with HiddenWeb(texts(50), home=home, page=page) as web:
+        limits = ("--forms", "filters", "--form-queries", "15")
+        sanderling("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--render", "never", *limits)
+        assert 0 < len(web.sent("/pick")) <= 15
+    (form,) = sanderling("forms", tmp_path / "c", "--json").lines
+    assert form["fields"][0]["offered"] == 10_000 and form["submissions"] <= 15

@@ -28,6 +28,8 @@ FOCUSED_SHARE = 8
 # After so many pages of a host, or this share of those that were new, what they taught is kept, whether it led to
 # anything or not. What a crash loses of it is learned once more, at the price of as many pages.
 KEEP_EVERY, KEEP_SHARE, FEWEST_KEPT = 200, 16, 4
+# Records of a host that may differ in numbers only.
+MOST_ALIKE = 500
 
 SOFT = reasons.reason("soft-404")
 
@@ -51,6 +53,7 @@ class Gatekeeper:
         self._tunnel = tunnel
         self._memory = HostMemory(host_of, is_home, many_hosts, store.noted(DOMAINS) or "")
         self._holding = Holding(store, self._memory)
+        self._records: dict[int, tuple[set[int], int]] = {}  # what records of a host said, and how many said it again
         self._beyond: dict[int, float] = {}
         self._reported: dict[int, bytes] = {}
         self._indexes: list[tuple[int, int]] = []  # (index page, folder) that say the same, in this report
@@ -145,8 +148,7 @@ class Gatekeeper:
         changed: set[int],
     ) -> None:
         gist = visit.gist or int.from_bytes(visit.digest[:8], "big", signed=True)
-        if visit.text_digest and self.is_record(task.id):
-            # Records of a database may differ in a number only: what repeats another has to be equal to it.
+        if visit.text_digest and self.is_record(task.id) and self._may_be_alike(host, gist):
             exact = int.from_bytes(visit.text_digest[:8], "big", signed=True)
             judged = watched.budget.judge(task.url, exact, 0, exact)
         else:
@@ -180,6 +182,17 @@ class Gatekeeper:
         for index, folder in index_pairs(task.url, watched.indexes):
             if self._digest(folder if task.id == index else index) == digest:
                 self._indexes.append((index, folder))
+
+    def _may_be_alike(self, host: int, gist: int) -> bool:
+        """Records of a database may differ in a number only: what repeats another has to be equal to it.
+
+        Some hundreds of them, because the days of an endless calendar differ in nothing else.
+        """
+        known, alike = self._records.get(host, (set(), 0))
+        alike += gist in known
+        known.add(gist)
+        self._records[host] = known, alike
+        return alike <= MOST_ALIKE
 
     def _learn_failure(
         self,
