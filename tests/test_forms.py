@@ -285,3 +285,17 @@ def test_a_select_of_ten_thousand_values_costs_no_more_than_the_budget(tmp_path:
         assert 0 < len(web.sent("/pick")) <= 15
     (form,) = sanderling("forms", tmp_path / "c", "--json").lines
     assert form["fields"][0]["offered"] == 10_000 and form["submissions"] <= 15
+
+
+def test_a_refresh_repeats_queries_within_its_budget(tmp_path: Path, sanderling: Run) -> None:
+    records, folder = texts(30), tmp_path / "c"
+    with HiddenWeb(records) as web:
+        sanderling("crawl", web.url, "-d", folder, *FAST, "--no-index", "--forms", "search", "--render", "never")
+        later = {"SANDERLING_AHEAD": str(40 * DAY)}
+        web.records = [*records, records[0]]  # a record with words that were asked for
+        asked = len(web.asked)
+        sanderling("refresh", folder, "--budget", 12, "--json", env=later)
+        assert [path for _, path, _ in web.asked[asked:]].count("/find") > 0
+        assert len([path for _, path, _ in web.asked[asked:] if path != "/robots.txt"]) <= 12 + 8
+        sanderling("refresh", folder, "--budget", 200, "--json", env={"SANDERLING_AHEAD": str(80 * DAY)})
+    assert 30 in found_in(page["url"] for page in sanderling("pages", folder, "--json").lines)

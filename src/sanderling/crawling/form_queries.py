@@ -136,7 +136,7 @@ class FormQueries:
         words = visit.words.split()
         owner = self._found.get(visit.id)
         for id, prober in self._probers.items():
-            if id == owner:
+            if visit.id in prober.records:
                 prober.learned.vocabulary.add_record(words, prober.records.get(visit.id, 0))
             elif owner is None and self._records[id].host == host:
                 prober.learned.vocabulary.add_page(words)

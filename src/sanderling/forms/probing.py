@@ -139,16 +139,16 @@ class Prober:
             return []
         if together:
             return [(name, word) for name in self._words]
-        best = self._words[len(self.tried) % len(self._words)] if not self.records else self._best_field()
-        return [(best, word)]
+        return [(self._best_field(), word)]
 
     def _best_field(self) -> str:
-        """The text field whose words have brought most."""
+        """The text field whose words have brought most; each in turn until one has."""
         brought = Counter[str]()
         for key, new in self.tried.items():
             for name, _ in key:
                 brought[name] += new
-        return max(self._words, key=lambda name: brought[name])
+        best = max(self._words, key=lambda name: brought[name])
+        return best if brought[best] else self._words[len(self.tried) % len(self._words)]
 
     # ---- what comes back
 
