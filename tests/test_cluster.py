@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import sanderling as program
-from sanderling.cluster.credentials import FOLDER
+from sanderling.cluster.credentials import FOLDER, Credentials
 from sanderling.cluster.engine import Engine
 from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import MachineTerms, encode
@@ -288,3 +288,15 @@ def test_the_dashboard_crawls_on_the_cluster(nodes: Nodes, tmp_path: Path) -> No
         site.release()
         until(lambda: not server.http.get("/api/v1/crawls/far").json()["running"])
         assert server.http.get("/api/v1/crawls/far").json()["counts"]["pages"] == 20
+
+
+def test_a_wrong_token_is_refused_with_one_sentence(nodes: Nodes, tmp_path: Path, sanderling: Run) -> None:
+    """Also with a proxy in the environment, which is not for the lines between machines."""
+    credentials = Credentials(tmp_path / "other")
+    credentials.make_token()
+    environment = {**nodes.environment, FOLDER: str(credentials.path), "http_proxy": "http://127.0.0.1:1"}
+    ran = sanderling("crawl", "http://127.0.0.1:9/", "-d", tmp_path / "c", "--cluster", nodes.address, env=environment)
+    assert ran.code == 1 and len(ran.err.splitlines()) == 1 and "does not accept this machine's token" in ran.err
+    assert not (tmp_path / "c").exists()
+    joining = ("cluster", "join", nodes.address, "--own", "127.0.0.1")
+    assert "does not accept this machine's token" in sanderling(*joining, env=environment).err

@@ -9,10 +9,11 @@ import contextlib
 import logging
 import os
 import socket
+import sys
+import tempfile
 import threading
-import time
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import IO, Any, NamedTuple
 
 from sanderling.cluster.credentials import Credentials, is_loopback
 from sanderling.errors import RunFailed, UsageError
@@ -153,14 +154,15 @@ def _connect(address: str) -> bool:
     # It would write what goes on in the cluster to standard output, among the results of a command.
     worker.print_to_stdstream = _to_log
     problem = ""
-    before = time.monotonic()
-    try:
-        ray.init(
-            address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR,
-            configure_logging=False,
-        )  # fmt: skip
-    except Exception as error:  # Ray raises anything at all, and some of it with pages of text
-        problem = _sentence(address, error, time.monotonic() - before)
+    with _written_by_ray() as written:
+        try:
+            ray.init(
+                address=address, namespace=NAMESPACE, log_to_driver=False, logging_level=logging.ERROR,
+                configure_logging=False,
+            )  # fmt: skip
+        except Exception as error:  # Ray raises anything at all, and some of it with pages of text
+            written.seek(0)
+            problem = _sentence(address, error, written.read())
     if problem:
         raise RunFailed(problem)
     return True
@@ -179,8 +181,31 @@ def require_answer(address: str) -> None:
         ) from None
 
 
-def _sentence(address: str, error: Exception, seconds: float) -> str:
+@contextlib.contextmanager
+def _written_by_ray() -> Iterator[IO[str]]:
+    """Keeps what Ray's own code writes to standard error while it connects: it is not for users."""
+    with tempfile.TemporaryFile("w+", errors="replace") as file:
+        sys.stderr.flush()
+        kept = os.dup(2)
+        os.dup2(file.fileno(), 2)
+        try:
+            yield file
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+
+
+def refuses_token(said: str) -> bool:
+    """Whether Ray says that a token is wrong."""
+    return "InvalidAuthToken" in said or "nauthenticated" in said
+
+
+def _sentence(address: str, error: Exception, written: str) -> str:
     said = str(error)
+    if refuses_token(said + written):
+        return (
+            f"the cluster at {address} does not accept this machine's token: copy the folder of the token from its head"
+        )
     if "ersion mismatch" in said:
         lines = [line.strip() for line in said.splitlines() if "Ray:" in line or "Python:" in line]
         return f"the cluster at {address} runs other versions than this machine: {', '.join(lines)}"

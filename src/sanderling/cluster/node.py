@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sanderling.cluster.credentials import Credentials, is_loopback
-from sanderling.cluster.engine import LABEL, REGION, WEIGHT, as_given
+from sanderling.cluster.engine import LABEL, REGION, WEIGHT, as_given, refuses_token
 from sanderling.errors import RunFailed, UsageError
 
 DEFAULT_PORT = 6380  # Ray's own is also that of Redis
@@ -66,6 +66,10 @@ def run(
                 raise RunFailed(f"this machine could not become part of a cluster: {output.last()}") from None
             return int(end.code or 0)
         except Exception as error:  # whatever Ray raises
+            if refuses_token(str(error) + output.whole()):
+                raise RunFailed(
+                    f"the cluster at {address} does not accept this machine's token: copy the folder of the token from its head"
+                ) from None
             said = str(error).strip().splitlines() or [output.last()]
             raise RunFailed(f"this machine could not become part of a cluster: {said[0]}") from None
     return 0
@@ -117,6 +121,9 @@ class _Output:
         os.close(into)
         self._thread = threading.Thread(target=self._read, args=(out,), daemon=True)
         self._thread.start()
+
+    def whole(self) -> str:
+        return "\n".join(self._lines)
 
     def last(self) -> str:
         return next((line for line in reversed(self._lines) if line), "it did not say why")

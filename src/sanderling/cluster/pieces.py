@@ -19,7 +19,7 @@ _LENGTH = struct.Struct("<I")
 _CHUNK = 1 << 16
 # Level and window were measured with the archives of four sites (`docs/cluster.md`). Each stream
 # takes the memory of a window at both ends.
-LEVEL, WINDOW_LOG = 7, 22
+LEVEL, WINDOW_LOG = 9, 22
 
 
 class Packed(NamedTuple):
