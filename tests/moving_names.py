@@ -10,8 +10,9 @@ import sys
 from contextlib import ExitStack
 from pathlib import Path
 
+from sanderling.browser.finding import find
 from tests.conftest import FAST, command
-from tests.servers import PageServer, Socks, links, listening
+from tests.servers import Answer, PageServer, Socks, links, listening
 
 PUBLIC, PRIVATE, OTHER = "93.184.216.34", "127.0.0.5", "127.0.0.6"
 PORT = 8099
@@ -32,7 +33,10 @@ def main(place: Path) -> None:
             address: stack.enter_context(PageServer(page, where=(address, PORT)))
             for address in (PUBLIC, PRIVATE, OTHER)
         }
-        sys.stdout.write(json.dumps({"moved": moved(place, hosts, servers), **proxied(place, hosts)}))
+        found = {"moved": moved(place, hosts, servers), **proxied(place, hosts)}
+        if find(None) is not None:
+            found["rendered"] = rendered(place, hosts, servers)
+        sys.stdout.write(json.dumps(found))
 
 
 def moved(place: Path, hosts: Path, servers: dict[str, PageServer]) -> list[object]:
@@ -74,6 +78,37 @@ def proxied(place: Path, hosts: Path) -> dict[str, object]:
                 done = run("crawl", "http://start.example/", "-d", place / kind, *flags, "--proxy", told)
             seen[kind] = (sorted(set(socks.names)), done.stderr)
     return seen
+
+
+def rendered(place: Path, hosts: Path, servers: dict[str, PageServer]) -> list[str]:
+    """Where the requests of a rendered page arrive, whose names move inside while it is loaded."""
+
+    def move(times: int) -> Answer:
+        hosts.write_text(f"{PRIVATE} seed.example\n{PRIVATE} other.example\n")
+        return Answer(b"moved", "text/plain", headers=(("Connection", "close"),))
+
+    ask = "fetch('{}', {{ mode: 'no-cors' }}).then(() => 0, () => 0)"
+    later = ", ".join(
+        ask.format(f"http://{name}.example:{PORT}/secret?{n}") for name in ("seed", "other") for n in range(3)
+    )
+    servers[PUBLIC].table = {
+        "/": f"<script>fetch('/move').then((a) => a.text()).then(() => Promise.all([{later}]))</script>".encode(),
+        "/move": move,
+        **{f"/secret?{n}": b"" for n in range(3)},
+    }
+    hosts.write_text(f"{PUBLIC} seed.example\n")
+    run(
+        "crawl",
+        f"http://seed.example:{PORT}/",
+        "-d",
+        place / "rendered",
+        *ONE_TRY,
+        "--render",
+        "always",
+        "--max-depth",
+        0,
+    )
+    return [address for address, server in servers.items() if server.asked]
 
 
 def run(*arguments: object) -> "subprocess.CompletedProcess[str]":

@@ -144,6 +144,12 @@ def test_a_seed_is_trusted_only_where_it_was_when_it_was_named(moving: Any) -> N
     ]
 
 
+def test_what_a_rendered_page_asks_for_does_not_follow_a_name_inside(moving: Any) -> None:
+    if "rendered" not in moving:
+        pytest.skip("no Chromium is installed")
+    assert moving["rendered"] == ["93.184.216.34"]
+
+
 def test_names_that_lead_inside_through_a_proxy(moving: Any) -> None:
     asked, said = moving["http"]
     assert asked == ["http://outside.example/", "http://start.example/", "http://unknown.example/"]

@@ -51,8 +51,9 @@ def main() -> None:
         target = bare.call("Target.createTarget", url="about:blank")["targetId"]
         session = str(bare.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"])
         bare.call("Network.enable", session)
-        bare.call("Network.setBlockedURLs", session, urls=["*.png", "*.jpg", "*.gif", "*.woff2", "*.css"])
-        ready = "document.readyState === 'complete' && document.title !== 'Loading'"
+        bare.call("Network.setBlockedURLs", session, urls=["*.png", "*.jpg", "*.gif", "*.svg", "*.woff", "*.woff2"])
+        filled = "(app === null || app.textContent.length > 60)"
+        ready = f"((app) => document.readyState === 'complete' && {filled})(document.getElementById('app'))"
         for url in urls:
             bare.call("Page.navigate", session, url=url)
             while True:

@@ -1,10 +1,14 @@
 """Pages that never end, take all memory or ask for everything: each is bounded, and the next page is rendered as ever."""
 
+import os
+import signal
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from sanderling.browser import page_load, rendering
+from sanderling.browser import page_load, pool, rendering
+from sanderling.browser.process import descendants
 from sanderling.client.fetcher import Response
 from tests.rendering.app import page
 from tests.rendering.rendering import Renderer, renderer
@@ -116,20 +120,55 @@ def test_a_page_that_takes_all_memory_is_ended_alone(what: str, render: Renderer
     assert b"as it was sent" in bomb.body
 
 
-def test_a_tab_that_crashes_costs_its_page_one_retry(render: Renderer, site: PageServer) -> None:
-    from sanderling.browser.process import descendants, is_page
+PROCESSES = ("renderer", "gpu-process", "utility", "zygote", "browser")
+
+
+@pytest.mark.parametrize("kind", PROCESSES)
+def test_any_killed_process_costs_its_page_at_most_one_retry(kind: str, render: Renderer, site: PageServer) -> None:
+    """With the network service what a page has loaded is lost, and without zygotes there are no pages any more."""
 
     def once(times: int) -> Answer:
-        import os
-        import signal
-
         browser = render.fetcher.pool.browser
         if times == 1 and browser is not None:
-            for pid in descendants(browser.pid):
-                if is_page(pid):
-                    os.kill(pid, signal.SIGKILL)
+            every = [browser.pid] if kind == "browser" else descendants(browser.pid)
+            wanted = b"" if kind == "browser" else b"--type=%b" % kind.encode()
+            killed = [pid for pid in every if wanted in Path(f"/proc/{pid}/cmdline").read_bytes()]
+            assert killed
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
         return Answer(b"came back", "text/plain")
 
     site.table |= {"/": page("fetch('/x').then((r) => r.text()).then((t) => document.body.append(t))"), "/x": once}
     assert "came back" in render.html(site.origin + "/")
-    assert site.requests["/"] == 1 and site.requests["/x"] == 2
+    assert site.requests["/"] == 1 and site.requests["/x"] <= 2
+    assert "a good page" in render.html(site.origin + "/good")
+
+
+def test_a_browser_that_hangs_is_replaced(render: Renderer, site: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "TO_OPEN", 3.0)
+    render.render(site.origin + "/good")
+    browser = render.fetcher.pool.browser
+    assert browser is not None
+    with PageServer({"/good": page("document.body.append('another')")}) as other:  # it needs a tab of its own
+        os.kill(browser.pid, signal.SIGSTOP)
+        assert "another" in render.html(other.origin + "/good")
+    assert render.fetcher.pool.browser is not browser and not Path(f"/proc/{browser.pid}").exists()
+
+
+ENDLESS = {
+    "states": """const name = () => 'x'.repeat(n); let n = 0; const show = () => { shown.innerHTML = `<p>Words ${name()}</p>`;
+        const b = document.createElement('button'); b.textContent = `Open ${name()}`;
+        b.onclick = () => { n++; show() }; shown.append(b) }; show()""",
+    "growth": "more.onclick = () => shown.insertAdjacentHTML('beforeend', `<p>Words ${shown.childElementCount}</p>`)",
+}
+
+
+@pytest.mark.parametrize("what", ENDLESS)
+def test_states_that_never_end_end_with_their_budget(what: str, site: PageServer) -> None:
+    """Every event shows something that was never there."""
+    site.table["/"] = page(ENDLESS[what], "<div id=shown></div><button id=more>Show more</button>")
+    with renderer(states=4, state_depth=3, state_time=8.0, render_timeout=8.0) as renders:
+        response = renders.render(site.origin + "/")
+        assert response.rendered is not None and len(response.rendered.found) <= 4
+        assert response.rendered.found or b"<p>Words 1</p>" in response.rendered.html
+        assert "a good page" in renders.html(site.origin + "/good")

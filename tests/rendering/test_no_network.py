@@ -3,12 +3,14 @@
 import json
 import os
 import socket
+import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import trustme
 
 from sanderling.browser.process import clear_up
 from tests.rendering.app import page
@@ -173,6 +175,25 @@ def test_a_redirect_to_a_private_address_is_refused(render: Renderer, site: Page
     }
     assert "refused" in render.html(site.origin + "/")
     assert listener.met == 0
+
+
+def test_a_certificate_that_is_not_good_is_refused(site: PageServer) -> None:
+    authority = trustme.CA()  # nobody knows it
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(context)
+    with PageServer({"/data": Answer(b"from nobody knows whom", "text/plain")}, context) as secure:
+        site.table["/"] = page(
+            f"fetch('{secure.origin}/data').then((r) => r.text(), () => 'refused').then((t) => document.body.append(t))"
+        )
+        with renderer(allow_private=True) as trusting:
+            assert trusting.html(site.origin + "/").endswith("refused</body></html>")
+        assert not secure.asked
+
+
+def test_the_browser_says_who_it_is_and_hides_nothing(render: Renderer, site: PageServer) -> None:
+    """A page that wants no robots shows them something else. That is stored, and the crawl goes on."""
+    site.table["/"] = page("document.body.append(/Sanderling/.test(navigator.userAgent) ? 'No robots' : 'Hello')")
+    assert "No robots" in render.html(site.origin + "/")
 
 
 def test_profiles_of_killed_clients_are_removed(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from sanderling.browser.loaded_page import LoadedPage
 from sanderling.browser.page_load import PageLoad
 from sanderling.browser.page_rules import PageRules
 from sanderling.browser.process import Browser, BrowserLimits, is_page, memory_of
-from sanderling.browser.promises import Timers, run
+from sanderling.browser.promises import Promise, Timers, run
 from sanderling.browser.rendering import render
 from sanderling.browser.starting import CannotStart, start
 from sanderling.browser.states import Routes, look_behind
@@ -36,6 +36,8 @@ IDLE = 5.0
 # A crash so soon after a page was ended for its memory is that page's.
 JUST_NOW = 2.0
 _WHY = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
+# A browser that has not opened a tab after so many seconds hangs.
+TO_OPEN = 30.0
 # How often the memory of pages is looked at, in seconds.
 WATCH_EVERY = 0.25
 _FAILURES = (TabCrashed, TimedOut, BrowserGone, CallRefused)
@@ -176,9 +178,12 @@ class RenderPool:
                 tab.close()
         if self._browser is None:
             raise BrowserGone
+        opening = run(Tab.open(self._browser.tools, self._timers, self._door, self._settings.screenshots))
+        browser = self._browser
+        self._timers.at(time.monotonic() + TO_OPEN, lambda: self._give_up(browser, opening))
         self._opening += 1
         try:
-            return await Tab.open(self._browser.tools, self._timers, self._door)
+            return await opening
         finally:
             self._opening -= 1
 
@@ -222,11 +227,16 @@ class RenderPool:
         return jobs
 
     def _on_end(self) -> None:
-        """The browser ended by itself."""
+        """The browser ended by itself, or is of no more use."""
         if self._browser is None:
             return
         self._end_browser()
         self._next()
+
+    def _give_up(self, browser: Browser, opening: Promise[Tab]) -> None:
+        """Ends a browser that opens no tab."""
+        if self._browser is browser and not opening.done:
+            self._on_end()
 
     def _end_browser(self) -> None:
         browser, self._browser = self._browser, None
@@ -245,6 +255,9 @@ class RenderPool:
     def _watch(self) -> None:
         """Ends processes of pages that use too much memory."""
         if self._browser is None:
+            return
+        if not self._browser.is_whole():
+            self._on_end()
             return
         for pid in self._browser.pages() if self._running else ():
             if memory_of(pid) > self._settings.render_memory and is_page(pid):

@@ -24,6 +24,8 @@ _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _PIPE_SIZE, _BYTES = 1031, 1 << 20  # F_SETPIPE_SZ: a script of a megabyte goes through in one piece
 _NOBODY = "nobody"
 _PREFIX = "sanderling-browser-"
+# The processes of a browser are looked for so often; they are there soon after its start.
+MOST_LOOKS = 20
 _LARGEST_FILE = 1 << 30
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -99,6 +101,8 @@ class Browser:
         self.protection = Protection(_is_alone(self._process.pid), sandbox)
         self.tools = DevTools(loop, ours_in, ours_out, on_end)
         self._zygotes: list[int] = []
+        self._network: list[int] = []
+        self._looks = 0
 
     @property
     def pid(self) -> int:
@@ -106,9 +110,16 @@ class Browser:
 
     def pages(self) -> list[int]:
         """The processes that may run pages. A zygote starts these, and has no other threads, so looking costs little."""
-        if not self._zygotes:
-            self._zygotes = [pid for pid in descendants(self.pid) if _is(pid, b"--type=zygote")]
+        if not self._network and self._looks < MOST_LOOKS:
+            self._looks += 1
+            all_of_it = descendants(self.pid)
+            self._zygotes = [pid for pid in all_of_it if _is(pid, b"--type=zygote")]
+            self._network = [pid for pid in all_of_it if _is(pid, b"network.mojom.NetworkService")]
         return [pid for zygote in self._zygotes or [self.pid] for pid in descendants(zygote, bool(self._zygotes))]
+
+    def is_whole(self) -> bool:
+        """Whether the processes live that all pages need. Without them it starts no pages, or has lost what it loaded."""
+        return all(memory_of(pid) for pid in (*self._zygotes, *self._network))
 
     def said(self) -> str:
         """What it wrote to its standard error."""
