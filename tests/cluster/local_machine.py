@@ -60,6 +60,8 @@ class LocalMachine:
                 self.machine._kill(client)
             for process in processes:
                 await process.wait()
+            if self.machine._server is not None:
+                self.machine._server.close()
             for task in asyncio.all_tasks() - {asyncio.current_task()}:
                 task.cancel()
             await asyncio.sleep(0)

@@ -63,6 +63,7 @@ class Machine:
         self._replies = Unacknowledged()
         self._unsent = 0
         self._something: asyncio.Event | None = None
+        self._server: asyncio.Server | None = None
         self._less_unsent = asyncio.Condition()
         self._lines: dict[str, ChildLine] = {}
         self._processes: dict[str, asyncio.subprocess.Process] = {}
@@ -105,7 +106,7 @@ class Machine:
         if self._something is None:
             self._something = asyncio.Event()
             self._something.set()
-            await asyncio.start_unix_server(self._serve_child, self._spool.socket)
+            self._server = await asyncio.start_unix_server(self._serve_child, self._spool.socket)
             self._keep(self._fence())
 
     def _take_words(self) -> list[Word]:
