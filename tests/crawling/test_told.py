@@ -228,6 +228,24 @@ def test_links_that_a_proven_report_does_not_name_are_known_and_not_fetched(tmp_
     store.close()
 
 
+def test_links_left_out_before_a_crash_are_followed_when_the_report_has_died(store: Store, tmp_path: Path) -> None:
+    parts = crawl(store, tmp_path)
+    long_ago = clock.now() - 86_400
+    parts.told_pages.take_in(Told("report", HOME, [page("old")], silence_until=long_ago, complete=True))
+    refresher = Refresher(Terms(Budget(9.0)), VisitSchedule(["true"], tmp_path / "plan", repeat=False))
+    again = assemble(
+        store, Settings(delay=0), [f"{HOME}/"], Folder(tmp_path), tmp_path, 1, Purpose(refresher=refresher)
+    )
+    refresher.waits = lambda: True  # the report may still be read
+    again.told_pages.step(clock.now())
+    left_out = page("left-out").id
+    assert store.known([left_out])[left_out][1] == State.EXCLUDED
+    refresher.waits = lambda: False
+    again.told_pages.step(clock.now())
+    assert store.known([left_out])[left_out][1] == State.QUEUED
+    assert store.counts() == again.ledger.counts
+
+
 def test_what_was_named_before_a_crash_is_found_in_the_store(store: Store, tmp_path: Path) -> None:
     parts = crawl(store, tmp_path)
     assert store.named_pages(10) == []

@@ -1,5 +1,6 @@
 """IndexNow: a site names its pages that changed, and only a site with the key is heard."""
 
+import contextlib
 import statistics
 import time
 from collections.abc import Iterator
@@ -80,14 +81,16 @@ def test_what_is_not_believed_is_said(server: Served, site: FileSite, folder: Pa
 
 
 def test_a_key_file_that_redirects_is_not_followed(sanderling: Run, tmp_path: Path) -> None:
-    stolen = PageServer({f"/{KEY}.txt": KEY.encode()})
-    table = {"/": b"<p>a page</p>", f"/{KEY}.txt": Answer(status=302, headers=(("Location", f"/away/{KEY}.txt"),))}
-    with stolen, PageServer(table) as pages:
+    with contextlib.ExitStack() as running_here:
+        stolen = running_here.enter_context(PageServer({f"/{KEY}.txt": KEY.encode()}))
+        away = Answer(status=302, headers=(("Location", f"http://127.0.0.1:{stolen.port}/{KEY}.txt"),))
+        pages = running_here.enter_context(PageServer({"/": b"<p>a page</p>", f"/{KEY}.txt": away}))
         assert sanderling("crawl", f"http://127.0.0.1:{pages.port}/", "-d", tmp_path / "c", "--no-index").code == 0
         with running(tmp_path / "c") as server:
             url = f"http://127.0.0.1:{pages.port}/"
             answer = server.http.get("/indexnow", params={"url": url, "key": KEY})
             assert answer.status_code == 403 and "redirects" in answer.json()["detail"]
+            assert not stolen.requests
             for number in range(12):  # a flood of wrong keys costs the host few requests
                 answer = server.http.get("/indexnow", params={"url": url, "key": f"wrong-key-{number}"})
             assert answer.status_code == 429 and int(answer.headers["retry-after"]) > 0
@@ -116,3 +119,12 @@ def test_pages_are_visited_when_they_are_named(server: Served, site: FileSite, f
         assert post(server, site, f"{site.url}/fresh.html").status_code == 200
         until(lambda: committed(folder, f"{site.url}/fresh.html") == 1)
     assert statistics.median(took) < 60  # 0.5 s on an idle machine
+
+
+def test_a_flood_with_the_right_key_is_slowed_down(server: Served, site: FileSite, folder: Path) -> None:
+    before = len(list(inbox.waiting(folder)))
+    page = f"{site.url}/p1.html"
+    answers = [post(server, site, *[page] * 10_000) for _ in range(12)]
+    refused = [answer for answer in answers if answer.status_code == 429]
+    assert refused and "too much from" in refused[-1].json()["detail"] and int(refused[-1].headers["retry-after"]) > 0
+    assert len(list(inbox.waiting(folder))) - before == len(answers) - len(refused)  # what was accepted is kept

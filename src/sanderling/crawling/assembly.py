@@ -121,6 +121,7 @@ def assemble(
         store=store, settings=settings, seeds=seeds, hosts=hosts, ledger=ledger, admission=admission, backlog=backlog,
         observer=observer, refresher=refresher, allocator=allocator, hints=hints,
     )  # fmt: skip
+    admission.reported.update(observer.reporting())  # `told_pages` finds out which of them are still proven
     if refresher is not None:
         refresher.calls.heeded = observer.heeds
     return Parts(

@@ -119,8 +119,9 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
         if refresher is not None:
             for host in [host for host, until in refresher.taken.items() if until <= now]:
                 self._free(refresher, host)
-        for host in list(self.admission.reported):
-            self._judge(host, "report", now)
+        if refresher is None or not refresher.waits():  # otherwise the reports are just being read
+            for host in list(self.admission.reported):
+                self._judge(host, "report", now)
         if refresher is not None and refresher.calls.dropped and not refresher.calls:
             self._call_again(refresher, now)
 

@@ -69,6 +69,10 @@ class Observer:
     def record_of(self, host: int, source: str) -> SourceRecord | None:
         return self._trust_in(host).sources.get(source)
 
+    def reporting(self) -> list[int]:
+        """The hosts with a report that names all their pages, whether it is proven or not."""
+        return [host for host, each in self._trusted().items() if each.sources.get("report", SourceRecord()).complete]
+
     def heeds(self, host: int, source: str) -> bool:
         """Whether what a source of a host names is visited at once."""
         record = self.record_of(host, source)

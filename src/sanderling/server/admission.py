@@ -29,6 +29,7 @@ class Admission:
         self._gate = gate
         self._hosts = hosts
         self._ordering = ordering
+        self.reported: set[int] = set()  # hosts whose own reports name all their pages, as visits have proven
         self.change(settings)
 
     def change(self, settings: Settings) -> None:
@@ -36,7 +37,6 @@ class Admission:
         self._max_depth = settings.max_depth
         # How far a page in a sitemap is from a seed nobody knows, so with a limit of depth none is
         # read.
-        self.reported: set[int] = set()  # hosts whose own reports name all their pages, as visits have proven
         self._sources = Sources(settings.sitemaps and settings.max_depth is None)
 
     @property
