@@ -37,28 +37,45 @@ def application(site: ServedWeb) -> Iterator[ServedWeb]:
         yield served
 
 
+@pytest.fixture(scope="module")
+def topical() -> Iterator[ServedWeb]:
+    """Pages about five topics."""
+    with SyntheticWeb(pages=200, topics=5, locality=0.8).serve() as served:
+        yield served
+
+
 def blocks(path: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_commands(path: Path, site: ServedWeb, application: ServedWeb, tmp_path: Path) -> None:
+def test_commands(path: Path, site: ServedWeb, application: ServedWeb, topical: ServedWeb, tmp_path: Path) -> None:
+    served = {8080: site.url, 8090: application.url, 8070: topical.url}
     for block in blocks(path, "python"):  # examples that are files of their own begin with their name
         if named := re.match(r"# (\w+\.py)$", block, re.MULTILINE):
             (tmp_path / named[1]).write_text(block)
+    for block in blocks(path, "html"):
+        if named := re.search(r"^<!-- (\w+\.html) -->$", block, re.MULTILINE):
+            (tmp_path / named[1]).write_text(_there(block, served))
     for block in blocks(path, "console"):
         for line in re.findall(r"^(?:\$ (?=sanderling)|(?=\(\d+ days pass\)))(.*)$", block, re.MULTILINE):
             if pass_by := re.match(r"\((\d+) days pass\)", line):
                 site.clock.advance(int(pass_by[1]) * DAY)
                 continue
-            line = line.replace("http://localhost:8080/", site.url).replace("http://localhost:8090/", application.url)
-            words = shlex.split(line)
+            words = shlex.split(_there(line, served))
             assert words[0] == "sanderling", line
             ran = subprocess.run(
                 [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
                 env={**os.environ, "SANDERLING_AHEAD": str(EPOCH + site.clock.now - time.time())},
             )  # fmt: skip
             assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+
+
+def _there(text: str, served: dict[int, str]) -> str:
+    """With the addresses of the webs that are served here."""
+    for port, url in served.items():
+        text = text.replace(f"http://localhost:{port}/", url)
+    return text
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)

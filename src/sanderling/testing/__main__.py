@@ -31,6 +31,8 @@ def main(arguments: list[str] | None = None) -> int:
             appear=options.appear,
             vanish=options.vanish,
             skew=options.skew,
+            topics=options.topics,
+            locality=options.locality,
         )
         if not 0 <= options.speed < math.inf:
             raise ValueError("speed cannot be negative or infinite")
@@ -98,6 +100,14 @@ def _parser() -> argparse.ArgumentParser:
         default=0.6,
         metavar="X",
         help="0: links lead to all pages alike, near 1: to a few pages (default 0.6)",
+    )
+    add("--topics", type=int, default=0, metavar="N", help="topics that the pages are about (default 0)")
+    add(
+        "--locality",
+        type=float,
+        default=0.8,
+        metavar="SHARE",
+        help="links that stay on the topic of their page (default 0.8)",
     )
     add("--speed", type=float, default=0.0, metavar="X", help="simulated seconds in each second (default 0)")
     add("--application", action="store_true", help="serve it as a single-page application, made by a script")
