@@ -1,7 +1,9 @@
 """Applications of the npm registry, served on this machine: their pages are made by scripts.
 
-- `documentation`: docsify shows the Markdown files of fastify. A page is a path, or a fragment such as `#/Guides/Testing`.
-- `interface`: Swagger UI, built with React, shows descriptions of interfaces; their endpoints are generated.
+- `documentation`: docsify shows the Markdown files of fastify. A page is a path, or a fragment such
+  as `#/Guides/Testing`.
+- `interface`: Swagger UI, built with React, shows descriptions of interfaces; their endpoints are
+  generated.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
-"""What a cluster costs and saves, as ratios in one run: the same crawl over the Unix socket and through Ray, in turns.
+"""What a cluster costs and saves, as ratios in one run: the same crawl over the Unix socket and
+through Ray, in turns.
 
-CPU seconds are those of the crawl and of all nodes of Ray, idle time of their own included. A small crawl of the same kind
-tells what starting costs, so that the cost of a page is known without it. Bytes are told for real documentation, with and
-without the filter of the paper (HTML only), and with and without compression.
+CPU seconds are those of the crawl and of all nodes of Ray, idle time of their own included. A small
+crawl of the same kind tells what starting costs, so that the cost of a page is known without it.
+Bytes are told for real documentation, with and without the filter of the paper (HTML only), and
+with and without compression.
 """
 
 from __future__ import annotations
@@ -174,8 +176,9 @@ def cpu_of(pid: int) -> float:
 
 
 class Meter:
-    """CPU seconds of a child of this process, and of all processes of sessions. Ray's workers are nobody's children, so
-    they are looked at all the time."""
+    """CPU seconds of a child of this process, and of all processes of sessions. Ray's workers are
+    nobody's children, so they are looked at all the time.
+    """
 
     def __init__(self, sessions: list[int]) -> None:
         self._sessions = sessions

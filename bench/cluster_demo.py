@@ -1,11 +1,14 @@
-"""`make cluster-demo`: three machines as network namespaces, a web, a PostgreSQL, and a crawl that runs on all of them.
+"""`make cluster-demo`: three machines as network namespaces, a web, a PostgreSQL, and a crawl that
+runs on all of them.
 
-Machine 1 has the server and the head of the cluster, machines 2 and 3 run clients. They speak TLS with a token. In the
-middle of the crawl the line to machine 3 is cut. Where namespaces are not permitted, the machines are nodes on loopback,
-and machine 3 is killed instead. Everything is torn down at the end.
+Machine 1 has the server and the head of the cluster, machines 2 and 3 run clients. They speak TLS
+with a token. In the middle of the crawl the line to machine 3 is cut. Where namespaces are not
+permitted, the machines are nodes on loopback, and machine 3 is killed instead. Everything is torn
+down at the end.
 
-With `--levels`, machines 2 and 3 are one region, and one of them is a relay. In the middle of the crawl the line of
-machine 1 is cut, in both directions, for a minute. The others still reach the web and each other.
+With `--levels`, machines 2 and 3 are one region, and one of them is a relay. In the middle of the
+crawl the line of machine 1 is cut, in both directions, for a minute. The others still reach the web
+and each other.
 """
 
 from __future__ import annotations
@@ -151,7 +154,9 @@ def main(levels: bool) -> int:
 
 
 def _postgres(undo: contextlib.ExitStack) -> tuple[str, ...]:
-    """Where the state of the crawl is: a PostgreSQL server of the demo, if there is one on this machine."""
+    """Where the state of the crawl is: a PostgreSQL server of the demo, if there is one on this
+    machine.
+    """
     try:
         dsn = undo.enter_context(PostgresServer()).dsn
     except PostgresMissing as error:

@@ -1,4 +1,6 @@
-"""Many clients on many nodes: pages a second on a web that only makes them wait, and memory of the server."""
+"""Many clients on many nodes: pages a second on a web that only makes them wait, and memory of the
+server.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ PATIENCE = 240.0
 def scale(
     place: str, cluster: list[str], environment: dict[str, str], join: Callable[[str, int], int]
 ) -> None:  # fmt: skip
-    """One machine there is already. Machines join until there are eight, with one client on each."""
+    """One machine there is already. Machines join until there are eight, with one client on
+    each.
+    """
     rates: dict[int, float] = {}
     names = 1
     with SyntheticWeb(hosts=HOSTS, pages=HOSTS * 20, latency=LATENCY).serve() as site:

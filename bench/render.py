@@ -1,10 +1,13 @@
-"""What rendering a page costs: Sanderling, a bare loop over the DevTools protocol, Crawlee and crawl4ai.
+"""What rendering a page costs: Sanderling, a bare loop over the DevTools protocol, Crawlee and
+crawl4ai.
 
-All render the same list of URLs with the same browser, and block the same kinds of files: a generated application, and two
-applications of the npm registry (`bench/applications.py`). A revisit of the unchanged application follows. Figures are CPU
-seconds of the whole process tree, browser included.
+All render the same list of URLs with the same browser, and block the same kinds of files: a
+generated application, and two applications of the npm registry (`bench/applications.py`). A revisit
+of the unchanged application follows. Figures are CPU seconds of the whole process tree, browser
+included.
 
-`--static` compares `--render auto` with `never` on the static web of the race, and `--memory` watches a long crawl.
+`--static` compares `--render auto` with `never` on the static web of the race, and `--memory`
+watches a long crawl.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Rendering over a whole crawl: what `--render auto` costs a static web, and the memory of a long crawl."""
+"""Rendering over a whole crawl: what `--render auto` costs a static web, and the memory of a long
+crawl.
+"""
 
 from __future__ import annotations
 

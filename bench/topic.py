@@ -1,4 +1,6 @@
-"""What a topic costs: judging pages and links in a client, counting in the server, and whole crawls with and without."""
+"""What a topic costs: judging pages and links in a client, counting in the server, and whole crawls
+with and without.
+"""
 
 from __future__ import annotations
 
@@ -87,7 +89,9 @@ class _Nothing:
 
 
 def _server() -> float:
-    """What the server does more: learn from a page, look its links up, rank and place the new ones."""
+    """What the server does more: learn from a page, look its links up, rank and place the new
+    ones.
+    """
     home = "http://host.test"
     host, count = identity(origin(home)), 2000
     tasks = [Task(identity(f"{home}/{n}"), f"{home}/{n}", 1, 0, 0) for n in range(count)]

@@ -1,6 +1,7 @@
 """How many records of real search applications a crawl reaches, against its queries and requests.
 
-`python -m tests.form_courses omega --records 5000 --queries 200` crawls Xapian Omega; `datasette` and `roundup`, too.
+`python -m tests.form_courses omega --records 5000 --queries 200` crawls Xapian Omega; `datasette`
+and `roundup`, too.
 """
 
 import argparse

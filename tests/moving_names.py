@@ -1,7 +1,8 @@
 """Crawls in a network of their own, whose host names move between public and private addresses.
 
-`unshare -mn python -m tests.moving_names FOLDER` prints what was asked for at which address, as JSON. The names are in
-an /etc/hosts of its own, so the real resolvers of Python and libcurl are at work.
+`unshare -mn python -m tests.moving_names FOLDER` prints what was asked for at which address, as
+JSON. The names are in an /etc/hosts of its own, so the real resolvers of Python and libcurl are at
+work.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Crawls on a real Ray with several nodes. All tests of this kind are here, so that one cluster serves them all."""
+"""Crawls on a real Ray with several nodes. All tests of this kind are here, so that one cluster
+serves them all.
+"""
 
 import asyncio
 import os
@@ -164,7 +166,8 @@ def test_a_crawl_on_other_machines_survives_the_death_of_anything(nodes: Nodes, 
         expected = site.direct.reachable(0)
         requests = sum(site.requests.values())
     assert Counter(stored_urls(folder)) == Counter(expected), err
-    # What was leased at each death may be asked for again: at most a stock of the host for each client that died.
+    # What was leased at each death may be asked for again: at most a stock of the host for each
+    # client that died.
     assert requests <= len(expected) + 5 * 200
     assert out.startswith("1,000 pages")
 

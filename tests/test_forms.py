@@ -137,7 +137,8 @@ def test_a_killed_crawl_goes_on_without_repeating_a_query(tmp_path: Path, sander
                 os.killpg(process.pid, signal.SIGKILL)
         sanderling(*command)
         asked = Counter((sent.get("q", ""), sent.get("p", "")) for sent in web.sent("/find"))
-        # What was under way at a kill is asked for once more, like a page. A query is at most one request at a time.
+        # What was under way at a kill is asked for once more, like a page. A query is at most one
+        # request at a time.
         assert sum(count - 1 for count in asked.values()) <= 2
     assert len(found_in(page["url"] for page in sanderling("pages", tmp_path / "c", "--json").lines)) >= 54
 
@@ -249,7 +250,9 @@ def test_records_that_differ_in_a_number_only_are_all_read(tmp_path: Path, sande
 
 
 def test_an_endless_calendar_ends(tmp_path: Path, sanderling: Run) -> None:
-    """As a filter of 2,400 months, each with 28 days that say nothing, and a pager that never ends."""
+    """As a filter of 2,400 months, each with 28 days that say nothing, and a pager that never
+    ends.
+    """
     years, months = "".join(f"<option>{n}" for n in range(1900, 2100)), "".join(f"<option>{n}" for n in range(1, 13))
     fields = f"<select name=year>{years}</select><select name=month>{months}</select>"
 

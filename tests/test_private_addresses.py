@@ -43,7 +43,9 @@ def test_robots_that_lead_inside(sanderling, tmp_path: Path) -> None:  # type: i
 
 
 def test_private_addresses_in_every_place_that_names_a_url(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    """Links, frames, canonical, alternate, base, refresh, pictures, form action, sitemaps, feeds, robots, redirects."""
+    """Links, frames, canonical, alternate, base, refresh, pictures, form action, sitemaps, feeds,
+    robots, redirects.
+    """
     with FaultServer() as inside, PageServer({}) as server:
         to = inside.other_origin
         head = (

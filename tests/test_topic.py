@@ -1,4 +1,6 @@
-"""Focused crawls, as a user runs them: a topic from examples, tunnelling, and what is shown of it."""
+"""Focused crawls, as a user runs them: a topic from examples, tunnelling, and what is shown of
+it.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,7 +26,8 @@ def off_topic(*targets: str, number: int = 0) -> bytes:
 
 @pytest.fixture
 def islands() -> Iterator[PageServer]:
-    """From the front page, which is on the topic, a chain of k other pages leads to each island /island/k, k = 0..3.
+    """From the front page, which is on the topic, a chain of k other pages leads to each island
+    /island/k, k = 0..3.
 
     Pages behind the last island are off the topic: /tail/0 links to /tail/1, and so on.
     """
@@ -54,7 +57,8 @@ def test_islands_behind_k_other_pages_are_found_with_depth_k_and_not_with_less(
     assert sanderling("crawl", f"{islands.origin}/", "-d", folder, *FAST, *focused).code == 0
     found = pages(sanderling, folder)
     assert {path for path in found if path.startswith("/island")} == {f"/island/{k}" for k in range(depth + 1)}
-    # Behind a page on the topic, as many pages off it are fetched as the depth says, and the first of them.
+    # Behind a page on the topic, as many pages off it are fetched as the depth says, and the first
+    # of them.
     assert {path for path in found if path.startswith("/tail")} == {
         f"/tail/{n}" for n in range(depth + 1) if depth == 3
     }
@@ -118,7 +122,8 @@ def test_a_topic_from_examples_brings_its_pages_first(sanderling: Run, tmp_path:
     true = {site.url.rstrip("/") + url.partition(".test")[2] for url in mine}
     relevant = {row["url"] for row in stored if row["relevance"] >= 0.5}
     assert len(relevant & true) >= 0.9 * len(relevant)
-    # A fifth of all pages is on the topic, so a crawl that does not look for it has about 30 of 150.
+    # A fifth of all pages is on the topic, so a crawl that does not look for it has about 30 of
+    # 150.
     assert len(true & {row["url"] for row in stored}) > 60
     found = sanderling("search", folder, "relevance:>0.7 *", "--json", "--limit", 100).lines
     assert {hit["url"] for hit in found} == {row["url"] for row in stored if row["relevance"] > 0.7}
@@ -157,7 +162,9 @@ def test_mistakes_get_one_sentence(
 
 
 def test_a_collection_on_a_topic_keeps_its_pages(sanderling: Run, tmp_path: Path) -> None:
-    """Pages off the topic link to each other, so they are more important; but a page counts by its relevance, too."""
+    """Pages off the topic link to each other, so they are more important; but a page counts by its
+    relevance, too.
+    """
     off = [f"/off/{n}" for n in range(6)]
     on = [f"/{WORD}/{n}" for n in range(6)]
     site = {"/": on_topic(*off, *on, number=20)}
@@ -194,9 +201,11 @@ def test_from_a_bookmark_file_to_a_searched_collection(sanderling: Run, tmp_path
 
 
 def test_a_farm_with_promising_links_does_not_hold_the_crawl(sanderling: Run, tmp_path: Path) -> None:
-    """Each page of the farm has twelve links whose words are the topic, in circles, and nothing on the topic behind them.
+    """Each page of the farm has twelve links whose words are the topic, in circles, and nothing on
+    the topic behind them.
 
-    The honest pages are a chain: its links say nothing. Only what each host brings tells them apart.
+    The honest pages are a chain: its links say nothing. Only what each host brings tells them
+    apart.
     """
     farm = [f"/{WORD}/{WORD}-{n}" for n in range(400)]
     chain = [f"/n/{n}" for n in range(40)]

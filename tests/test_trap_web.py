@@ -123,7 +123,9 @@ def test_every_trap_ends(sanderling: Run, tmp_path: Path, name: str) -> None:
 
 
 def test_held_pages_are_sampled_when_nothing_else_is_left(sanderling: Run, tmp_path: Path) -> None:
-    """A long run of equal pages closes their pattern. Beyond it are pages that exist nowhere else."""
+    """A long run of equal pages closes their pattern. Beyond it are pages that exist nowhere
+    else.
+    """
     unique = {f"/item/{n}": f"<p>thing {word(n)} {word(n * 7919)}</p>".encode() for n in range(200, 300)}
     table = {f"/item/{n}": b"<p>sold out</p>" for n in range(200)} | unique
     table["/"] = b"<p>All items</p>" + links(*table)

@@ -1,6 +1,8 @@
-"""The least that renders pages: one loop over the DevTools protocol. Arguments: BROWSER FILE, a URL a line.
+"""The least that renders pages: one loop over the DevTools protocol. Arguments: BROWSER FILE, a URL
+a line.
 
-The browser fetches for itself, with its own cache. There is no archive, no store, no rule and no link.
+The browser fetches for itself, with its own cache. There is no archive, no store, no rule and no
+link.
 """
 
 import json

@@ -1,4 +1,6 @@
-"""Crawlee's PlaywrightCrawler over a list of URLs. Run in its own environment: BROWSER FILE, a URL a line."""
+"""Crawlee's PlaywrightCrawler over a list of URLs. Run in its own environment: BROWSER FILE, a URL
+a line.
+"""
 
 import asyncio
 import json

@@ -1,12 +1,10 @@
 """Errors that a user can fix. Any other exception is a bug and keeps its traceback.
 
-SanderlingError
-├── UsageError        the request itself is wrong (exit code 2)
-│   ├── BadSeed       a seed that is not a URL we can fetch
-│   ├── BadSetting    an unknown setting or a wrong value
-│   ├── BadFolder     a folder that is not a crawl, is empty or was made by another version of this program
-│   └── BadTopic      a topic without examples, or a model that cannot be used
-└── RunFailed         the request is right but failed this time (exit code 1)
+SanderlingError ├── UsageError        the request itself is wrong (exit code 2) │   ├── BadSeed
+a seed that is not a URL we can fetch │   ├── BadSetting    an unknown setting or a wrong value │
+├── BadFolder     a folder that is not a crawl, is empty or was made by another version of this
+program │   └── BadTopic      a topic without examples, or a model that cannot be used └── RunFailed
+the request is right but failed this time (exit code 1)
     ├── FolderInUse   another process is using the folder
     ├── Damaged       a database or an archive that cannot be read
     ├── BadIndex      a search index that is damaged, older or of another crawl

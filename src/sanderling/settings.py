@@ -1,7 +1,9 @@
-"""All settings, each declared once: its name in `sanderling.toml`, its flag, its default, its unit and its help.
+"""All settings, each declared once: its name in `sanderling.toml`, its flag, its default, its unit
+and its help.
 
-The command line is built from this table. `sanderling.toml` is checked and the documentation is tested against it.
-Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`, `16MiB`, `1GiB`, `2TiB`.
+The command line is built from this table. `sanderling.toml` is checked and the documentation is
+tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `512`, `64KiB`,
+`16MiB`, `1GiB`, `2TiB`.
 """
 
 import difflib
@@ -56,7 +58,9 @@ SIZES = {
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What counts as a change on some pages: nothing that `ignore` selects, and only what `watch` selects, if it is set."""
+    """What counts as a change on some pages: nothing that `ignore` selects, and only what `watch`
+    selects, if it is set.
+    """
 
     urls: str = ""  # a pattern; empty for all pages
     ignore: tuple[str, ...] = ()
@@ -94,9 +98,11 @@ class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Login(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A session of the user's own at one origin: headers, the cookies of a file, or the way to log in.
+    """A session of the user's own at one origin: headers, the cookies of a file, or the way to log
+    in.
 
-    Values may be kept elsewhere (`credentials`). `cookies` always are: in the format of Netscape's cookies.txt.
+    Values may be kept elsewhere (`credentials`). `cookies` always are: in the format of Netscape's
+    cookies.txt.
     """
 
     origin: str = ""  # that of the page, unless it is given
@@ -323,7 +329,9 @@ Table = TypeVar("Table", bound=msgspec.Struct)
 
 
 def read_value(name: str, value: Any) -> Any:
-    """Reads the value of a setting from TOML or the command line. Raises BadSetting if it is wrong."""
+    """Reads the value of a setting from TOML or the command line. Raises BadSetting if it is
+    wrong.
+    """
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, _BY_NAME, 1)
         raise BadSetting(f"unknown setting {name!r}{f'; did you mean {near[0]}?' if near else ''}")
@@ -361,7 +369,9 @@ def read_value(name: str, value: Any) -> Any:
 
 
 def revealed(settings: Settings) -> Settings:
-    """Settings with the values that are kept elsewhere, for who uses them. They must not be stored or shown."""
+    """Settings with the values that are kept elsewhere, for who uses them. They must not be stored
+    or shown.
+    """
     if settings.login:
         settings = msgspec.structs.replace(settings, login=tuple(_revealed_login(each) for each in settings.login))
     if not credentials.is_reference(settings.proxy):
@@ -382,7 +392,9 @@ def _revealed_login(login: Login) -> Login:
 
 
 def without_password(address: str) -> str:
-    """An address for messages. What is in front of an @ may be a password, whatever the address looks like."""
+    """An address for messages. What is in front of an @ may be a password, whatever the address
+    looks like.
+    """
     return re.sub(r"^((?:[^:/@]*://)?[^:@/]*):.*@", r"\1:...@", address, flags=re.DOTALL)
 
 
@@ -403,7 +415,8 @@ HIDEABLE = ("proxy", "store")
 PROXIES = ("http://", "https://", "socks5://", "socks5h://")
 
 _HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
-# The syntax of libpq: several hosts or none, and a database or the name of a service that defines it.
+# The syntax of libpq: several hosts or none, and a database or the name of a service that defines
+# it.
 _STORE = re.compile(rf"postgres(?:ql)?://(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^/?]*)?(?:\?.*)?")
 _NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
 
@@ -441,7 +454,9 @@ def _logins(value: Any) -> tuple[Login, ...]:
 
 
 def _tables(name: str, kind: type[Table], value: Any) -> tuple[Table, ...]:
-    """Reads a list of tables. Errors name the field but do not quote the value, because it contains secrets."""
+    """Reads a list of tables. Errors name the field but do not quote the value, because it contains
+    secrets.
+    """
     for number, table in enumerate(value if isinstance(value, list | tuple) else (), 1):
         for key in table if isinstance(table, dict) else ():
             if key not in kind.__struct_fields__:
@@ -516,7 +531,9 @@ def _number(value: Any, units: dict[str, Any], bare: str) -> float:
 
 
 def _is_line(value: Any) -> bool:
-    """Whether a value is one line of text. An empty pattern would match everything; usually it is an unset variable."""
+    """Whether a value is one line of text. An empty pattern would match everything; usually it is
+    an unset variable.
+    """
     return isinstance(value, str) and value != "" and value.isprintable()
 
 
@@ -585,7 +602,9 @@ def _from(folder: Path, login: Login) -> Login:
 
 
 def _with_forms(table: dict[str, Any]) -> dict[str, Any]:
-    """A file with a table [forms], whose keys are settings: send, queries, pages, post and values."""
+    """A file with a table [forms], whose keys are settings: send, queries, pages, post and
+    values.
+    """
     forms = table.get("forms")
     if not isinstance(forms, dict):
         return table
@@ -637,7 +656,8 @@ def amend(text: str, changes: dict[str, Any]) -> str:
             return amended
     except tomllib.TOMLDecodeError:
         pass
-    # The file is written in a way that the edit above does not handle, so all of it is written again.
+    # The file is written in a way that the edit above does not handle, so all of it is written
+    # again.
     seeds = tuple(wanted.pop("seeds", ()))
     return dump(overlay(Settings(), wanted), seeds)
 

@@ -40,7 +40,9 @@ def lies(name: str, mine: list[Task], others: list[int]) -> list[Report]:
 
 
 def test_a_hostile_client_of_a_running_crawl(tmp_path: Path) -> None:
-    """It joins a crawl, takes a lease, lies about everything and leaves: every page is stored once, and no other one."""
+    """It joins a crawl, takes a lease, lies about everything and leaves: every page is stored once,
+    and no other one.
+    """
     folder = tmp_path / "crawl"
     with SyntheticWeb(hosts=1, pages=1000, seed=3).serve() as site:
         site.hold(after=100)

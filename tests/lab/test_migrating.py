@@ -40,7 +40,8 @@ def test_only_what_a_killed_machine_held_is_downloaded_again() -> None:
     pytest.importorskip("zstandard")
     web = shaped("few hosts", pages=60, latency=0.05)
     (_, together), _ = measure("few hosts", web, [2], connections=4, kill_every=1.0, kills=1)
-    # What a client was leased after the look at it and before its death is not counted: at most as much again.
+    # What a client was leased after the look at it and before its death is not counted: at most as
+    # much again.
     assert together.repeated <= together.leased + together.killed * 4 * 16
 
 

@@ -1,4 +1,6 @@
-"""A site of files, the announcer beside it, and a refresh that goes on for ever: every change is found once."""
+"""A site of files, the announcer beside it, and a refresh that goes on for ever: every change is
+found once.
+"""
 
 import contextlib
 import json
@@ -73,7 +75,8 @@ def test_changes_are_found_by_push(site: FileSite, folder: Path, server: Served,
             until(lambda url=url: len(versions(folder, url)) == 2)
             took.append(time.monotonic() - began)
         assert all(len(versions(folder, f"{site.url}/p{number}.html")) == 1 for number in range(9, PAGES))
-    # Others may keep the machine busy, so only what is far off fails here; `docs/notices.md` has the figures.
+    # Others may keep the machine busy, so only what is far off fails here; `docs/notices.md` has
+    # the figures.
     assert statistics.median(took) < 30, took
 
 

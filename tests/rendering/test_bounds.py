@@ -1,4 +1,6 @@
-"""Pages that never end, take all memory or ask for everything: each is bounded, and the next page is rendered as ever."""
+"""Pages that never end, take all memory or ask for everything: each is bounded, and the next page
+is rendered as ever.
+"""
 
 import os
 import signal
@@ -125,7 +127,9 @@ PROCESSES = ("renderer", "gpu-process", "utility", "zygote", "browser")
 
 @pytest.mark.parametrize("kind", PROCESSES)
 def test_any_killed_process_costs_its_page_at_most_one_retry(kind: str, render: Renderer, site: PageServer) -> None:
-    """With the network service what a page has loaded is lost, and without zygotes there are no pages any more."""
+    """With the network service what a page has loaded is lost, and without zygotes there are no
+    pages any more.
+    """
 
     def once(times: int) -> Answer:
         browser = render.fetcher.pool.browser

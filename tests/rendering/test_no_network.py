@@ -1,4 +1,6 @@
-"""The browser has no network: nothing that a page tries reaches a server, except through the door."""
+"""The browser has no network: nothing that a page tries reaches a server, except through the
+door.
+"""
 
 import json
 import os
@@ -191,7 +193,9 @@ def test_a_certificate_that_is_not_good_is_refused(site: PageServer) -> None:
 
 
 def test_the_browser_says_who_it_is_and_hides_nothing(render: Renderer, site: PageServer) -> None:
-    """A page that wants no robots shows them something else. That is stored, and the crawl goes on."""
+    """A page that wants no robots shows them something else. That is stored, and the crawl goes
+    on.
+    """
     site.table["/"] = page("document.body.append(/Sanderling/.test(navigator.userAgent) ? 'No robots' : 'Hello')")
     assert "No robots" in render.html(site.origin + "/")
 

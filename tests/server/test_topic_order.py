@@ -23,7 +23,8 @@ def known(states: list[State], links: dict[int, list[int]], relevance: list[floa
 
 
 def test_more_and_better_pages_that_link_to_a_url_raise_it() -> None:
-    # 0 and 1 are relevant, 2 is not. 3 is linked from both, 4 from one of them, 5 from the other page.
+    # 0 and 1 are relevant, 2 is not. 3 is linked from both, 4 from one of them, 5 from the other
+    # page.
     one = known([F, F, F, Q, Q, Q], {0: [3, 4], 1: [3], 2: [5]}, [0.9, 0.9, 0.1, 0, 0, 0], [0.2] * 6, [1] * 6)
     score = topic.score(one)
     assert score[3] > score[4] > score[5]
@@ -52,7 +53,9 @@ def test_weights_follow_what_was_fetched() -> None:
 
 
 def test_a_farm_whose_links_promise_the_topic_does_not_hold_the_crawl() -> None:
-    """Host 2 has brought 40 pages that are not relevant. Its links have perfect words, those of host 1 have none."""
+    """Host 2 has brought 40 pages that are not relevant. Its links have perfect words, those of
+    host 1 have none.
+    """
     farm, honest = 40, 10
     states = [F, *[F] * farm, *[F] * honest, Q, Q]
     relevance = [0.9, *[0.02] * farm, *[0.8] * honest, 0, 0]

@@ -3,10 +3,11 @@ sides write and read them.
 
 A report is a folder of static files that is published with the site:
 
-  manifest.jsonl               the cursor, the deltas and the sitemap by name; signed, replaced as a whole
-  delta-AFTER-TO-HASH.jsonl    the pages that changed after one cursor and up to another, best rank first
-  sitemap.xml                  all pages with the exact times of their last change, by the standard
-  sitemap-*-HASH.xml           its parts, and a copy of sitemap.xml by the name that the manifest signs
+  manifest.jsonl               the cursor, the deltas and the sitemap by name; signed, replaced as a
+  whole delta-AFTER-TO-HASH.jsonl    the pages that changed after one cursor and up to another, best
+  rank first sitemap.xml                  all pages with the exact times of their last change, by
+  the standard sitemap-*-HASH.xml           its parts, and a copy of sitemap.xml by the name that
+  the manifest signs
 
 Only the manifest and sitemap.xml ever change. All other names hold a hash of the content, so that
 they can be cached for ever, and so that the signature of the manifest covers them, too.

@@ -1,6 +1,8 @@
-"""The tabs of one client: started when the first page needs them, used again for pages of the same origin.
+"""The tabs of one client: started when the first page needs them, used again for pages of the same
+origin.
 
-A browser that ends, a tab that crashes or hangs: the page that was in it is rendered once more, nothing else is lost.
+A browser that ends, a tab that crashes or hangs: the page that was in it is rendered once more,
+nothing else is lost.
 """
 
 import os

@@ -1,8 +1,8 @@
 """The browser's process: started without a network, without rights and with its sandbox on.
 
-Three walls stand between the browser and the network. Requests are intercepted and answered by us. The process runs in
-an empty network namespace, where the system permits one. And the browser is told that no name can be resolved and that
-its proxy is nowhere.
+Three walls stand between the browser and the network. Requests are intercepted and answered by us.
+The process runs in an empty network namespace, where the system permits one. And the browser is
+told that no name can be resolved and that its proxy is nowhere.
 """
 
 import ctypes
@@ -109,7 +109,9 @@ class Browser:
         return self._process.pid
 
     def pages(self) -> list[int]:
-        """The processes that may run pages. A zygote starts these, and has no other threads, so looking costs little."""
+        """The processes that may run pages. A zygote starts these, and has no other threads, so
+        looking costs little.
+        """
         if not self._network and self._looks < MOST_LOOKS:
             self._looks += 1
             all_of_it = descendants(self.pid)
@@ -118,7 +120,9 @@ class Browser:
         return [pid for zygote in self._zygotes or [self.pid] for pid in descendants(zygote, bool(self._zygotes))]
 
     def is_whole(self) -> bool:
-        """Whether the processes live that all pages need. Without them it starts no pages, or has lost what it loaded."""
+        """Whether the processes live that all pages need. Without them it starts no pages, or has
+        lost what it loaded.
+        """
         return all(memory_of(pid) for pid in (*self._zygotes, *self._network))
 
     def said(self) -> str:
@@ -146,7 +150,9 @@ def clear_up(place: Path) -> None:
 
 
 def _preparation(source: int, sink: int, user: pwd.struct_passwd | None) -> Callable[[], None]:
-    """What the child does before it becomes the browser. All modules are loaded: it only makes system calls."""
+    """What the child does before it becomes the browser. All modules are loaded: it only makes
+    system calls.
+    """
     own = os.getuid(), os.getgid()
 
     def prepare() -> None:
@@ -199,7 +205,9 @@ def _is_alone(pid: int) -> bool:
 
 
 def descendants(pid: int, of_main_threads: bool = False) -> list[int]:
-    """The processes that a process started, with those that they started; only by their main threads, if so wanted."""
+    """The processes that a process started, with those that they started; only by their main
+    threads, if so wanted.
+    """
     found, unread = [], [pid]
     while unread:
         each = unread.pop()

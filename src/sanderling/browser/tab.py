@@ -18,8 +18,8 @@ T = TypeVar("T")
 WORLD = "sanderling"
 _EVERYTHING = [{"urlPattern": "*", "requestStage": "Request"}]
 _ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-# The page has the size of the window, and its picture a hundredth of the pixels. Drawing all of them takes 15 % of the CPU
-# time of a page.
+# The page has the size of the window, and its picture a hundredth of the pixels. Drawing all of
+# them takes 15 % of the CPU time of a page.
 _TINY = {"width": 1280, "height": 1024, "deviceScaleFactor": 1, "mobile": False, "scale": 0.1}
 # What pages keep in the browser. They find it empty, so that the order of visits does not matter.
 _KEPT = "local_storage,indexeddb,cache_storage,file_systems,websql,service_workers"
@@ -166,7 +166,9 @@ class Tab:
         return self._world
 
     async def evaluate(self, expression: str, deadline: float, ours: bool = True) -> Any:
-        """The value of an expression in our own world of the page, or in the page's. None if it raises an error."""
+        """The value of an expression in our own world of the page, or in the page's. None if it
+        raises an error.
+        """
         asked: dict[str, Any] = {"expression": expression, "returnByValue": True, "awaitPromise": True}
         known = self._world
         try:

@@ -80,8 +80,8 @@ def branches(nodes: Iterable[ClusterNode], shape: Shape, depth: int, relays: Col
     """Divides the machines below a parent whose own level is `depth`; 0 is the server.
 
     The parent's own machine is always its own and does not count. So are machines of its region, as
-    far as the fan-out allows. `relays` are the ids of machines that are relays now: they stay, if no
-    group has two.
+    far as the fan-out allows. `relays` are the ids of machines that are relays now: they stay, if
+    no group has two.
     """
     # Which machines share a group must not depend on which are relays: that would never settle.
     nodes = sorted(nodes, key=lambda node: (_part(node, depth), node.name, node.id))

@@ -1,7 +1,8 @@
 """A running crawl: the server's loop, its frontier, the intake of reports, and control from
 outside.
 
-seeds ─► dispatcher ─► gate ─► ranking ─► store ─► distributor ─► allocator ═lease═► client crawler ─► web
+seeds ─► dispatcher ─► gate ─► ranking ─► store ─► distributor ─► allocator ═lease═► client crawler
+─► web
              ▲                              ▲                                               │
              └───────── new URLs ─────── intake ◄══════════════════report═══════════════════┘
 

@@ -1,4 +1,6 @@
-"""Puts the parts of a crawl server together, in an order in which each is complete when the next one needs it."""
+"""Puts the parts of a crawl server together, in an order in which each is complete when the next
+one needs it.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -110,7 +112,8 @@ def assemble(
         store=store, settings=settings, ledger=ledger, allocator=allocator, gate=gate, seeds=seeds, hosts=hosts,
         admission=admission, backlog=backlog, frontier=frontier, observer=observer, detection=detection,
         focus=focus, harvest=harvest, forms=forms,
-        # A page that left the collection, or failed, may be in the queue again with versions of its own.
+        # A page that left the collection, or failed, may be in the queue again with versions of its
+        # own.
         returns=retry or collection is not None,
     )  # fmt: skip
     visit_requests = VisitRequests(

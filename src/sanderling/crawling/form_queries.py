@@ -1,7 +1,9 @@
-"""Sends forms: takes in the forms that clients report, hands out their queries as tasks, and reads the answers.
+"""Sends forms: takes in the forms that clients report, hands out their queries as tasks, and reads
+the answers.
 
-A query is a URL of its own kind (`Kind.ANSWER`) with the page of the form as where it came from. It is committed with
-the report that led to it, so that no query is sent twice, whenever the server is killed.
+A query is a URL of its own kind (`Kind.ANSWER`) with the page of the form as where it came from. It
+is committed with the report that led to it, so that no query is sent twice, whenever the server is
+killed.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +30,8 @@ from sanderling.urls import identity, origin, request_identity
 
 # Forms of one host that are taken up, and answers after which what was learned is kept.
 MOST_FORMS, KEEP_EVERY = 50, 10
-# Pages that are read between two queries of a form, if there are as many: their words choose the next query.
+# Pages that are read between two queries of a form, if there are as many: their words choose the
+# next query.
 READ_BETWEEN = 10
 # Statuses by which a server says that it is asked too often.
 LIMITED = (429, 503)
@@ -110,7 +113,9 @@ class FormQueries:
     # ---- what a report says
 
     def hear(self, visits: list[Visit], tasks: Mapping[int, Task]) -> FormWork:
-        """Takes in the forms, the words and the answers of a report, and chooses the next queries."""
+        """Takes in the forms, the words and the answers of a report, and chooses the next
+        queries.
+        """
         work = FormWork([], [], set(), FormChanges([], [], []))
         touched: dict[int, None] = {}
         for visit in visits:
@@ -144,7 +149,9 @@ class FormQueries:
                 self._waits[id] -= 1
 
     def _answer(self, visit: Visit, task: Task, work: FormWork, touched: dict[int, None]) -> Visit:
-        """Takes in an answer; returns the visit as it is settled: a query that brought nothing is not repeated."""
+        """Takes in an answer; returns the visit as it is settled: a query that brought nothing is
+        not repeated.
+        """
         form = self._form_of.pop(visit.id, None)
         prober = self._probers.get(form) if form is not None else None
         if form is None or prober is None or visit.id not in prober.under_way:
@@ -243,7 +250,9 @@ class FormQueries:
                     break
 
     def _query(self, prober: Prober, record: FormRecord, purpose: str, values: Values, work: FormWork) -> bool:
-        """Sends one query; False when its URL is known already, so that it says nothing about the form."""
+        """Sends one query; False when its URL is known already, so that it says nothing about the
+        form.
+        """
         form = record.form
         request = request_of(form, pairs_of(form, dict(values)))
         self._numbers[form.id] = self._numbers.get(form.id, 0) + 1

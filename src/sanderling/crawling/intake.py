@@ -1,4 +1,6 @@
-"""Takes in what clients report: one report, one commit. `Intake.take_in` is the whole of it, step by step."""
+"""Takes in what clients report: one report, one commit. `Intake.take_in` is the whole of it, step
+by step.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING

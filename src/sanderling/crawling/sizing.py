@@ -1,7 +1,8 @@
 """How many clients a crawl wants, when the user gave a range: `--clients MIN..MAX`.
 
-More clients do not help when hosts are asked as often as politeness allows, or when little waits. So the number follows
-from what waits, from what the hosts with work allow, and from what a client has been seen to do.
+More clients do not help when hosts are asked as often as politeness allows, or when little waits.
+So the number follows from what waits, from what the hosts with work allow, and from what a client
+has been seen to do.
 """
 
 import math
@@ -16,19 +17,24 @@ WITHIN = 10.0
 # So long fewer have to be enough before clients are sent home.
 PATIENCE = 30.0
 STEP = 1.0
-# Under these names the store keeps how many the last run ended with, and what the best client did in a second.
+# Under these names the store keeps how many the last run ended with, and what the best client did
+# in a second.
 NOTED, PACE = "clients", "client pace"
 # What a client does is noted again when it has changed by this share.
 MOVED = 0.25
 
 
 def needed(waiting: int, allowed: float, of_one: float) -> int:
-    """`allowed` is what the hosts with work allow, and `of_one` what one client does, both in pages a second."""
+    """`allowed` is what the hosts with work allow, and `of_one` what one client does, both in pages
+    a second.
+    """
     return math.ceil(min(waiting / WITHIN, allowed) / of_one)
 
 
 class Sizing:
-    """Follows a crawl. A restart begins with what the last run ended with, and knows what a client did in it."""
+    """Follows a crawl. A restart begins with what the last run ended with, and knows what a client
+    did in it.
+    """
 
     def __init__(self, least: int, most: int, store: FrontierStore) -> None:
         self._least, self._most = least, most

@@ -1,8 +1,8 @@
 """What a source outside the crawl says of pages of one host: one message, one commit.
 
-The source is believed as far as visits have confirmed it (`freshness/sources.py`). A page that a heeded source names is
-visited at once, as the budget of the refresh allows. Of any other source, and in a crawl that refreshes nothing, the word
-is kept as evidence for the next plan.
+The source is believed as far as visits have confirmed it (`freshness/sources.py`). A page that a
+heeded source names is visited at once, as the budget of the refresh allows. Of any other source,
+and in a crawl that refreshes nothing, the word is kept as evidence for the next plan.
 """
 
 import time
@@ -33,7 +33,8 @@ from sanderling.urls import hostname, identity, origin
 
 # No source may name more at once.
 MOST_AT_ONCE = 10_000
-# So many pages that a host's source named may wait for their visits; a plan takes care of the others.
+# So many pages that a host's source named may wait for their visits; a plan takes care of the
+# others.
 MOST_CALLS = 10_000
 # A date in the future would stay news for ever.
 _AHEAD = 1.0
@@ -95,7 +96,9 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
         return ""
 
     def _heed_taken(self, host: int, told: Told, now: float) -> None:
-        """Leaves a host alone while another crawler is at work there: a refresh that ends leaves it out."""
+        """Leaves a host alone while another crawler is at work there: a refresh that ends leaves it
+        out.
+        """
         refresher = self.refresher
         if refresher is None or told.source != "report" or not self.settings.heed_taken:
             return
@@ -114,7 +117,9 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
         self.allocator.resume(host)
 
     def step(self, now: float) -> None:
-        """To be called now and then: a report that is read no longer, or was wrong, stands for its host no longer."""
+        """To be called now and then: a report that is read no longer, or was wrong, stands for its
+        host no longer.
+        """
         refresher = self.refresher
         if refresher is not None:
             for host in [host for host, until in refresher.taken.items() if until <= now]:
@@ -126,7 +131,9 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
             self._call_again(refresher, now)
 
     def _call_again(self, refresher: Refresher, now: float) -> None:
-        """Lines up pages that were named and not visited: more than there was room for, or before a crash."""
+        """Lines up pages that were named and not visited: more than there was room for, or before a
+        crash.
+        """
         refresher.calls.dropped = False
         for (host, source), pages in groupby(sorted(self.store.named_pages(MOST_CALLS), key=_speaker), _speaker):
             record = self.observer.record_of(host, source)
@@ -172,7 +179,9 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
         self, refresher: Refresher, told: Told, host: int, pages: dict[int, NamedPage], visited: Iterable[int],
         on_trial: bool,
     ) -> None:  # fmt: skip
-        """Has pages visited that changed since they were visited last; few while the source is on trial."""
+        """Has pages visited that changed since they were visited last; few while the source is on
+        trial.
+        """
         ids = list(visited)
         if told.source == "report":
             # It is read later than it is written: a visit may have come between.

@@ -1,4 +1,6 @@
-"""One form: which query comes next, and what its answers teach. It knows nothing of stores, hosts or requests."""
+"""One form: which query comes next, and what its answers teach. It knows nothing of stores, hosts
+or requests.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,11 +19,11 @@ from sanderling.model.reasons import reason
 
 # A word that no site has; the answer to it says what the form says when it finds nothing.
 NONSENSE = "qxzvkjwpfhgt"
-# A form is closed after so many queries in a row without anything new; sooner if nearly all seems to be found, or if all
-# was listed without a query, or if nothing was found ever.
+# A form is closed after so many queries in a row without anything new; sooner if nearly all seems
+# to be found, or if all was listed without a query, or if nothing was found ever.
 DULL, DULL_FOUND, DULL_LISTED, DULL_EMPTY = 10, 4, 3, 8
-# And when complete answers in a row have shown so many records, and one for every SURE_SHARE that were found, of which
-# not one was new: with 30, more than a tenth is missing in one case of 20.
+# And when complete answers in a row have shown so many records, and one for every SURE_SHARE that
+# were found, of which not one was new: with 30, more than a tenth is missing in one case of 20.
 DULL_SURE, SURE, SURE_SHARE = 3, 30, 20
 NEARLY_ALL = 0.98
 # And as soon as its first answers are all errors.
@@ -30,10 +32,11 @@ BROKEN = 3
 FIRST_PROBE = 7.0
 # Links that are in each of so many different answers belong to the layout.
 LAYOUT = 4
-# Words for a site that says next to nothing beside its form. Every other query tries one until something is found.
+# Words for a site that says next to nothing beside its form. Every other query tries one until
+# something is found.
 COMMON = ("the", "and", "der", "les", "los", "di", "new", "all", "one", "data")
-# A pager is turned while at least this share of the page is new, or of the pages behind the first of late. Some sites
-# list what is best known first, so that only later pages bring anything new.
+# A pager is turned while at least this share of the page is new, or of the pages behind the first
+# of late. Some sites list what is best known first, so that only later pages bring anything new.
 WORTH_TURNING, LATE = 0.3, 0.9
 # Of so many queries, so many may bring nothing new.
 WINDOW, MOST_WASTED = 12, 10
@@ -67,7 +70,9 @@ class Prober:
     """Chooses queries for a form, within its budget."""
 
     def __init__(self, form: Form, own: Mapping[str, Sequence[str]], budget: int, pages: int, now: float) -> None:
-        """`own` are the user's values by the name or label of a field, and `budget` is for a day."""
+        """`own` are the user's values by the name or label of a field, and `budget` is for a
+        day.
+        """
         self.form = form
         self._budget, self._pages = budget, pages
         self._texts = [field for field in form.fields if field.is_text]
@@ -89,7 +94,9 @@ class Prober:
     # ---- what to send
 
     def next(self, now: float) -> tuple[str, Values] | None:
-        """Purpose and values of the next query; None if there is none today. See `standing` for why."""
+        """Purpose and values of the next query; None if there is none today. See `standing` for
+        why.
+        """
         if self.spent(now) or self.under_way:
             return None
         for purpose, values in self._plans():
@@ -120,7 +127,9 @@ class Prober:
             yield "choice", template
 
     def _word(self) -> Values:
-        """Text fields are tried one after the other; if none of them answers alone, all with the same word."""
+        """Text fields are tried one after the other; if none of them answers alone, all with the
+        same word.
+        """
         used = {value for key in self.tried for _, value in key}
         together = len(self._words) > 1 and not self.records and self.learned.run > 2 * len(self._words)
         size = self.size()
@@ -244,7 +253,9 @@ class Prober:
         self.learned.run += submission.is_query
 
     def ended(self, submission: Submission) -> None:
-        """The pages of a query's results were read to the end. One page alone may be the best of many."""
+        """The pages of a query's results were read to the end. One page alone may be the best of
+        many.
+        """
         learned = self.learned
         if submission.purpose == "default" and submission.page > 1:
             learned.listed = True
@@ -265,7 +276,9 @@ class Prober:
         return submission.new >= share * results or new >= share * shown
 
     def _worth(self) -> float:
-        """The share of new results that makes a page worth turning to: lower the fewer records are left to be found."""
+        """The share of new results that makes a page worth turning to: lower the fewer records are
+        left to be found.
+        """
         size = self.size()
         left = 1.0 - len(self.records) / size.estimate if size is not None and size.estimate else 1.0
         return max(0.05, min(WORTH_TURNING, left / 2))
@@ -312,7 +325,9 @@ class Prober:
 
     @property
     def wasted(self) -> int:
-        """Queries that brought nothing new, beside those with nonsense and with nothing, by which a form is probed."""
+        """Queries that brought nothing new, beside those with nonsense and with nothing, by which a
+        form is probed.
+        """
         answered = (new for key, new in self.tried.items() if key and not any(value == NONSENSE for _, value in key))
         return sum(not new for new in answered)
 

@@ -21,8 +21,8 @@ EVERYWHERE = 0.8
 FEW = 5
 # What a query costs beside its requests, in requests: it is one of the few that a day allows.
 QUERY = 3.0
-# How many standard errors are taken from a guess. Of 0, 0.5 and 1, the queries for 90 % in the lab, against an oracle's:
-# 1.66, 1.44 and 1.50 with 100 results a query, 2.11, 1.66 and 1.89 with 50.
+# How many standard errors are taken from a guess. Of 0, 0.5 and 1, the queries for 90 % in the lab,
+# against an oracle's: 1.66, 1.44 and 1.50 with 100 results a query, 2.11, 1.66 and 1.89 with 50.
 DOUBT = 0.5
 
 

@@ -58,9 +58,10 @@ _CENTRES = np.linspace(LOG_RATES[0], LOG_RATES[-1], 4 * CLASSES)
 _WIDTHS = (0.25, 0.5, 1.0, 1.5, _SPREAD)
 _SHAPES: Floats = np.vstack([np.exp(-((LOG_RATES - c) ** 2) / (2 * width**2)) for width in _WIDTHS for c in _CENTRES])
 _SHAPES /= _SHAPES.sum(axis=1, keepdims=True)
-# The log prior probability of the fitted mixture beside these. It is low because a fit also explains chance. Values from
-# -4 to -9 give the same results. With 0, freshness of pages that are alike was 0.0025 below uniform; without a
-# mixture, freshness of pages of two kinds was 0.005 lower.
+# The log prior probability of the fitted mixture beside these. It is low because a fit also
+# explains chance. Values from -4 to -9 give the same results. With 0, freshness of pages that are
+# alike was 0.0025 below uniform; without a mixture, freshness of pages of two kinds was 0.005
+# lower.
 _FITTED = -6.0
 
 

@@ -1,8 +1,9 @@
-"""`python -m sanderling.jobs.listen DIR [once]`: the process that reads the reports of sites beside a refresh.
+"""`python -m sanderling.jobs.listen DIR [once]`: the process that reads the reports of sites beside
+a refresh.
 
-Not a command for people: the server starts it and writes the settings to its standard input. It finds reports by the
-settings, by robots.txt and at the well-known address of the seeds' hosts, and passes on what they say through the
-folder's socket. It ends when its input does.
+Not a command for people: the server starts it and writes the settings to its standard input. It
+finds reports by the settings, by robots.txt and at the well-known address of the seeds' hosts, and
+passes on what they say through the folder's socket. It ends when its input does.
 """
 
 import contextlib
@@ -129,7 +130,9 @@ class Listener:
                     self._watch(store, url, "", homes)
 
     def _of(self, host: Host, home: bool) -> list[str]:
-        """Where the report of a host may be: where its robots.txt says, or at the well-known address."""
+        """Where the report of a host may be: where its robots.txt says, or at the well-known
+        address.
+        """
         named = [url for url in in_robots(host.robots.text) if origin(url) == host.origin] if host.robots else []
         if named or not home or not host.origin.startswith("http"):
             return named
@@ -156,7 +159,9 @@ class Listener:
         self._watched[url] = Watched(ReportReader(url, get, key, state), key, self._settings.report_interval)
 
     def step(self, pool: ThreadPoolExecutor, now: float) -> tuple[list[str], bool]:
-        """Looks at the reports that are due; returns what to say, and whether all were looked at once."""
+        """Looks at the reports that are due; returns what to say, and whether all were looked at
+        once.
+        """
         said: list[str] = []
         for watched in self._watched.values():
             if watched.work is not None and watched.work.done():

@@ -1,12 +1,14 @@
 """Published estimators of the change rate of a page. Each visit says only "changed" or "unchanged
 since the last one".
 
-The naive count over time counts several changes between two visits as one: with one change expected per visit, it finds
-0.63 of the rate. Four estimators correct this:
+The naive count over time counts several changes between two visits as one: with one change expected
+per visit, it finds 0.63 of the rate. Four estimators correct this:
 
-- `bias_reduced` (EP): a closed form for even intervals. It is exactly 0 before the first change is seen.
+- `bias_reduced` (EP): a closed form for even intervals. It is exactly 0 before the first change is
+  seen.
 - `bayesian` (EB): the probability of each class of rates, given the visits and a prior.
-- `most_likely`: for any intervals. One imagined change and one imagined interval without change keep it finite and positive.
+- `most_likely`: for any intervals. One imagined change and one imagined interval without change
+  keep it finite and positive.
 - `from_last_modified`: uses trusted Last-Modified dates, which say when the last change was.
 """
 

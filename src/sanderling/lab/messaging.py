@@ -1,9 +1,10 @@
 """Teams of crawlers whose messages take time: simulated crawls that end after a fixed time.
 
-independent   each crawler has its own queue and follows every link; there are no messages
-dependent     before each page, a crawler asks all others whether they have begun it, and waits for all answers
-seed-server   a server knows all URLs; after each page a crawler reports its links, asks for a URL and waits for it
-ours          the server leases pages in batches; a crawler asks for the next batch while it still has half of one, and
+independent   each crawler has its own queue and follows every link; there are no messages dependent
+before each page, a crawler asks all others whether they have begun it, and waits for all answers
+seed-server   a server knows all URLs; after each page a crawler reports its links, asks for a URL
+and waits for it ours          the server leases pages in batches; a crawler asks for the next batch
+while it still has half of one, and
               the same message reports what it has fetched
 """
 

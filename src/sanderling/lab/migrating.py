@@ -1,8 +1,10 @@
-"""`sanderling lab migrating`: what do several machines save in time, in repeated downloads and in bytes to the centre?
+"""`sanderling lab migrating`: what do several machines save in time, in repeated downloads and in
+bytes to the centre?
 
-Real crawls of small synthetic webs of different shape, each by one client and then by more. A client that may have only
-a few requests in flight stands for a machine: all of them run here, and what they wait for is the web server, which takes
-its time for each answer. So the times are right as long as the cores are not busy, and nothing is said about networks.
+Real crawls of small synthetic webs of different shape, each by one client and then by more. A
+client that may have only a few requests in flight stands for a machine: all of them run here, and
+what they wait for is the web server, which takes its time for each answer. So the times are right
+as long as the cores are not busy, and nothing is said about networks.
 
   seconds    of the whole crawl, with its start and its end
   faster     times as fast as one machine; "each" is that for each machine
@@ -10,14 +12,16 @@ its time for each answer. So the times are right as long as the cores are not bu
   sent       what reaches the centre: bodies as they are from one machine;
              HTML only and compressed, as a cluster sends it, from several
 
-With `--cluster`, several machines are clients on a real cluster, and `--levels` and `--fan-out` make relays of some of its
-machines. Then the bytes are those that reached the server, and the seconds include the start of actors and relays.
+With `--cluster`, several machines are clients on a real cluster, and `--levels` and `--fan-out`
+make relays of some of its machines. Then the bytes are those that reached the server, and the
+seconds include the start of actors and relays.
 
-With `--kill-every`, a client is killed at random again and again. `killed` is how many, and `leased` what they held: only
-that may be downloaded again.
+With `--kill-every`, a client is killed at random again and again. `killed` is how many, and
+`leased` what they held: only that may be downloaded again.
 
-The second table tells apart what the filter saves and what compression saves. Published for one crawler against several
-machines, means of five sets of URLs: 50 % less time, 80 % fewer repeated URLs, 83 % less data.
+The second table tells apart what the filter saves and what compression saves. Published for one
+crawler against several machines, means of five sets of URLs: 50 % less time, 80 % fewer repeated
+URLs, 83 % less data.
 """
 
 import argparse
@@ -57,7 +61,8 @@ SHAPES: dict[str, dict[str, float]] = {
 PUBLISHED = {"time": 0.503, "repeated": 0.80, "data": 0.83}
 # A report is about a hundred records; what belongs to it is sent with it.
 _RECORDS = 100
-# One request to a host at a time, as by default, but without pauses: they would hide what machines do.
+# One request to a host at a time, as by default, but without pauses: they would hide what machines
+# do.
 _SETTINGS = (
     "--scope", "any", "--images", "--delay", "0", "--no-sitemaps", "--no-index", "--no-hold", "--render", "never", "--json",
 )  # fmt: skip
@@ -80,9 +85,11 @@ class MachinesResult(msgspec.Struct, frozen=True):
 
 
 class DataResult(msgspec.Struct, frozen=True):
-    """Bytes to the centre for one web: all bodies, and what the filter, compression and both leave of them.
+    """Bytes to the centre for one web: all bodies, and what the filter, compression and both leave
+    of them.
 
-    Each machine has a stream of its own. So that only filter and compression differ, `compressed` and `both` are one stream.
+    Each machine has a stream of its own. So that only filter and compression differ, `compressed`
+    and `both` are one stream.
     """
 
     web: str
@@ -120,7 +127,9 @@ def measure(
     kill_every: float = 0.0,
     kills: float = math.inf,
 ) -> tuple[list[MachinesResult], DataResult]:
-    """Crawls a web by one machine, and by each number of machines; `cluster` are the settings of a cluster, if there is one."""
+    """Crawls a web by one machine, and by each number of machines; `cluster` are the settings of a
+    cluster, if there is one.
+    """
     with web.serve() as site, TemporaryDirectory(prefix="sanderling-lab-") as place:
         alone = _crawl(site, Path(place) / "1", 1, connections)
         sys.stderr.write(f"  {alone.urls} URLs, 1 machine: {alone.seconds:.1f} s\n")
@@ -198,7 +207,9 @@ def _crawl(
 
 
 def archives(folder: Path) -> list[Iterator[bytes]]:
-    """The records that each client of a crawl wrote: in a crawl this small, a client has one file."""
+    """The records that each client of a crawl wrote: in a crawl this small, a client has one
+    file.
+    """
     return [unpacked(path.read_bytes()) for path in sorted((folder / "warc").glob("*.warc.gz"))]
 
 

@@ -4,10 +4,11 @@ need.
 All teams make the same number of visits and order their queues by the known back links. They differ
 only in the way the crawlers work together:
 
-independent   each crawler has its own queue and follows every link; there are no messages
-firewall      each crawler has its own sites and follows no link to others; there are no messages
-seed-server   a server knows all URLs; it sends a crawler one URL at a time and receives the links of the page
-ours          the same server leases pages in batches; a report covers a whole batch, and contains the text of a URL only
+independent   each crawler has its own queue and follows every link; there are no messages firewall
+each crawler has its own sites and follows no link to others; there are no messages seed-server   a
+server knows all URLs; it sends a crawler one URL at a time and receives the links of the page ours
+the same server leases pages in batches; a report covers a whole batch, and contains the text of a
+URL only
               when that crawler reports it for the first time
 """
 

@@ -1,8 +1,8 @@
 """`sanderling lab updated`: how many pages of a site are updated on a day?
 
-It computes  Average % = 1/7 sum N(D) / M x 100  over the last seven whole days (--days), where N(D) is the number of
-pages that were new or changed on day D, and M the number of all pages. The interval is that of the mean of the days, at
-95 %. Each FOLDER may be
+It computes  Average % = 1/7 sum N(D) / M x 100  over the last seven whole days (--days), where N(D)
+is the number of pages that were new or changed on day D, and M the number of all pages. The
+interval is that of the mean of the days, at 95 %. Each FOLDER may be
 
   a site that `sanderling announce` watches: exact counts from its report
   a git repository: the files in the commits of each day

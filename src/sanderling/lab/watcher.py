@@ -1,8 +1,9 @@
 """`sanderling lab watcher`: what is a report of the changed pages worth to a crawler, and what does
 it cost?
 
---experiment 5 (default): a news site is served over HTTP for some days. On each day some of its pages change and some are
-added, the announcer runs (`sanderling announce`), and then each policy visits the site once with `sanderling refresh`:
+--experiment 5 (default): a news site is served over HTTP for some days. On each day some of its
+pages change and some are added, the announcer runs (`sanderling announce`), and then each policy
+visits the site once with `sanderling refresh`:
 
   uniform          all pages
   by rank          the pages whose rank is above a threshold
@@ -17,10 +18,11 @@ the first request to the last. Thresholds and levels are the ones with the best 
 tried, as in the published experiment. The first days are for learning and are not counted.
 Intervals are at 95 %, over the days.
 
---experiment 1: the share of pages that is updated on a day, for sites that change as seven published ones did; the
-announcer counts.
+--experiment 1: the share of pages that is updated on a day, for sites that change as seven
+published ones did; the announcer counts.
 
---experiment 3: what the announcer costs the machine of a site of 10,000, 100,000 or more pages (--sizes).
+--experiment 3: what the announcer costs the machine of a site of 10,000, 100,000 or more pages
+(--sizes).
 """
 
 import argparse

@@ -1,8 +1,9 @@
-"""Messages between the server and its clients, and the requests that anyone with access to the folder may send.
+"""Messages between the server and its clients, and the requests that anyone with access to the
+folder may send.
 
-Clients may run on other machines, so these messages contain no path, no process id and no time of day. Times are of the
-monotonic clock of the sender. `clock` is what it shows when the message is sent; the receiver converts the times to its
-own clock (`clock.RemoteClock`).
+Clients may run on other machines, so these messages contain no path, no process id and no time of
+day. Times are of the monotonic clock of the sender. `clock` is what it shows when the message is
+sent; the receiver converts the times to its own clock (`clock.RemoteClock`).
 """
 
 from typing import Annotated, Any, Literal, NamedTuple
@@ -91,16 +92,20 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Welcome(Struct, frozen=True, tag=True):
-    """Server to client, once: the settings of this crawl as JSON, and the weights of its topic, if it has one."""
+    """Server to client, once: the settings of this crawl as JSON, and the weights of its topic, if
+    it has one.
+    """
 
     settings: bytes
     topic: bytes = b""
 
 
 class Found(NamedTuple):
-    """A URL that this client reports for the first time, with its entry in a sitemap or feed if there is one.
+    """A URL that this client reports for the first time, with its entry in a sitemap or feed if
+    there is one.
 
-    `relevance` says how well the link fits the topic of the crawl, from 0 to 1. It is 0 without a topic.
+    `relevance` says how well the link fits the topic of the crawl, from 0 to 1. It is 0 without a
+    topic.
     """
 
     id: int
@@ -186,7 +191,9 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
 
 
 class HostNote(Struct, frozen=True, array_like=True):
-    """What a client learned about a host: its robots rules, when the pause ends, and the seconds for each page."""
+    """What a client learned about a host: its robots rules, when the pause ends, and the seconds
+    for each page.
+    """
 
     origin: str
     robots: Robots | None
@@ -205,7 +212,9 @@ class Hello(Struct, frozen=True, tag=True):
 
 
 class Report(Struct, frozen=True, tag=True):
-    """Client to server: a batch of visits, for one commit. Because of `number`, a repeated report changes nothing."""
+    """Client to server: a batch of visits, for one commit. Because of `number`, a repeated report
+    changes nothing.
+    """
 
     client: str
     number: int
@@ -221,14 +230,17 @@ class Report(Struct, frozen=True, tag=True):
 
 
 class Ask(Struct, frozen=True, tag=True):
-    """Anyone who may open the folder's socket asks for the state of the crawl. The answer is a `LiveAnswer`."""
+    """Anyone who may open the folder's socket asks for the state of the crawl. The answer is a
+    `LiveAnswer`.
+    """
 
 
 Action = Literal["pause", "resume", "stop", "change", "visit"]
 
 
 class Command(Struct, frozen=True, tag=True):
-    """Anyone who may open the folder's socket commands the server. `changes` are settings by name; None means the default.
+    """Anyone who may open the folder's socket commands the server. `changes` are settings by name;
+    None means the default.
 
     `urls` are to be visited now.
     """
@@ -239,7 +251,9 @@ class Command(Struct, frozen=True, tag=True):
 
 
 class NamedPage(NamedTuple):
-    """A page that a source names. `at` is when it changed, as the source says, or when the message came."""
+    """A page that a source names. `at` is when it changed, as the source says, or when the message
+    came.
+    """
 
     id: int
     url: str

@@ -62,12 +62,16 @@ class Before(NamedTuple):
 
     @property
     def there(self) -> bool:
-        """Whether our copy is valid. It is so while the page cannot be reached, or if it left the collection."""
+        """Whether our copy is valid. It is so while the page cannot be reached, or if it left the
+        collection.
+        """
         return self.ever and self.state != State.GONE and not 300 <= self.status < 400
 
 
 class Settled(NamedTuple):
-    """The state of a URL after a visit. `due` is the time of the retry; 0 means never or at once."""
+    """The state of a URL after a visit. `due` is the time of the retry; 0 means never or at
+    once.
+    """
 
     id: int
     state: State
@@ -77,7 +81,9 @@ class Settled(NamedTuple):
 
 
 class Reworked(NamedTuple):
-    """A URL that gets another state without a visit: held back, released, or known as another name of `alias`."""
+    """A URL that gets another state without a visit: held back, released, or known as another name
+    of `alias`.
+    """
 
     id: int
     state: State
@@ -96,7 +102,9 @@ class Rejudged(NamedTuple):
 
 
 class PageFacts(NamedTuple):
-    """What shows whether two URLs are one page. A URL that never answered has no status and no digest."""
+    """What shows whether two URLs are one page. A URL that never answered has no status and no
+    digest.
+    """
 
     state: int
     alias: int
@@ -165,7 +173,9 @@ class NoticeCommit(Struct, frozen=True):
 
 
 class PageRow(Struct, frozen=True, kw_only=True):
-    """The current facts of a URL, as `sanderling pages --json` prints them. A URL that never answered has no status."""
+    """The current facts of a URL, as `sanderling pages --json` prints them. A URL that never
+    answered has no status.
+    """
 
     url: str
     status: int = 0

@@ -1,6 +1,7 @@
 """Pages that a source named and that are visited before all planned ones, as the budget allows.
 
-They are also in the store, so that a plan knows them: what is dropped here, or lost with the process, is only later.
+They are also in the store, so that a plan knows them: what is dropped here, or lost with the
+process, is only later.
 """
 
 from collections import Counter, deque
@@ -23,7 +24,8 @@ class Calls:
         self._open: dict[int, Call] = {}
         self._count: Counter[tuple[int, str]] = Counter()
         self.dropped = True  # some that are in the store are not here: at the beginning, all
-        # Whether a source of a host is still heeded: visits may have shown meanwhile that it is wrong.
+        # Whether a source of a host is still heeded: visits may have shown meanwhile that it is
+        # wrong.
         self.heeded: Callable[[int, str], bool] = lambda host, source: True
         # Whether a host is to be left alone for now.
         self.waits: Callable[[int], bool] = lambda host: False
@@ -55,7 +57,9 @@ class Calls:
         return None
 
     def settle(self, id: int, at: float) -> bool:
-        """Ends a call by a visit that began at a time; True when there was one. A visit that began before it does not."""
+        """Ends a call by a visit that began at a time; True when there was one. A visit that began
+        before it does not.
+        """
         call = self._open.get(id)
         if call is None:
             return False

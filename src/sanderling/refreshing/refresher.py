@@ -1,7 +1,8 @@
 """What a refresh hands out: whose turn it is, as the budget allows.
 
-Nothing bursts. A budget that flows is saved up for a moment only, by a clock that neither jumps nor runs while the
-machine sleeps; so after a pause, a restart or a wrong date visits come at the usual pace, the most overdue first.
+Nothing bursts. A budget that flows is saved up for a moment only, by a clock that neither jumps nor
+runs while the machine sleeps; so after a pause, a restart or a wrong date visits come at the usual
+pace, the most overdue first.
 """
 
 import math
@@ -92,7 +93,9 @@ class Refresher:
     # ---- what may be visited
 
     def read_first(self, sitemaps: Iterable[tuple[int, int, float, float]], now: float) -> list[int]:
-        """Has the sitemaps that are due read before anything is planned; returns their hosts, once for each."""
+        """Has the sitemaps that are due read before anything is planned; returns their hosts, once
+        for each.
+        """
         budget = self._terms.budget
         most = math.inf if budget.period else max(1.0, budget.amount * SHARE_OF_SITEMAPS / self._usual)
         if self._flow or not self._terms.sitemaps:
@@ -114,7 +117,9 @@ class Refresher:
         return max(1, len(self._lines))
 
     def step(self, now: float, away: bool = False) -> list[int]:
-        """To be called now and then: the hosts whose turn it is, once for each page. The network may be `away`."""
+        """To be called now and then: the hosts whose turn it is, once for each page. The network
+        may be `away`.
+        """
         if not self._sitemaps and not self.waits():
             self.schedule.step()
         self._check_plan()
@@ -131,7 +136,9 @@ class Refresher:
         return hosts
 
     def _take_calls(self, now: float) -> list[int]:
-        """Lines up what sources named. A visit that has to be made without a plan costs what is usual."""
+        """Lines up what sources named. A visit that has to be made without a plan costs what is
+        usual.
+        """
         hosts: list[int] = []
         while self._listed + self._usual <= self._purse and len(hosts) < AT_ONCE and (call := self.calls.next()):
             self._line_up(PlannedVisit(call.id, call.host, now, math.inf, 0.0, self._usual))

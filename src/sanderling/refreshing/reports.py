@@ -1,7 +1,8 @@
-"""Reads the reports in which sites announce changes (`announcements`), as far as they go beyond what was read before.
+"""Reads the reports in which sites announce changes (`announcements`), as far as they go beyond
+what was read before.
 
-Nothing here is believed because a report says so: it becomes messages, and visits find out. Whatever is wrong with a
-report, nothing of it is taken.
+Nothing here is believed because a report says so: it becomes messages, and visits find out.
+Whatever is wrong with a report, nothing of it is taken.
 """
 
 from collections.abc import Callable, Iterator
@@ -70,7 +71,9 @@ class ReportReader:
     """One report that is read again and again."""
 
     def __init__(self, url: str, get: Get, key: str = "", before: ReportState | None = None) -> None:
-        """`key` is the key that the user named: only then may the report speak for another origin."""
+        """`key` is the key that the user named: only then may the report speak for another
+        origin.
+        """
         self.url = url
         self._get = get
         self._key = key
@@ -80,7 +83,9 @@ class ReportReader:
         self._looked_at = 0.0
 
     def read(self, now: float) -> Reading | None:
-        """Asks for what is new; None when there is no report. Raises BadReport when it is not to be believed."""
+        """Asks for what is new; None when there is no report. Raises BadReport when it is not to be
+        believed.
+        """
         answer = self._get(self.url, _LARGEST_MANIFEST, self._etag)
         looked_at, self._looked_at = self._looked_at, now
         if answer.status == 304 and self._last is not None:
@@ -106,7 +111,8 @@ class ReportReader:
 
     def _manifest(self, body: bytes, now: float) -> tuple[Manifest, str]:
         before = self.state
-        # A site may lose its key with the machine that held it. The new one counts when the old one has been silent.
+        # A site may lose its key with the machine that held it. The new one counts when the old one
+        # has been silent.
         pinned = before.key if before is not None and now < before.until + DAY else ""
         seen = Position(before.log, before.cursor, before.generated) if before is not None else None
         manifest, key = read_manifest(body, self.url, now=now, seen=seen, key=self._key or pinned)
@@ -158,7 +164,9 @@ class ReportReader:
         return answer.body
 
     def _silence(self, reading: Reading, now: float) -> float:
-        """Until when the silence of a report says something: until now, while its announcer is alive."""
+        """Until when the silence of a report says something: until now, while its announcer is
+        alive.
+        """
         return min(now, reading.state.until) if reading.complete else 0.0
 
 
@@ -186,8 +194,9 @@ class _Budget:
 
 
 def _clock_error(generated: float, looked_at: float, now: float) -> float:
-    """Seconds to add to the times of a report. It was written between our last look and now; a clock that says
-    otherwise is wrong by the difference at least."""
+    """Seconds to add to the times of a report. It was written between our last look and now; a
+    clock that says otherwise is wrong by the difference at least.
+    """
     if generated > now:
         return now - generated
     return max(0.0, looked_at - generated)

@@ -5,10 +5,11 @@ takes the folder. When it wakes, it writes what it had in memory. A check before
 help: the client may stand still between the two. So nothing that it can still reach is part of the
 archive:
 
-- New files are made in a folder of the run, `warc/RUN/`. The server moves a file to the archives before the first
-  commit that names it. The next server moves the folder away, and nobody can make a file in it any more.
-- A client holds a lock on its file as long as it lives. A file that is still locked is replaced by a copy: the client
-  goes on writing into a file that has no name.
+- New files are made in a folder of the run, `warc/RUN/`. The server moves a file to the archives
+  before the first commit that names it. The next server moves the folder away, and nobody can make
+  a file in it any more.
+- A client holds a lock on its file as long as it lives. A file that is still locked is replaced by
+  a copy: the client goes on writing into a file that has no name.
 """
 
 import contextlib

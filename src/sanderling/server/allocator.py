@@ -1,10 +1,11 @@
 """Step 5 of a page's life: which client gets which URLs.
 
-A host belongs to one client, found by rendezvous hashing, so that its pause is kept in one place and few hosts move
-when clients come and go; only a host that the user lifted the limits for is spread over several. When hosts at one
-address shall be as one (`by_address`), the address takes the place of the host as soon as it is known. A lease is a note
-in memory: the store knows its URLs as queued, so a crash of the server returns every lease by itself, and the loss of
-a client returns that client's.
+A host belongs to one client, found by rendezvous hashing, so that its pause is kept in one place
+and few hosts move when clients come and go; only a host that the user lifted the limits for is
+spread over several. When hosts at one address shall be as one (`by_address`), the address takes the
+place of the host as soon as it is known. A lease is a note in memory: the store knows its URLs as
+queued, so a crash of the server returns every lease by itself, and the loss of a client returns
+that client's.
 """
 
 import time
@@ -20,23 +21,27 @@ from sanderling.server.pace import ClientPace
 from sanderling.server.proximity import FACTOR, machine_of, near_to, places_near
 from sanderling.settings import Settings
 
-# A client holds tasks for about this long, so that it never waits for the server and loses little when it dies.
+# A client holds tasks for about this long, so that it never waits for the server and loses little
+# when it dies.
 STOCK_SECONDS = 10.0
 LARGEST_STOCK = 200
 # A relay holds more, so that its clients have work while its line to the server is away.
 RELAY_STOCK = 3.0
 FIRST_STOCK = 4
 
-# A client that has not settled a lease by then is replaced, whatever it says or does, and its leases return.
+# A client that has not settled a lease by then is replaced, whatever it says or does, and its
+# leases return.
 LEASE_SECONDS = 900.0
 
-# How long a page of a host takes is stored again when it has moved by this share and more than this, in seconds.
+# How long a page of a host takes is stored again when it has moved by this share and more than
+# this, in seconds.
 INTERVAL_MOVED, SHORTEST_KEPT = 0.5, 0.1
 
 # A host that has to be left alone for longer is leased when its time comes.
 LONGEST_PAUSE = 60.0
 
-# No pause is longer, unless the user or the pace of the host wants it: one that is was noted before the clock was set back.
+# No pause is longer, unless the user or the pace of the host wants it: one that is was noted before
+# the clock was set back.
 LONGEST_NOTED = 300.0
 
 Take = Callable[[int, int, Collection[int]], list[Task]]
@@ -101,7 +106,9 @@ class LeasedTask(NamedTuple):
 
 
 def owner(origin: str, clients: Collection[str]) -> str:
-    """The client that a host belongs to: of N clients, one that leaves moves its own hosts only, 1/N of all."""
+    """The client that a host belongs to: of N clients, one that leaves moves its own hosts only,
+    1/N of all.
+    """
     return max(clients, key=lambda client: xxh3_64_intdigest(f"{client} {origin}".encode()), default="")
 
 
@@ -115,7 +122,8 @@ class Allocator:
         crew: int = 1,
         private_addresses: Callable[[str], list[str]] = lambda _: [],
     ) -> None:
-        """`crew` is how many clients there will be: the first must not take the connections of those still to come.
+        """`crew` is how many clients there will be: the first must not take the connections of
+        those still to come.
 
         `private_addresses` are those that an origin had when the user named it.
         """
@@ -124,7 +132,8 @@ class Allocator:
         self._crew = crew
         self._per_host = max(1, settings.per_host)
         self._unhurried = settings.delay != 0
-        # Pauses are kept by the client that a host belongs to; so are cookies, which nobody else would have.
+        # Pauses are kept by the client that a host belongs to; so are cookies, which nobody else
+        # would have.
         self._cookies = settings.cookies or bool(settings.login)
         self._belongs = self._unhurried or self._cookies
         self._longest = max(LONGEST_NOTED, settings.delay or 0.0, settings.max_delay)
@@ -134,8 +143,8 @@ class Allocator:
         self._levels: dict[int, int] = {}
         self._sites: dict[int, QueuedHost] = {}
         self._by_origin: dict[str, QueuedHost] = {}
-        # Hosts that wait for their client; "" for any of them. A plain dictionary would look for its first entry among
-        # all that were ever taken from its front.
+        # Hosts that wait for their client; "" for any of them. A plain dictionary would look for
+        # its first entry among all that were ever taken from its front.
         self._lines: dict[str, OrderedDict[int, QueuedHost]] = {"": OrderedDict()}
         self._own: dict[str, dict[int, QueuedHost]] = {}
         self._at: dict[str, str] = {}  # the client at each place
@@ -155,7 +164,9 @@ class Allocator:
         return sum(1 for site in self._sites.values() if site.queued or site.leased)
 
     def allowed_rate(self) -> float:
-        """How many pages a second the hosts with work allow. A host that is not known yet may allow one."""
+        """How many pages a second the hosts with work allow. A host that is not known yet may allow
+        one.
+        """
         busy = (site for site in self._sites.values() if site.queued > 0 or site.leased)
         return sum(1 / max(site.host.interval, 0.001) if site.host.interval else 1.0 for site in busy)
 
@@ -165,7 +176,8 @@ class Allocator:
         return sum(max(0, site.queued) for site in self._sites.values())
 
     def join(self, client: str, place: str = "", clients: int = 1) -> None:
-        """`place` is what the hosts of a client are found by: a client of the same place gets the same hosts.
+        """`place` is what the hosts of a client are found by: a client of the same place gets the
+        same hosts.
 
         A relay stands for many `clients`, and gets as many hosts as these would.
         """
@@ -207,7 +219,9 @@ class Allocator:
         return site is not None and site.queued > 0 and site.suspended is not None
 
     def suspend(self, host: int, until: float | None) -> None:
-        """Leases nothing of a host until a moment (`time.monotonic`), and then one URL at a time; None: never again."""
+        """Leases nothing of a host until a moment (`time.monotonic`), and then one URL at a time;
+        None: never again.
+        """
         if (site := self._sites.get(host)) is not None:
             site.suspended = until
             self._offer(site)
@@ -247,17 +261,20 @@ class Allocator:
             self._levels[depth] = self._levels.get(depth, 0) + count
 
     def change_depth(self, by_level: bool, depths: dict[int, int]) -> None:
-        """Visits one level after the other from now on, or does so no longer; `depths` are of all that is queued."""
+        """Visits one level after the other from now on, or does so no longer; `depths` are of all
+        that is queued.
+        """
         self._by_level, self._levels = by_level, dict(depths)
         for site in self._sites.values():
             site.depth = 0
 
     def lease(self, client: str, want: int, room: int, take: Take) -> list[HostLease]:
-        """Tasks for `want` connections of a client, at most `room`, in turn from the hosts it may visit.
+        """Tasks for `want` connections of a client, at most `room`, in turn from the hosts it may
+        visit.
 
-        A host gets as many tasks as the client wants, but uses only its own connections. So a client with few of them
-        is not kept busy by a long list for one host. `take` gives the tasks of a host that come next, without those
-        that are leased.
+        A host gets as many tasks as the client wants, but uses only its own connections. So a
+        client with few of them is not kept busy by a long list for one host. `take` gives the tasks
+        of a host that come next, without those that are leased.
         """
         leases: list[HostLease] = []
         most = want
@@ -362,8 +379,10 @@ class Allocator:
             self._offer(site)
 
     def note(self, note: HostNote, client: str = "") -> Host | None:
-        """Keeps what a client learned about a host; returns the host when there is something new to store: its rules, or
-        how long a page takes, by which visits are planned, or what rendering brings."""
+        """Keeps what a client learned about a host; returns the host when there is something new to
+        store: its rules, or how long a page takes, by which visits are planned, or what rendering
+        brings.
+        """
         site = self._by_origin.get(note.origin)
         if site is None:
             return None
@@ -403,7 +422,9 @@ class Allocator:
             self._line_up()
 
     def _settle_at(self, site: QueuedHost, name: str) -> None:
-        """Where a host was found; from now on it shares the pause and the client of that address."""
+        """Where a host was found; from now on it shares the pause and the client of that
+        address.
+        """
         address = self._addresses.setdefault(name, SharedAddress(name))
         address.not_before = max(address.not_before, site.host.not_before)
         address.interval = site.host.interval
@@ -438,12 +459,16 @@ class Allocator:
         return not self._held and not any(self._lines.values()) and not any(self._own.values())
 
     def _not_before(self, site: QueuedHost, now: float) -> float:
-        """When a host may be asked; its interval follows its pauses, so that none is many times as long."""
+        """When a host may be asked; its interval follows its pauses, so that none is many times as
+        long.
+        """
         noted = max(site.host.not_before, site.address.not_before if site.address else 0.0)
         return noted if noted <= now + max(self._longest, 10 * site.host.interval) else 0.0
 
     def _let_others_go_first(self, site: QueuedHost) -> None:
-        """A host of which there is nothing to be had now would keep those behind it from being looked at."""
+        """A host of which there is nothing to be had now would keep those behind it from being
+        looked at.
+        """
         if site.host.id in (line := self._lines[self._line_of(site)]):
             line.move_to_end(site.host.id)
 
@@ -514,12 +539,16 @@ class Allocator:
         return max(1, self._per_host // self._most_holders())
 
     def _connections(self, site: QueuedHost, client: str) -> int:
-        """How many a client may have now: one that has just been told of fewer may still be using what it had."""
+        """How many a client may have now: one that has just been told of fewer may still be using
+        what it had.
+        """
         others = sum(max(granted) for name, granted in site.granted.items() if name != client)
         return min(self._share() * self._clients[client], self._per_host - others)
 
     def _room(self, site: QueuedHost, client: str) -> int:
-        """How many tasks of a host may be leased in all: those at one address have one stock together."""
+        """How many tasks of a host may be leased in all: those at one address have one stock
+        together.
+        """
         if not self._by_address:
             return self._quota(site, client)
         if site.address is None:

@@ -1,4 +1,5 @@
-"""What a focused crawl knows at the moment a link is found: what its parts are worth, and what its host has brought.
+"""What a focused crawl knows at the moment a link is found: what its parts are worth, and what its
+host has brought.
 
 The job that scores the queue knows more, and corrects the rank later. Nothing here imports numpy.
 """
@@ -9,9 +10,11 @@ from collections.abc import Iterable, Sequence
 from sanderling.model import Kind, Outcome, Task, Visit
 from sanderling.urls import identity, origin
 
-# Of the words of a link, the mean and the sum of the pages that link to it, and its host (`orders/topic.py`).
+# Of the words of a link, the mean and the sum of the pages that link to it, and its host
+# (`orders/topic.py`).
 FIRST_WEIGHTS = (0.5, 0.25, 0.2, 0.05)
-# A host of which nothing is known is taken to be like all others, as if it had brought so many pages like them.
+# A host of which nothing is known is taken to be like all others, as if it had brought so many
+# pages like them.
 PRIOR = 10.0
 # What a link is worth on a host that brings nothing, as a share.
 LEAST_TRUST = 0.05
@@ -65,7 +68,8 @@ class Focus:
         overall = self._sum / self._pages if self._pages else parent
         pages, total = self._hosts.get(host, (0, 0.0))
         brings = (total + PRIOR * overall) / (pages + PRIOR)
-        # What a host brings on which relevant pages are found: one that brings less than half of it is trusted less.
+        # What a host brings on which relevant pages are found: one that brings less than half of it
+        # is trusted less.
         usual = self._squares / self._sum if self._sum else overall
         found = self._weights[3] * brings, min(1.0, max(LEAST_TRUST, brings / max(usual / 2, 1e-9)))
         if self._pages:

@@ -31,19 +31,18 @@ class ServedRequest(NamedTuple):
 class ServedWeb:
     """A running server: the value of `with web.serve() as site`.
 
-    url                the front page (of host 0) for a client that connects directly
-    proxy              the address to use as proxy; then the URLs are those of `web`, such as `http://host7.test/`
-    seeds              front pages by host name, for use with the proxy
-    web, direct        the description, with the URLs seen through the proxy and with those seen directly
-    clock              the web's time: `clock.now = t`, `clock.advance(seconds)`
-    requests           how often each page URL was requested, whatever the answer
-    robots_requests, other_requests   the same for robots.txt, and for images and sitemaps
-    in_flight, peak_in_flight, peak_by_host   requests without an answer, now and at most
-    visits             the access log, if started with `record=True`
-    latency            seconds until an answer; may be changed while the server runs
-    hold(after=N)      answers N more page requests and delays the others until the next `hold` or `release`
-    held               how many requests are delayed
-    go_away(), come_back()   refuses connections, then accepts them again on the same port
+    url                the front page (of host 0) for a client that connects directly proxy
+    the address to use as proxy; then the URLs are those of `web`, such as `http://host7.test/`
+    seeds              front pages by host name, for use with the proxy web, direct        the
+    description, with the URLs seen through the proxy and with those seen directly clock
+    the web's time: `clock.now = t`, `clock.advance(seconds)` requests           how often each page
+    URL was requested, whatever the answer robots_requests, other_requests   the same for
+    robots.txt, and for images and sitemaps in_flight, peak_in_flight, peak_by_host   requests
+    without an answer, now and at most visits             the access log, if started with
+    `record=True` latency            seconds until an answer; may be changed while the server runs
+    hold(after=N)      answers N more page requests and delays the others until the next `hold` or
+    `release` held               how many requests are delayed go_away(), come_back()   refuses
+    connections, then accepts them again on the same port
     """
 
     def __init__(

@@ -28,19 +28,22 @@ _SIZE, _GONE = 11, 12
 class SyntheticWeb:
     """A web of `hosts` hosts with `pages` pages in all at time 0, evenly distributed.
 
-    links        links on a page, at least 2; on inner pages, half of them form a tree, so that every page can be
+    links        links on a page, at least 2; on inner pages, half of them form a tree, so that
+    every page can be
                  reached from the front page of its host; the others lead anywhere
-    size         mean bytes of text on a page
-    latency      seconds until the server answers
-    change_rate  mean changes of a page per day; a share `unchanging` never changes, the rates of the others are
+    size         mean bytes of text on a page latency      seconds until the server answers
+    change_rate  mean changes of a page per day; a share `unchanging` never changes, the rates of
+    the others are
                  log-normal with `rate_spread` (0: all equal)
     appear       share of pages, relative to time 0, that appear during the first `span` seconds
-    vanish       probability that a leaf page vanishes during the first `span` seconds
-    skew         0: all pages get equally many links; below 1: the k-th page gets links in proportion to k**-skew
-    topics       how many topics there are: every page but the front pages is about one of them, and its text has words of
+    vanish       probability that a leaf page vanishes during the first `span` seconds skew
+    0: all pages get equally many links; below 1: the k-th page gets links in proportion to k**-skew
+    topics       how many topics there are: every page but the front pages is about one of them, and
+    its text has words of
                  it; 0: no page has a topic
-    locality     the share of links that lead to a page with the same topic, beside those that do by chance
-    origin       None: host N is `http://hostN.test`; an origin such as `http://127.0.0.1:8080`: all hosts are
+    locality     the share of links that lead to a page with the same topic, beside those that do by
+    chance origin       None: host N is `http://hostN.test`; an origin such as
+    `http://127.0.0.1:8080`: all hosts are
                  below it
     """
 

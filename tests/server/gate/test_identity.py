@@ -1,4 +1,6 @@
-"""Parameters that do not count, hosts that are the same, and pages that claim to be another page."""
+"""Parameters that do not count, hosts that are the same, and pages that claim to be another
+page.
+"""
 
 import msgspec
 

@@ -1,7 +1,7 @@
 """What changes the state: every method is one transaction.
 
-New URLs come in by COPY, everything else a commit changes in a few statements over arrays, so that a report of a
-hundred pages is about ten round trips.
+New URLs come in by COPY, everything else a commit changes in a few statements over arrays, so that
+a report of a hundred pages is about ten round trips.
 """
 
 import json
@@ -288,7 +288,9 @@ class PostgresWriting(PostgresDatabase):
 def _apply(
     db: Connection, query: str, lines: Iterable[tuple[Any, ...]], distinct: bool = True
 ) -> list[tuple[Any, ...]]:
-    """Runs a statement over rows as arrays, one for each column; rows with one key go one after the other."""
+    """Runs a statement over rows as arrays, one for each column; rows with one key go one after the
+    other.
+    """
     chosen = [tuple(_storable(value) for value in line) for line in lines]
     if not chosen:
         return []

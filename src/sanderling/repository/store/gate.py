@@ -23,7 +23,8 @@ class TunnelStore(HeldRows, Protocol):
     """What a focused crawl tunnels by."""
 
     def off_topic(self, most: int) -> list[tuple[int, int, float]]:
-        """(id, pages off the topic that lead to it, relevance of the link) of queued URLs, where there are any such pages.
+        """(id, pages off the topic that lead to it, relevance of the link) of queued URLs, where
+        there are any such pages.
 
         It looks at every queued URL.
         """
@@ -43,7 +44,11 @@ class GateStore(TunnelStore, Notes, Protocol):
         """What is known about the content of those URLs that are known."""
 
     def claims(self, ids: list[int]) -> list[tuple[int, int]]:
-        """(page, URL) for the pages that say that they stand for one of these URLs, or moved there for good."""
+        """(page, URL) for the pages that say that they stand for one of these URLs, or moved there
+        for good.
+        """
 
     def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
-        """(id, depth) of unvisited URLs of a host that were merged into others for a reason; looks at every URL."""
+        """(id, depth) of unvisited URLs of a host that were merged into others for a reason; looks
+        at every URL.
+        """

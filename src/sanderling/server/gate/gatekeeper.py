@@ -1,8 +1,10 @@
-"""Decides at the gate, by what visits taught, which URLs are other names of known ones and which are held back.
+"""Decides at the gate, by what visits taught, which URLs are other names of known ones and which
+are held back.
 
-A URL passes twice: when it is admitted, and again when it is its turn, since more may have been learned meanwhile. For
-a host that has taught nothing special both cost a look into a table. `identity`, `traps` and `claims` say what is
-learned and how, `host_memory` keeps it host by host, and `holding` what is held back.
+A URL passes twice: when it is admitted, and again when it is its turn, since more may have been
+learned meanwhile. For a host that has taught nothing special both cost a look into a table.
+`identity`, `traps` and `claims` say what is learned and how, `host_memory` keeps it host by host,
+and `holding` what is held back.
 """
 
 from collections.abc import Callable, Iterable
@@ -25,8 +27,9 @@ MOST_MERGED = 100_000
 FEWEST_AT_ONCE = 8
 # In a focused crawl, one in so many of the pages that a host has brought.
 FOCUSED_SHARE = 8
-# After so many pages of a host, or this share of those that were new, what they taught is kept, whether it led to
-# anything or not. What a crash loses of it is learned once more, at the price of as many pages.
+# After so many pages of a host, or this share of those that were new, what they taught is kept,
+# whether it led to anything or not. What a crash loses of it is learned once more, at the price of
+# as many pages.
 KEEP_EVERY, KEEP_SHARE, FEWEST_KEPT = 200, 16, 4
 # Records of a host that may differ in numbers only.
 MOST_ALIKE = 500
@@ -42,7 +45,8 @@ class Gatekeeper:
         is_home: Callable[[str], bool], many_hosts: bool, tunnel: Tunnel | None = None,
         holds: bool = True,
     ) -> None:  # fmt: skip
-        """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is one the user named.
+        """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is
+        one the user named.
 
         Without `holds` nothing is held back; other names of a page are still recognised.
         """
@@ -62,7 +66,9 @@ class Gatekeeper:
     # ---- what visits teach
 
     def unmasked(self, visit: Visit, task: Task) -> Visit:
-        """A visit as it is meant: a page that was there and now says what the host says of any nonsense is not found."""
+        """A visit as it is meant: a page that was there and now says what the host says of any
+        nonsense is not found.
+        """
         if not task.digest or visit.outcome is not Outcome.PAGE or not visit.core:
             return visit
         watched = self._memory.of(identity(origin(task.url)))
@@ -133,7 +139,9 @@ class Gatekeeper:
         return lessons
 
     def kept(self, lessons: Lessons) -> tuple[list[Host], dict[str, str]]:
-        """What a report taught, for its commit: hosts, and notes about domains. Call it when its links have passed."""
+        """What a report taught, for its commit: hosts, and notes about domains. Call it when its
+        links have passed.
+        """
         hosts = [known for host in sorted(lessons.changed) for known in self._memory.keep(host)]
         return hosts, self._memory.keep_domains(lessons.domains)
 
@@ -184,7 +192,8 @@ class Gatekeeper:
                 self._indexes.append((index, folder))
 
     def _may_be_alike(self, host: int, gist: int) -> bool:
-        """Records of a database may differ in a number only: what repeats another has to be equal to it.
+        """Records of a database may differ in a number only: what repeats another has to be equal
+        to it.
 
         Some hundreds of them, because the days of an endless calendar differ in nothing else.
         """
@@ -250,7 +259,9 @@ class Gatekeeper:
         lessons.aliases += settled.items()
 
     def _settle_indexes(self, lessons: Lessons) -> None:
-        """Marks index pages as other names of their folders. What a page says of itself goes before that."""
+        """Marks index pages as other names of their folders. What a page says of itself goes before
+        that.
+        """
         if self._indexes:
             facts = self._store.page_facts([id for pair in self._indexes for id in pair])
             named = {id: each.alias for id, each in facts.items()} | dict(lessons.aliases)
@@ -269,7 +280,9 @@ class Gatekeeper:
     # ---- what passes the gate
 
     def place(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
-        """The rows that a new URL becomes: itself, perhaps held back; or another name, and what it is a name of."""
+        """The rows that a new URL becomes: itself, perhaps held back; or another name, and what it
+        is a name of.
+        """
         rows = self._placed(row, unknown)
         return rows if self._tunnel is None else [*map(self._tunnel.place, rows)]
 
@@ -297,11 +310,13 @@ class Gatekeeper:
         return bool(self._memory.twins.merged)
 
     def most_at_once(self, host: int) -> int:
-        """How many URLs of a host may be under way: what they teach comes too late for those that are.
+        """How many URLs of a host may be under way: what they teach comes too late for those that
+        are.
 
-        Few while the host is young and there is something to learn about its URLs, and more with all that it says. A
-        focused crawl learns from each page which links are best, so it always has something to learn. Of a host that
-        brings less than others it has few under way, so that no farm of promising links takes its time.
+        Few while the host is young and there is something to learn about its URLs, and more with
+        all that it says. A focused crawl learns from each page which links are best, so it always
+        has something to learn. Of a host that brings less than others it has few under way, so that
+        no farm of promising links takes its time.
         """
         watched = self._memory.get(host)
         if self._tunnel is not None:
@@ -397,7 +412,9 @@ class Gatekeeper:
         return lessons
 
     def last_words(self) -> list[Host]:
-        """The hosts that taught something since they were kept, as they are to be kept at the end of a run."""
+        """The hosts that taught something since they were kept, as they are to be kept at the end
+        of a run.
+        """
         return self._memory.unkept()
 
     def _digest(self, id: int) -> bytes:

@@ -115,7 +115,9 @@ class Holding:
             del self._waiting[host]
 
     def idle(self) -> Lessons:
-        """Nothing is queued any more: what was only put off is let go, and at last some of what is held back."""
+        """Nothing is queued any more: what was only put off is let go, and at last some of what is
+        held back.
+        """
         lessons = Lessons()
         for host, waiting in list(self._waiting.items()):
             watched = self._memory.of(host)
@@ -137,8 +139,9 @@ class Holding:
         return Lessons(released=rows[:MOST_AT_ONCE])
 
     def _sample(self, lessons: Lessons) -> None:
-        """Tries some of what is held back, if it is twice as much as when that was done last, and what was found beside
-        those that proved new. If many do, their pattern opens again."""
+        """Tries some of what is held back, if it is twice as much as when that was done last, and
+        what was found beside those that proved new. If many do, their pattern opens again.
+        """
         for host, waiting in list(self._waiting.items()):
             watched = self._memory.of(host)
             if watched is None:

@@ -1,11 +1,13 @@
-"""What a host's pages teach about its URLs: parameters that do not count, and hosts that are one under two names.
+"""What a host's pages teach about its URLs: parameters that do not count, and hosts that are one
+under two names.
 
-A parameter stops counting when at least three different contents came each under two values of it (or with and
-without it), all else being equal, and no two values of it ever brought different ones. A page that comes under every
-address, such as a demand to log in, is a single content and proves nothing. One disagreement and the parameter counts
-for ever. Hosts that differ in `www.` or the scheme are merged when four different contents are at the same path of
-both and none differs there, or when four addresses of the one redirect for good to the same path of the other. The
-index page of a folder and the folder itself are one page when they say the same.
+A parameter stops counting when at least three different contents came each under two values of it
+(or with and without it), all else being equal, and no two values of it ever brought different ones.
+A page that comes under every address, such as a demand to log in, is a single content and proves
+nothing. One disagreement and the parameter counts for ever. Hosts that differ in `www.` or the
+scheme are merged when four different contents are at the same path of both and none differs there,
+or when four addresses of the one redirect for good to the same path of the other. The index page of
+a folder and the folder itself are one page when they say the same.
 """
 
 from collections.abc import Callable
@@ -90,7 +92,9 @@ class QueryParameters:
         return KeptIdentity(self.ignored, sorted(self.counting)[:100], twin, sorted(indexes), evidence, first)
 
     def see(self, url: str, page: int, digest: bytes, look: Look) -> list[tuple[int, int]] | None:
-        """Takes a visited page as evidence. When a parameter stops counting by it: which pages are the same."""
+        """Takes a visited page as evidence. When a parameter stops counting by it: which pages are
+        the same.
+        """
         if "?" not in url:
             for name, addresses in list(self._evidence.items()):
                 address = addresses.get(page)
@@ -184,7 +188,9 @@ def index_pairs(url: str, names: set[str]) -> list[tuple[int, int]]:
 
 
 class Merge(NamedTuple):
-    """What two origins that are one change: those that stand for another now, and pages with the page each is."""
+    """What two origins that are one change: those that stand for another now, and pages with the
+    page each is.
+    """
 
     origins: list[str]
     same: list[tuple[int, int]]
@@ -273,7 +279,9 @@ class Meant(NamedTuple):
 
 
 def meant(url: str, merged: dict[str, str], ignored: frozenset[str]) -> Meant | None:
-    """What a URL is only another name of, by what was learned; None when it is nothing but itself."""
+    """What a URL is only another name of, by what was learned; None when it is nothing but
+    itself.
+    """
     home = origin(url)
     into = merged.get(home)
     reason = ""

@@ -1,14 +1,17 @@
-"""Where a site goes on for ever without saying anything new: calendars, growing paths and queries, endless subdomains.
+"""Where a site goes on for ever without saying anything new: calendars, growing paths and queries,
+endless subdomains.
 
-No depth is too deep and no number of pages too many by itself. What counts is what visits bring. URLs of one pattern
-(the URL with its numbers, ids and query values masked) may be visited while they do: a pattern is closed after a run
-of visits that repeat what it has shown before, and the longer it was worth its visits, the longer the run it is given.
-A link on a page with new content is followed. Links on pages that repeat others are followed for a few steps, and as
-far as the host's budget for that goes, which grows with what the host has said that was new. Hosts of one domain are
+No depth is too deep and no number of pages too many by itself. What counts is what visits bring.
+URLs of one pattern (the URL with its numbers, ids and query values masked) may be visited while
+they do: a pattern is closed after a run of visits that repeat what it has shown before, and the
+longer it was worth its visits, the longer the run it is given. A link on a page with new content is
+followed. Links on pages that repeat others are followed for a few steps, and as far as the host's
+budget for that goes, which grows with what the host has said that was new. Hosts of one domain are
 treated as the URLs of a pattern are.
 
-What is held back stays known, with the reason, and is visited when the budget has grown, when a page with something
-new links to it, or as one of the probes that a closed pattern gets now and then.
+What is held back stays known, with the reason, and is visited when the budget has grown, when a
+page with something new links to it, or as one of the probes that a closed pattern gets now and
+then.
 """
 
 import re
@@ -20,12 +23,13 @@ import msgspec
 
 from sanderling.model import NEAR_BITS
 
-# A pattern is closed after so many visits without anything new, plus one for every FAITH that were new. Each that was
-# new makes good for CREDIT others, so that one in eight is enough to go on.
+# A pattern is closed after so many visits without anything new, plus one for every FAITH that were
+# new. Each that was new makes good for CREDIT others, so that one in eight is enough to go on.
 LONGEST_RUN = 10
 FAITH = 4
 CREDIT = 6
-# Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than it may disappoint.
+# Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than
+# it may disappoint.
 PROVEN = 12
 # After so many it is under suspicion.
 DULL_RUN = 2
@@ -33,24 +37,29 @@ DULL_RUN = 2
 LONGEST_RUN_IN_FOLDER = 30
 # A near-duplicate is neither new nor a mere repetition: it counts for so much of one.
 NEAR = 0.25
-# How far pages that repeat others are followed, and how many links from such pages, beside a share of the new pages. With
-# half as many, a crawl of real documentation lost up to a hundredth of its pages.
+# How far pages that repeat others are followed, and how many links from such pages, beside a share
+# of the new pages. With half as many, a crawl of real documentation lost up to a hundredth of its
+# pages.
 LONGEST_WAY = 8
 FIRST_LINKS = 20
 SHARE = 0.1
-# A closed pattern is tried again after so many new pages on its host, and then after twice as many each time.
+# A closed pattern is tried again after so many new pages on its host, and then after twice as many
+# each time.
 FIRST_PROBE = 50
-# Hosts of a domain that may be tried in a row, or wait for their first visit, without anything new on them.
+# Hosts of a domain that may be tried in a row, or wait for their first visit, without anything new
+# on them.
 MOST_HOSTS = 6
-# As many different patterns that say exactly the same raise the suspicion of an error page that answers 200.
+# As many different patterns that say exactly the same raise the suspicion of an error page that
+# answers 200.
 SUSPICIOUS = 8
 
-# A path grows, and does not only go deep, when so many of its folders have been in it before, or when it has so many.
+# A path grows, and does not only go deep, when so many of its folders have been in it before, or
+# when it has so many.
 REPEATS = 2
 DEEP = 12
 
-# What is remembered: patterns of a host, contents of a pattern (and what of both is kept between runs), links from
-# repeating pages, held URLs, hosts of a domain.
+# What is remembered: patterns of a host, contents of a pattern (and what of both is kept between
+# runs), links from repeating pages, held URLs, hosts of a domain.
 MOST_PATTERNS = 500
 MOST_GISTS = 256
 MOST_KEPT = 32
@@ -72,8 +81,9 @@ _TOKEN = re.compile(
 
 
 def pattern(url: str) -> str:
-    """A URL with what counts up in it masked: numbers, months and ids as 0, queries by their names, and of a path
-    that grows only where it begins and ends."""
+    """A URL with what counts up in it masked: numbers, months and ids as 0, queries by their names,
+    and of a path that grows only where it begins and ends.
+    """
     path, question, query = url.partition("?")
     path = path[path.find("/", path.find("://") + 3) + 1 :]
     if _grows(path):
@@ -106,7 +116,9 @@ def folder(text: str) -> str:
 
 
 class CompactSet:
-    """A set of 64-bit numbers in about three bytes each, wrong about one in a thousand that are not in it."""
+    """A set of 64-bit numbers in about three bytes each, wrong about one in a thousand that are not
+    in it.
+    """
 
     def __init__(self) -> None:
         self._exact: set[int] = set()
@@ -126,7 +138,8 @@ class CompactSet:
             self._exact.add(number)
             return False
         if not self._room:
-            # 24 bits and 4 hashes a number: 1 in 1,800 in a full filter, much less on the way there.
+            # 24 bits and 4 hashes a number: 1 in 1,800 in a full filter, much less on the way
+            # there.
             self._room = 8192 << len(self._filters)
             self._filters.append(bytearray(self._room * 3))
         self._room -= 1
@@ -153,7 +166,9 @@ class Pattern(msgspec.Struct, array_like=True):
     sampled: int = 0  # how many URLs were held back when a sample of them was taken last
 
     def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
-        """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for the same."""
+        """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for
+        the same.
+        """
         self.tried += 1
         self.pending = max(0, self.pending - 1)
         full = len(self.gists) >= MOST_GISTS
@@ -295,7 +310,9 @@ class HostBudget:
         return False
 
     def meet(self, url: str, core: int) -> None:
-        """Remembers what a page says without the words of its URL: many that say the same may say that they are not."""
+        """Remembers what a page says without the words of its URL: many that say the same may say
+        that they are not.
+        """
         if core in self._cores:
             self._suspect(core, pattern(url))
         elif core:
@@ -325,7 +342,9 @@ class HostBudget:
         return beside if beside in self.closed else ""
 
     def admits(self, url: str) -> str:
-        """Counts a URL as queued; the pattern when there are enough of it until some are visited."""
+        """Counts a URL as queued; the pattern when there are enough of it until some are
+        visited.
+        """
         if not can_grow(url):
             return ""
         found = self.find(pattern(url))
@@ -354,7 +373,9 @@ class HostBudget:
         return max(0, int(FIRST_LINKS + self.new * SHARE - self.spent))
 
     def _suspect(self, gist: int, text: str) -> None:
-        """Many addresses with nothing in common that say the same: perhaps that there is no such page."""
+        """Many addresses with nothing in common that say the same: perhaps that there is no such
+        page.
+        """
         if gist in self.soft or len(self._repeated) > MOST_GISTS:
             return
         where = self._repeated.setdefault(gist, set())
@@ -441,7 +462,9 @@ class DomainBudget:
         self.run = 0
 
     def gave_up(self, host: int) -> None:
-        """A host could not be reached: that says nothing about the others, and another may be tried in its place."""
+        """A host could not be reached: that says nothing about the others, and another may be tried
+        in its place.
+        """
         self.pending.discard(host)
 
     def released(self) -> list[int]:

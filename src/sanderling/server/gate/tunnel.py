@@ -1,11 +1,12 @@
 """Keeps a focused crawl near its topic, and lets it tunnel through a few pages that are not on it.
 
-Each URL has a count: how many pages off the topic lie between it and the last page that is on it. Links on a relevant
-page have 0. Links on any other page have one more than the page itself. Links with more than the depth are held back.
-When a better page links to them, they are let go. With depth 0 only links on relevant pages are followed.
+Each URL has a count: how many pages off the topic lie between it and the last page that is on it.
+Links on a relevant page have 0. Links on any other page have one more than the page itself. Links
+with more than the depth are held back. When a better page links to them, they are let go. With
+depth 0 only links on relevant pages are followed.
 
-The first relevant page that links to a URL also raises its rank at once. What further pages say of it, the job that
-scores the queue takes in later.
+The first relevant page that links to a URL also raises its rank at once. What further pages say of
+it, the job that scores the queue takes in later.
 """
 
 from collections.abc import Iterable

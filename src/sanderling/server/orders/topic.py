@@ -1,9 +1,11 @@
-"""The order of a focused crawl: first what is most likely on the topic, by all that is known before it is fetched.
+"""The order of a focused crawl: first what is most likely on the topic, by all that is known before
+it is fetched.
 
-What is known of a link are the words of its anchor, around it and in its URL (judged by the client), the relevance of
-all pages that link to it, and what its host has brought so far. The parts are added with weights. Pages that were
-fetched show what the parts were worth: the weights are fitted to them each time, and stay near the first ones while
-there are few. A page that is not relevant itself gets credit for the best page behind it, less for each step.
+What is known of a link are the words of its anchor, around it and in its URL (judged by the
+client), the relevance of all pages that link to it, and what its host has brought so far. The parts
+are added with weights. Pages that were fetched show what the parts were worth: the weights are
+fitted to them each time, and stay near the first ones while there are few. A page that is not
+relevant itself gets credit for the best page behind it, less for each step.
 """
 
 from collections.abc import Sequence
@@ -15,10 +17,11 @@ from sanderling.server.focus import FIRST_WEIGHTS, LEAST_TRUST, PRIOR
 from sanderling.server.ranking import Snapshot
 
 PARTS = ("words of the link", "pages that link to it, on average", "pages that link to it, in all", "its host")
-# The first weights count as eight fetched pages with all parts at 1. With 100 the order learns too late, with 2 it follows
-# the first few pages too far (`lab focus`).
+# The first weights count as eight fetched pages with all parts at 1. With 100 the order learns too
+# late, with 2 it follows the first few pages too far (`lab focus`).
 PATIENCE = 8.0
-# At 0.5 nearly every page gets credit, and a topic whose pages do not link to each other is found no sooner than by chance.
+# At 0.5 nearly every page gets credit, and a topic whose pages do not link to each other is found
+# no sooner than by chance.
 CREDIT, STEPS = 0.2, 2
 
 
@@ -51,7 +54,9 @@ def with_weights(known: Snapshot, weights: Sequence[float] = FIRST_WEIGHTS) -> F
 
 
 def fitted(known: Snapshot, each: Floats) -> Floats:
-    """Weights by which the parts of the fetched pages come nearest to what these turned out to be worth."""
+    """Weights by which the parts of the fetched pages come nearest to what these turned out to be
+    worth.
+    """
     first = np.array(FIRST_WEIGHTS)
     fetched = known.fetched & (known.depth > 0)
     rows, worth = each[fetched], credit(known)[fetched]
@@ -60,7 +65,9 @@ def fitted(known: Snapshot, each: Floats) -> Floats:
 
 
 def credit(known: Snapshot) -> Floats:
-    """What each fetched page was worth: its own relevance, or a share of the best page behind it."""
+    """What each fetched page was worth: its own relevance, or a share of the best page behind
+    it.
+    """
     worth = np.where(known.fetched, known.relevance, 0.0)
     graph = known.graph
     own, there = worth.copy(), graph.out_degree > 0
@@ -78,7 +85,8 @@ def _hosts(known: Snapshot, told: Floats) -> tuple[Floats, Floats]:
     brought = np.bincount(member, told)
     overall = float(told.sum() / max(1.0, float(known.fetched.sum())))
     mean = (brought + PRIOR * overall) / (visits + PRIOR)
-    # What a host brings on which relevant pages are found. A farm with many pages cannot pull this down.
+    # What a host brings on which relevant pages are found. A farm with many pages cannot pull this
+    # down.
     usual = float((brought * brought / np.maximum(visits, 1)).sum() / max(float(told.sum()), 1e-9))
     return mean[member], trusted(mean, usual)[member]
 

@@ -36,12 +36,11 @@ class FaultServer:
     """A server in which every fault is a named URL: `with FaultServer() as faults:
     fetch(faults.url("reset"))`.
 
-    names      what each fault does; capitals in a name are parameters, as in `status/NNN`
-    robots     how /robots.txt behaves: one of `FaultServer.robots_behaviours`, or its text
-    pace       seconds between the bytes of the slow faults
-    requests   how often each path was asked for, robots.txt included
-    received   what arrived at the other port, where the redirects to private addresses and other origins lead
-    private    the private URLs the server tries to lead to, by kind
+    names      what each fault does; capitals in a name are parameters, as in `status/NNN` robots
+    how /robots.txt behaves: one of `FaultServer.robots_behaviours`, or its text pace       seconds
+    between the bytes of the slow faults requests   how often each path was asked for, robots.txt
+    included received   what arrived at the other port, where the redirects to private addresses and
+    other origins lead private    the private URLs the server tries to lead to, by kind
     """
 
     names: ClassVar[dict[str, str]] = {fault.name: fault.sentence for fault in FAULTS.values()}
