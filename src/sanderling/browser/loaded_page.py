@@ -70,7 +70,7 @@ class LoadedPage:
         return True
 
     async def read(self) -> bytes:
-        return (await read(self._tab, self.current, self.settings.max_body)).html
+        return (await read(self._tab, self.current, self.settings)).html
 
     async def picture(self) -> bytes:
         return await screenshot(self._tab)

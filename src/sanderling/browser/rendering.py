@@ -48,12 +48,12 @@ async def render(tab: Tab, load: PageLoad, settings: Settings, rules: PageRules)
     started = time.monotonic()
     deadline = started + settings.render_timeout
     try:
-        how, found = await bring(tab, load, settings, rules, deadline, reading(settings.max_body))
+        how, found = await bring(tab, load, settings, rules, deadline, reading(settings))
     except TimedOut:
         how, found = "deadline", None
     if how in ("deadline", "interrupted"):
         tab.freeze()
-    rendered = as_rendered(found, load) if found else await read(tab, load, settings.max_body)
+    rendered = as_rendered(found, load) if found else await read(tab, load, settings)
     # After it was read: a page may notice that all of it is shown. A state gets its own, after its
     # events.
     if settings.screenshots and tab.healthy and not is_state(load.named):
@@ -160,14 +160,20 @@ async def _quiet(tab: Tab, ask: str, deadline: float) -> tuple[float, Any] | Non
     return (found[0], found[1]) if found else (0.0, None)
 
 
-def reading(limit: int) -> str:
+def reading(settings: Settings) -> str:
     """An expression for the DOM of a page that is not too large to be read in passing."""
-    return f"(document.getElementsByTagName('*').length > {LARGE} ? null : ({script('read')})({json.dumps(limit)}))"
+    return f"(document.getElementsByTagName('*').length > {LARGE} ? null : {_the_dom(settings)})"
 
 
-async def read(tab: Tab, load: PageLoad, limit: int) -> Rendered:
+def _the_dom(settings: Settings) -> str:
+    """An expression for the DOM. With forms, fields carry the labels that only people see."""
+    dom = f"({script('read')})({json.dumps(settings.max_body)})"
+    return dom if settings.forms == "none" else f"({script('labels')})(() => {dom})"
+
+
+async def read(tab: Tab, load: PageLoad, settings: Settings) -> Rendered:
     """The DOM of a page as it is now."""
-    expression = f"({script('read')})({json.dumps(limit)})"
+    expression = _the_dom(settings)
     for _ in range(2):
         try:
             found = await tab.evaluate(expression, time.monotonic() + _TO_READ)

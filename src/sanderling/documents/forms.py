@@ -14,6 +14,8 @@ from sanderling.urls import WEB, as_written, canonical, join
 # A page has more only by accident, or to cost us memory.
 MOST_FORMS, MOST_FIELDS, MOST_OPTIONS = 30, 100, 1000
 LONGEST_LABEL, LONGEST_VALUE = 100, 500
+# What stands beside a field on the screen. A browser writes it (`browser/scripts/labels.js`).
+SEEN_LABEL = "data-sanderling-label"
 
 _CONTROLS: Final = ("input", "select", "textarea", "button")
 _BUTTONS: Final = ("submit", "image", "button", "reset")
@@ -234,14 +236,15 @@ def _labels(document: Document) -> dict[str, str]:
 
 
 def _label(element: Element, labels: dict[str, str]) -> str:
-    """By `for`, by nesting, by what the field says itself, and by the text beside it."""
+    """By `for`, by nesting, by what the field says itself, by what people see beside it, and by the
+    text before it."""
     id = element.attr("id")
     if id and labels.get(id):
         return labels[id]
     around = element.closest("label")
     if around is not None and (text := _clean(" ".join(_texts(around)))):
         return text
-    for name in ("aria-label", "placeholder", "title"):
+    for name in ("aria-label", "placeholder", "title", SEEN_LABEL):
         if said := element.attr(name):
             return _clean(said)
     if element.attr("type") in ("radio", "checkbox"):
