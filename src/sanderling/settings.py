@@ -11,6 +11,7 @@ import json
 import math
 import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
@@ -152,6 +153,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     report_at: tuple[str, ...] = ()
     report_interval: float = 10.0
     heed_taken: bool = True
+    take_at: tuple[str, ...] = ()
     images: bool = False
     hold: bool = True
     order: str = "pagerank"
@@ -246,6 +248,7 @@ DECLARED = [
     Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),
     Declared("report_interval", "duration", "Scope", "shortest pause between two looks at a report"),
     Declared("heed_taken", "flag", "Scope", "leave a site alone while its report says that another crawler is at work there"),
+    Declared("take_at", "list", "Scope", "reserve a site during a refresh, so that other crawlers wait: URL#env:NAME or URL#file:PATH, the announcer's /begin and its token (repeatable)"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
     Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new; --no-hold visits them all, and does not end in a trap"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
@@ -355,6 +358,9 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(
             f"{name} = {without_password(found)!r} is not an address such as postgresql://user@host/database"
         )
+    if name == "take_at" and not all(map(_names_token, found)):
+        urls = ", ".join(each.partition("#")[0] for each in found)
+        raise BadSetting(f"{name} = {urls!r}: give URL#env:NAME or URL#file:PATH, where the token is kept")
     if name in _SHARES and found > 1:
         raise BadSetting(f"{name} = {value!r} is not a number from 0 to 1")
     if name in ("user_agent", "contact") and not found.isascii():
@@ -374,9 +380,25 @@ def revealed(settings: Settings) -> Settings:
     """
     if settings.login:
         settings = msgspec.structs.replace(settings, login=tuple(_revealed_login(each) for each in settings.login))
+    if settings.take_at:
+        parts = (each.partition("#") for each in settings.take_at)
+        shown = tuple(f"{url}#{credentials.revealed('take_at', token)}" for url, _, token in parts)
+        settings = msgspec.structs.replace(settings, take_at=shown)
     if not credentials.is_reference(settings.proxy):
         return settings
     return overlay(settings, {"proxy": credentials.revealed("proxy", settings.proxy)})
+
+
+def _names_token(text: str) -> bool:
+    """Whether it is an address, and where its token is kept."""
+    url, _, token = text.partition("#")
+    return bool(as_written(url)) and credentials.is_reference(token)
+
+
+def tokens_from(folder: Path, addresses: Iterable[str]) -> tuple[str, ...]:
+    """Addresses whose tokens are in files that are named from the folder on."""
+    parts = (each.partition("#") for each in addresses)
+    return tuple(f"{url}#{credentials.from_here(token, folder)}" for url, _, token in parts)
 
 
 def _revealed_login(login: Login) -> Login:
@@ -585,9 +607,11 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
         table.setdefault("order", "topic")
     try:
         settings = overlay(Settings(), table)
-        return msgspec.structs.replace(settings, login=tuple(_from(path.parent, x) for x in settings.login)), tuple(
-            seeds
+        login, take_at = (
+            tuple(_from(path.parent, x) for x in settings.login),
+            tokens_from(path.parent, settings.take_at),
         )
+        return msgspec.structs.replace(settings, login=login, take_at=take_at), tuple(seeds)
     except BadSetting as error:
         raise BadSetting(f"{path}: {error}") from None
 

@@ -10,6 +10,7 @@ import signal
 import statistics
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -169,11 +170,39 @@ def test_a_site_that_another_crawler_has_taken_is_left_alone(
         said, visited = refresh()
         assert f"another crawler is at work at {site.url} until" in said and not visited
         assert "left out of this refresh" in said
+        assert f"another crawler has reserved {site.url} until" in sanderling("freshness", folder).out
         assert refresh("--no-heed-taken")[1]
         _begin(port, 0)
         until(lambda: b'"taken_by":"other"' not in manifest.read_bytes())
         said, visited = refresh()
         assert "another crawler" not in said and visited
+        assert "another crawler" not in sanderling("freshness", folder).out
+
+
+def test_a_refresh_takes_a_site_and_gives_it_back(
+    site: FileSite, folder: Path, tmp_path: Path, sanderling: Run
+) -> None:
+    (tmp_path / "token").write_text("a token that nobody guesses")
+    port = free_port()
+    manifest = site.root / ".well-known/sanderling/manifest.jsonl"
+    take = ("--take-at", f"http://127.0.0.1:{port}/begin#file:{tmp_path / 'token'}")
+    with announcing(site, tmp_path, "--listen", port, "--token-file", tmp_path / "token"):
+        with refreshing(folder, *NOTHING_ELSE, *take, budget="20/s"):
+            until(lambda: b'"taken_by":"sanderling-' in manifest.read_bytes())
+            with pytest.raises(urllib.error.HTTPError, match="409"):
+                _begin(port, 600)
+            # We do not keep ourselves away.
+            site.write("p1.html", prose(7000))
+            until(lambda: len(versions(folder, f"{site.url}/p1.html")) == 2)
+        _begin(port, 600)  # it was given back
+        ran = sanderling("refresh", folder, "--budget", "5", "--no-index", *take)
+        assert f"another crawler is at work at {site.url}" in ran.err
+        _begin(port, 0)
+        (tmp_path / "token").write_text("another token, which is wrong")
+        ran = sanderling("refresh", folder, "--budget", "5", "--no-index", *take)
+        assert ran.code == 0 and f"{site.url}/ cannot be reserved: its announcer answered 401" in ran.err
+    wrong = sanderling("refresh", folder, "--budget", "5", "--take-at", f"{site.url}/begin#secret-token")
+    assert wrong.code == 2 and "where the token is kept" in wrong.err and "secret-token" not in wrong.err
 
 
 def _begin(port: int, seconds: int) -> None:

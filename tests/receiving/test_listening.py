@@ -33,7 +33,7 @@ def test_a_report_that_names_many_pages_is_read_less_often(
 ) -> None:
     told: list[Told] = []
     monkeypatch.setattr(remote, "tell", lambda folder, message, seconds: told.append(message) or "")
-    watched = Watched(EndlessReport(pages), "", 10.0)  # type: ignore[arg-type]
+    watched = Watched(EndlessReport(pages), 10.0)  # type: ignore[arg-type]
     now = clock.now()
     assert watched.look(tmp_path) == ""
     assert sum(len(each.pages) for each in told) == pages

@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,13 @@ def run(options: argparse.Namespace) -> int:
             "paces": dict(paces(known)),
             "doubts": [{"host": origins.get(d.host, ""), "about": d.about, "why": d.why} for d in doubted],
             "sources": [
-                {**each._asdict(), "host": origins.get(each.host, ""), "heard": each.heard * DAY} for each in believed
+                {
+                    **each._asdict(),
+                    "host": origins.get(each.host, ""),
+                    "heard": each.heard * DAY,
+                    "taken": each.taken * DAY,
+                }
+                for each in believed
             ],
             "budgets": [bought._asdict() for bought in curve],
             "fading": fading(known),
@@ -163,6 +170,12 @@ def _told(
         lines += ["", f"changes a day of a page visited again: {said}"]
     if believed:
         lines += ["", "sources that name pages, and how far they are believed:", _sources(believed, origins)]
+        lines += [
+            f"another crawler has reserved {harmless(origins.get(each.host, ''))} until "
+            f"{time.strftime('%H:%M:%S', time.localtime(each.taken * DAY))}"
+            for each in believed
+            if each.taken * DAY > clock.now()
+        ]
     if doubted:
         rows = [[harmless(origins.get(d.host, "")), d.about, d.why] for d in doubted]
         lines += ["", "not believed:", table(rows, ["host", "what it says", "why"])]

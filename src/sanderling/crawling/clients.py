@@ -113,8 +113,9 @@ class Clients:
         line.client = hello.client
         self._allocator.join(hello.client, line.place, line.clients)
         self._wants[line] = 0
-        # Where the state is kept and who is told of changes is no business of clients.
-        settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=())
+        # Clients do not need to know where the state is kept, who is told of changes and which
+        # sites are reserved.
+        settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=(), take_at=())
         self._switchboard.send(line, Welcome(msgspec.json.encode(settings), self._topic))
 
     def reported(self, line: ClientLine, report: Report) -> None:

@@ -18,6 +18,8 @@ READ_ALL = "read all reports"
 # The first plan waits so long for that.
 LONGEST_WAIT = 30.0
 RESTART_SECONDS = 30.0
+# How long it may take at the end to end reservations of sites.
+GIVE_BACK_SECONDS = 5.0
 
 
 class ReportWatch:
@@ -26,13 +28,14 @@ class ReportWatch:
     def __init__(self, folder: Folder, settings: Settings, homes: Iterable[Host], forever: bool) -> None:
         announced = any(any(in_robots(home.robots.text)) for home in homes if home.robots is not None)
         self._settings = settings
-        self._wanted = settings.reports and (forever or announced or bool(settings.report_at))
+        named = announced or bool(settings.report_at or settings.take_at)
+        self._wanted = settings.reports and (forever or named)
         self._command = entry_points.command("listen", folder.path, "" if forever else "once")
         self._forever = forever
         self._child: Child | None = None
         self._not_before = 0.0
         self._deadline = time.monotonic() + LONGEST_WAIT
-        self.reading = self._wanted and (announced or bool(settings.report_at))  # a plan made now would be too early
+        self.reading = self._wanted and named  # a plan made now would be too early
 
     def step(self) -> list[str]:
         """To be called now and then. Returns messages for the user."""
@@ -53,6 +56,6 @@ class ReportWatch:
 
     def close(self) -> None:
         if self._child is not None:
-            self._child.end(0.0)
+            self._child.end(GIVE_BACK_SECONDS if self._settings.take_at else 0.0)
             self._child.close()
             self._child = None

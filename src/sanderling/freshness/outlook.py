@@ -69,6 +69,7 @@ class SourceBelief(NamedTuple):
     heeded: bool  # what it names is visited at once
     young: int  # pages that need no visit now because it is silent about them
     a_day: float  # changes that it is expected to announce
+    taken: float = 0.0  # until when another crawler has the site, in days since 1970
 
 
 class Interval(NamedTuple):
@@ -194,7 +195,7 @@ def source_beliefs(
             found.append(
                 SourceBelief(
                     host, name, record.heard, record.named, record.precision, recall if record.expected >= KNOWN_AFTER else None, record.is_heeded,
-                    int((covered & unnamed).sum()) if recall > 0.5 else 0, float(rate.sum()) * recall * alive,
+                    int((covered & unnamed).sum()) if recall > 0.5 else 0, float(rate.sum()) * recall * alive, record.taken,
                 )
             )  # fmt: skip
     return found

@@ -62,6 +62,7 @@ class SourceRecord(NamedTuple):
     forecast: float = 0.0  # changes that were to be expected in visits to named pages, without its word
     word_doubt: float = 0.0  # how much more likely the last visits are if its word means nothing: a logarithm
     silence_doubt: float = 0.0  # and if its silence means nothing
+    taken: float = 0.0  # until when another crawler has the site, as its report said last
 
     @property
     def precision(self) -> float:

@@ -25,11 +25,13 @@ from sanderling.model import Host, Told
 from sanderling.network import agent, names
 from sanderling.network.one_request import Answer, request
 from sanderling.refreshing.reports import Reading, ReportReader, ReportState
+from sanderling.refreshing.taking import SECONDS as TAKEN_SECONDS
+from sanderling.refreshing.taking import SiteTaking, crawler_name
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 from sanderling.settings import Settings
-from sanderling.urls import canonical, origin
+from sanderling.urls import canonical, hostname, origin
 
 # Reports that are read at the same time.
 THREADS = 4
@@ -48,9 +50,9 @@ DISCOVER_EVERY = 60.0
 class Watched:
     """One report, and when it is looked at next."""
 
-    def __init__(self, reader: ReportReader, key: str, shortest: float) -> None:
+    def __init__(self, reader: ReportReader, shortest: float, taking: SiteTaking | None = None) -> None:
         self.reader = reader
-        self.key = key
+        self.taking = taking
         self._shortest = self._pause = shortest
         self._told_at = 0.0
         self._complaint = ""
@@ -70,7 +72,10 @@ class Watched:
         if found is None:
             self.due = now + NO_REPORT_PAUSE
             return ""
-        self._complaint = ""
+        said, self._complaint = self._complaint, ""
+        if self.taking is not None:
+            found = self.taking.keep(found, now)
+            self._complaint = self.taking.complaint
         try:
             free = found.taken_until < now
             if found.pages or self.reader.state != before or not free or now - self._told_at >= ALIVE_EVERY:
@@ -81,7 +86,7 @@ class Watched:
             self._wait(self._pause)
             return f"the report at {self.reader.url} is not taken: {error}" if isinstance(error, BadReport) else ""
         self._wait(max(self._pause * (0.5 if found.pages else 1.5), len(found.pages) / PAGES_PER_SECOND))
-        return ""
+        return f"{found.site} cannot be reserved: {self._complaint}" if self._complaint not in ("", said) else ""
 
     def _tell(self, folder: Path, found: Reading, now: float) -> None:
         home = origin(found.site)
@@ -98,7 +103,7 @@ class Watched:
         self._told_at = now
 
     def _wait(self, pause: float) -> None:
-        self._pause = min(max(pause, self._shortest), LONGEST_PAUSE)
+        self._pause = min(max(pause, self._shortest), LONGEST_PAUSE if self.taking is None else TAKEN_SECONDS / 4)
         self.due = clock.now() + self._pause * random.uniform(0.9, 1.0)
 
 
@@ -114,6 +119,7 @@ class Listener:
         self._settings = settings
         self._watched: dict[str, Watched] = {}
         self._discovered_at = float("-inf")
+        self._crawler = crawler_name(folder)
 
     def discover(self, now: float) -> None:
         """Finds reports that are not watched yet."""
@@ -156,7 +162,28 @@ class Listener:
                 most=most, seconds=SECONDS,
             )  # fmt: skip
 
-        self._watched[url] = Watched(ReportReader(url, get, key, state), key, self._settings.report_interval)
+        reader = ReportReader(url, get, key, state, self._crawler)
+        self._watched[url] = Watched(reader, self._settings.report_interval, self._taking(url))
+
+    def _taking(self, report: str) -> SiteTaking | None:
+        """How the site of a report is reserved, if the settings say so for its host."""
+        for text in self._settings.take_at:
+            url, _, token = text.partition("#")
+            if hostname(url) == hostname(report):
+
+                def post(body: bytes, url: str = url, token: str = token) -> Answer:
+                    return request(
+                        url, agent=agent(self._settings), headers={"Authorization": f"Bearer {token}"}, body=body,
+                        proxy=self._settings.proxy, private=True, seconds=SECONDS,
+                    )  # fmt: skip
+
+                return SiteTaking(self._crawler, post)
+        return None
+
+    def give_back(self) -> None:
+        for watched in self._watched.values():
+            if watched.taking is not None:
+                watched.taking.give_back()
 
     def step(self, pool: ThreadPoolExecutor, now: float) -> tuple[list[str], bool]:
         """Looks at the reports that are due; returns what to say, and whether all were looked at
@@ -190,8 +217,9 @@ def main(arguments: list[str]) -> int:
             for line in said:
                 sys.stdout.write(line + "\n")
             sys.stdout.flush()
-            if once and was_read:
+            if once and was_read and not settings.take_at:
                 return 0
+    listener.give_back()
     return 0
 
 

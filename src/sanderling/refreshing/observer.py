@@ -62,8 +62,9 @@ class Observer:
     def hear(self, host: int, told: Told, at: float) -> tuple[int, bytes]:
         """Takes note of a message of a source; returns what to keep of its host."""
         self._trusted()[host] = heard = trust.after_message(
-            self._trust_in(host), told.source, at / DAY, len(told.pages), told.silence_until / DAY, told.complete
-        )
+            self._trust_in(host), told.source, at / DAY, len(told.pages), told.silence_until / DAY, told.complete,
+            told.taken_until / DAY,
+        )  # fmt: skip
         return host, trust.pack(heard)
 
     def record_of(self, host: int, source: str) -> SourceRecord | None:

@@ -70,10 +70,11 @@ class Reading(NamedTuple):
 class ReportReader:
     """One report that is read again and again."""
 
-    def __init__(self, url: str, get: Get, key: str = "", before: ReportState | None = None) -> None:
+    def __init__(self, url: str, get: Get, key: str = "", before: ReportState | None = None, crawler: str = "") -> None:
         """`key` is the key that the user named: only then may the report speak for another
-        origin.
+        origin. `crawler` is the name by which we reserve sites.
         """
+        self._crawler = crawler
         self.url = url
         self._get = get
         self._key = key
@@ -99,7 +100,9 @@ class ReportReader:
         pages = list(self._pages(manifest, now, shift))
         whole = manifest.complete and manifest.site == origin(manifest.site) + "/"
         state = ReportState(manifest.log, manifest.cursor, manifest.generated, key, manifest.until)
-        reading = Reading(manifest.site, pages, state, 0.0, whole, min(manifest.taken_until, now + LONGEST_TAKEN))
+        is_ours = self._crawler and manifest.taken_by == self._crawler
+        taken_until = 0.0 if is_ours else min(manifest.taken_until, now + LONGEST_TAKEN)
+        reading = Reading(manifest.site, pages, state, 0.0, whole, taken_until)
         self._last = reading = reading._replace(silence_until=self._silence(reading, now))
         self._etag = answer.headers.get("etag", "")
         self.state = state

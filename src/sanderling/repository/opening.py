@@ -14,7 +14,7 @@ from sanderling.repository.known_file import KnownFile
 from sanderling.repository.ownership import owner_in
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
-from sanderling.settings import HIDEABLE, Settings, load, overlay
+from sanderling.settings import HIDEABLE, Settings, load, overlay, tokens_from
 
 
 def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
@@ -42,6 +42,8 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
         from sanderling.documents.extracting import from_here
 
         settings = msgspec.structs.replace(settings, extractors=tuple(map(from_here, settings.extractors)))
+    if settings.take_at:
+        settings = msgspec.structs.replace(settings, take_at=tokens_from(Path(), settings.take_at))
     if folder.exists() and settings.store != kept.store:
         if not address.same(settings.store, kept.store):
             where = address.shown(kept.store) or "the folder"
