@@ -1,6 +1,7 @@
 """Output files: written completely or not at all, and never over a file that must stay."""
 
 import os
+import re
 import resource
 import shutil
 import stat
@@ -130,7 +131,9 @@ def test_help_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch, capsys
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):
         main([*name.split(), "--help"])
-    assert [line for line in capsys.readouterr().out.splitlines() if len(line) > 80] == []
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+    assert [line for line in lines if re.match(r"\S.*\S {3,}\S", line)] == []  # a list that was filled as prose
 
 
 @pytest.mark.parametrize(("said", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])

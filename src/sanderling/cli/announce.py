@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 _ABOUT = """Watches the pages of a site and publishes which of them are new, changed or gone, so that crawlers visit just these.
 
 FOLDER is what the web server serves. The report is written to FOLDER/.well-known/sanderling/, as static files: a sitemap
-with exact dates, lists of changes, and a signed manifest. The folder is only read otherwise, and no port is opened. A
-change is a change of content; hidden files and temporary files of editors are no pages.
+with exact dates, lists of changes, and a signed manifest. Nothing else in FOLDER is changed, and no port is opened. A
+change is a change of content. Hidden files and temporary files of editors are not pages.
 
-Run it as a service. It ends at once, and goes on where it was. With --once it is a step of a build.
+Run it as a service. You can stop it at any time; the next start continues where it was. With --once it ends after one
+scan, as a step of a build.
 
 Examples:
   sanderling announce /srv/www --site https://example.org/

@@ -1,4 +1,4 @@
-"""`sanderling browser`: which browser renders pages, how well it is locked in, and how to get
+"""`sanderling browser`: which browser renders pages, how well it is isolated, and how to get
 one."""
 
 import argparse
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _ABOUT = """Shows or installs the browser that renders pages made by JavaScript.
 
-  sanderling browser status    which browser is used, and how it is locked in
+  sanderling browser status    which browser is used, and how it is isolated
   sanderling browser install   install a headless Chromium if there is none
 """
 

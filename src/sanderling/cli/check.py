@@ -25,7 +25,7 @@ the search index with the database.
 With --repair, pages whose copy is damaged or missing are fetched whole at their next visit (with
 `sanderling crawl --again` or `sanderling refresh`). Nothing is deleted.
 
-The exit code is 0 when everything is sound, else 1.
+The exit code is 0 if nothing is damaged, else 1.
 """
 
 

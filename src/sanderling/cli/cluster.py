@@ -33,7 +33,9 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("init", help="make the token and the certificates of a cluster").set_defaults(run=_init)
     start = actions.add_parser("start", help="run the head of a cluster on this machine, until it is stopped")
-    start.add_argument("--port", type=int, default=DEFAULT_PORT, help=f"where machines join (default: {DEFAULT_PORT})")
+    start.add_argument(
+        "--port", type=int, default=DEFAULT_PORT, help=f"the port at which machines join (default: {DEFAULT_PORT})"
+    )
     start.add_argument(
         "--autoscaling-config",
         default="",
@@ -46,7 +48,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     join.add_argument("address", nargs="?", default="", help="HOST:PORT of the head; without it, the command is shown")
     _add_machine(join)
     join.set_defaults(run=_join)
-    for action, help in (("revoke", "take nothing more from a machine"), ("admit", "take back what revoke did")):
+    for action, help in (
+        ("revoke", "refuse everything that a machine sends"),
+        ("admit", "accept a revoked machine again"),
+    ):
         revoke = actions.add_parser(action, help=f"{help}, also in running crawls")
         revoke.add_argument("machine", help="its name, as `sanderling cluster status` shows it")
         revoke.set_defaults(run=_revoke)
@@ -54,9 +59,11 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def _add_machine(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--own", default="", metavar="ADDRESS", help="where other machines reach this one")
-    parser.add_argument("--name", default="", help="a lasting name of this machine (default: its address)")
-    parser.add_argument("--weight", type=int, metavar="N", help="how many clients it takes (default: one per core)")
+    parser.add_argument(
+        "--own", default="", metavar="ADDRESS", help="the address at which other machines reach this one"
+    )
+    parser.add_argument("--name", default="", help="a permanent name of this machine (default: its address)")
+    parser.add_argument("--weight", type=int, metavar="N", help="how many clients it runs (default: one per core)")
     parser.add_argument("--region", default="", metavar="NAME", help="where it is, such as europe.paris; see --levels of `sanderling crawl`")  # fmt: skip
     parser.add_argument("--outage", default=OUTAGE, metavar="DURATION", help="how long a machine may be out of reach and stay in the cluster (default: 10s)")  # fmt: skip
 

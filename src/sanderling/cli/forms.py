@@ -27,7 +27,7 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import ViewStore
 
-_ABOUT = """Lists the forms on the pages of a crawl: where each leads, its fields, what it is for, what was sent, and why not.
+_ABOUT = """Lists the forms on the pages of a crawl: where each leads, its fields, what it is for, and what was sent, or why nothing was.
 
 Forms are sent only if the crawl is told to: `sanderling crawl -d DIR --forms search`. For a crawl without --forms, the
 newest version of every page is read from the archive, which takes about a second for a thousand pages.

@@ -10,11 +10,11 @@ EXPERIMENTS = {
     "ordering": "which order of visits fetches important pages first",
     "change-codes": "what each method of change detection misses, and what it costs",
     "focus": "how soon a focused crawl finds the pages of a topic",
-    "cutting": "what focused crawls save that cut pages short",
+    "cutting": "what focused crawls save and lose when they cut pages short",
     "updated": "how many pages of a site are updated on a day",
     "watcher": "what a report of the changed pages is worth to a crawler",
-    "liars": "what a source of notices costs that lies or dies",
-    "ajax": "how much of pages that scripts make is found behind events",
+    "liars": "what it costs when a source of notices lies or dies",
+    "ajax": "how much content behind clicks and scrolling is found",
     "freshness": "how fresh each revisit policy keeps a collection",
     "forms": "how many records behind a form each choice of words reaches",
     "migrating": "what more machines save in time, repeats and data",
@@ -44,7 +44,7 @@ def experiment_parser(name: str) -> argparse.ArgumentParser:
     libraries."""
     experiment = import_module(f"sanderling.lab.{name.replace('-', '_')}")
     about = (experiment.__doc__ or "").partition(": ")[2]
-    parser = Parser(prog=f"sanderling lab {name}", description=about)
+    parser = Parser(prog=f"sanderling lab {name}", description=about[:1].upper() + about[1:])
     experiment.add_arguments(parser)
     parser.set_defaults(run=experiment.run)
     return parser

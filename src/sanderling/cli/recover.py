@@ -26,12 +26,12 @@ _ABOUT = """Rebuilds the database of a crawl from its archives.
 
 Use it when the database was lost (delete what is left of it first), or when an older one was
 restored and the newer archives were set aside in `warc/orphaned/`. Every response in the archives
-that the database does not know becomes a visit again: pages, versions, changes, links and new URLs.
-Then the search index is made anew.
+that the database does not know becomes a visit again, with its version, changes, links and new
+URLs. Then the search index is rebuilt.
 
-Responses that are older than what the database has stay where they are and are counted. Nothing is
-deleted. A recovery that was interrupted goes on where it was. A page that crashes a parser is left
-out and named; the exit code is 1 then.
+Responses that are older than what the database has are counted, but not read back. Nothing is
+deleted. An interrupted recovery continues where it was. A page that crashes a parser is left out
+and named; then the exit code is 1.
 """
 
 

@@ -23,17 +23,17 @@ from sanderling.topics.training import TYPED_BY_USER, train
 _ABOUT = """Makes the model of a topic from examples, and says how well it separates them. Run it again to add examples.
 The model is one file. `sanderling crawl --topic FILE` keeps a crawl to the topic.
 
-An example is a URL, which is fetched, a file, a folder of files, or a browser's bookmark file. Five or more make a
-better model than words alone. Counter-examples show what is not on the topic. If a crawl folder is named instead of a
-file, the model is the one in that folder, and pages of the crawl at random serve as counter-examples.
+An example is a URL (it is fetched), a file, a folder of files, or a browser's bookmark file. Five or more make a better
+model than words alone. Counter-examples (--not) show what is not on the topic. If you name a crawl folder instead of a
+file, its model is trained, with random pages of the crawl as counter-examples.
 
 Examples:
   sanderling topic birds.topic --words 'sandpiper plover wader'
   sanderling topic birds.topic https://example.org/sanderling notes/*.txt
                    --not https://example.org/seagull-toys
   sanderling topic birds.topic bookmarks.html --folder Birds
-  sanderling topic birds.topic                             what it knows
-  sanderling topic birds/ https://example.org/knot         from pages of a crawl
+  sanderling topic birds.topic                        show the model
+  sanderling topic birds/ https://example.org/knot    train the model of a crawl
 """
 _MANY_WRONG = 5
 
@@ -43,13 +43,19 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("model", type=pathname, metavar="FILE|DIR", help="the model, or the crawl folder it is in")
     parser.add_argument("example", nargs="*", help="a page or text that is on the topic")
     parser.add_argument(
-        "--not", dest="counter", nargs="+", action="extend", default=[], metavar="EXAMPLE", help="one that is not"
+        "--not",
+        dest="counter",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="EXAMPLE",
+        help="a page or text that is not on the topic",
     )
     parser.add_argument(
         "--words", action="append", default=[], metavar="TEXT", help="words that name the topic (repeatable)"
     )
     parser.add_argument("--folder", default="", metavar="NAME", help="only this folder of a bookmark file")
-    parser.add_argument("--forget", nargs="+", default=[], metavar="EXAMPLE", help="take examples out again")
+    parser.add_argument("--forget", nargs="+", default=[], metavar="EXAMPLE", help="examples to remove")
     parser.add_argument(
         "--judge", action="store_true", help="train nothing: judge the stored pages of a crawl by its model again"
     )

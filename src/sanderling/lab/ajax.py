@@ -1,4 +1,4 @@
-"""How much of pages that scripts make is found: comments behind events, and states a minute.
+"""`sanderling lab ajax`: how much content behind clicks and scrolling is found, and how fast.
 
 Two experiments with a real browser on a served site. The first counts the comments that are found
 behind "show more", tabs, a pager and endless scrolling. The second counts dynamic pages and their

@@ -1,10 +1,10 @@
-"""`sanderling lab cutting`: what do focused crawls save, and lose, that cut pages short which are
-not on the topic?
+"""`sanderling lab cutting`: what do focused crawls save and lose when they cut short pages that
+are not on the topic?
 
 It simulates focused crawls of the documentation in a finished crawl, with topics by section as in
 `lab focus`, once with whole pages and once as with `--cut-short`. A page that is cut has the
 relevance of its beginning, and only the links in it. Bytes are those of all bodies that are
-fetched, and recall is the share of the topic's pages that is found. CutFigures are means over
+fetched, and recall is the share of the topic's pages that is found. Figures are means over
 seeds.
 """
 

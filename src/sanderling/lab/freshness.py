@@ -2,11 +2,13 @@
 
 A run has one or several scenarios:
 
-simulated   synthetic pages that change in one of several ways served      a synthetic site on a
-real HTTP server, kept fresh by `sanderling refresh` in accelerated time history     the changes of
-real sites (--history FILE.csv or .csv.gz: page,event,at,text_changed,main_changed) revisit     the
-experiment of the watcher-based crawler: the time of a revisit, and the share of updated pages it
-finds
+  simulated   synthetic pages that change in one of several ways
+  served      a synthetic site on a real HTTP server, kept fresh by
+              `sanderling refresh` in accelerated time
+  history     the changes of real sites (--history FILE.csv or .csv.gz with
+              page,event,at,text_changed,main_changed)
+  revisit     the published experiment of a crawler with a watcher: the time of
+              a revisit, and the share of updated pages it finds
 
 With several budgets, the tables also say how many visits each policy needs for the freshness that
 uniform has at the first budget.

@@ -1,4 +1,4 @@
-"""`sanderling lab liars`: what does a source of notices cost that lies or dies?
+"""`sanderling lab liars`: what does it cost when a source of notices lies or dies?
 
 A report names the changed pages of a site for a month. Then it lies in one of several ways, or is
 not written any more. Beliefs and plans are the real ones; the site is simulated: 150 pages, one
