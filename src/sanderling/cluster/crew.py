@@ -7,7 +7,7 @@ from collections.abc import Callable, Set
 from sanderling import __version__
 from sanderling.cluster.credentials import Revoked
 from sanderling.cluster.engine import ClusterNode, Engine
-from sanderling.cluster.levels import Branch, Shape, branches
+from sanderling.cluster.levels import Branch, Shape, branches, capacity, left_out
 from sanderling.cluster.link import MachineLink
 from sanderling.cluster.messages import CLUSTER_PROTOCOL, Charge, Greeting, encode
 from sanderling.cluster.placement import placed
@@ -50,6 +50,7 @@ class ClusterCrew:
         self._not_before: dict[str, float] = {}  # when a machine may be tried again
         self._refused: dict[str, str] = {}  # machines that cannot take part, and why
         self._said_waiting = False
+        self._left_out: list[str] = []  # machines that the tree has no room for
         self._notes: dict[str, str] = {}  # what is wrong with machines
         self._plan: dict[str, int] = {}
         self._before: dict[str, tuple[int, int, int]] = {}
@@ -90,9 +91,9 @@ class ClusterCrew:
         links = self._switchboard.links
         states = [state for link in links for state in (self._state(link, clients), *link.below)]
         linked = {link.name for link in self._switchboard.links}
-        others = {**self._notes, **self._refused}
+        others = {**dict.fromkeys(self._left_out, f"unused: {self._room}"), **self._notes, **self._refused}
         return states + [
-            MachineState(name, 0, 0, 0.0, True, why, *self._bytes_of(name), level=self.level)
+            MachineState(name, 0, 0, 0.0, name not in self._left_out, why, *self._bytes_of(name), level=self.level)
             for name, why in others.items()
             if name not in linked
         ]
@@ -177,6 +178,7 @@ class ClusterCrew:
         relays = {id for id, link in links.items() if link.waits.relay}
         depth = self.level - 1
         self._branches = {each.node.id: each for each in branches(usable, self._shape, depth, relays)}
+        self._leave_out([node.name for node in left_out(usable, self._branches.values())])
         for node, below in self._branches.values():
             if node.weight and node.id not in links and self._not_before.get(node.id, 0.0) <= now:
                 self._not_before.pop(node.id, None)
@@ -186,6 +188,18 @@ class ClusterCrew:
                     self._named_once(node), self._engine.start(node, terms), self._shape.waits(relay)
                 )
         self._unlink([link for link in links.values() if not self._fits(link)])
+
+    def _leave_out(self, names: list[str]) -> None:
+        """Says how many machines stay unused, whenever that changes."""
+        if names and len(names) != len(self._left_out):
+            count = "1 machine stays" if len(names) == 1 else f"{len(names):,} machines stay"
+            self.on_notice(f"{count} unused ({names[0]}{', …' * (len(names) > 1)}): {self._room}")
+        self._left_out = names
+
+    @property
+    def _room(self) -> str:
+        levels, fan_out = self._shape.levels, self._shape.fan_out
+        return f"--levels {levels} with --fan-out {fan_out} leaves room for {capacity(levels, fan_out):,}"
 
     def _may_use(self, node: ClusterNode) -> bool:
         if not node.weight and not node.here:  # where the server is counts, because of its region

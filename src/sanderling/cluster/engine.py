@@ -200,15 +200,22 @@ def refuses_token(said: str) -> bool:
     return "InvalidAuthToken" in said or "nauthenticated" in said
 
 
+def other_versions(said: str) -> str:
+    """How the versions of a cluster and of this machine differ, if that is what Ray says."""
+    if "ersion mismatch" not in said:
+        return ""
+    found = [line.strip().replace(":", "") for line in said.splitlines() if "Ray:" in line or "Python:" in line]
+    return f"runs {' and '.join(found[:2])}, and this machine {' and '.join(found[2:])}: install the same versions"
+
+
 def _sentence(address: str, error: Exception, written: str) -> str:
     said = str(error)
     if refuses_token(said + written):
         return (
             f"the cluster at {address} does not accept this machine's token: copy the folder of the token from its head"
         )
-    if "ersion mismatch" in said:
-        lines = [line.strip() for line in said.splitlines() if "Ray:" in line or "Python:" in line]
-        return f"the cluster at {address} runs other versions than this machine: {', '.join(lines)}"
+    if differ := other_versions(said):
+        return f"the cluster at {address} {differ}"
     if "uthentic" in said or "oken" in said:
         return f"the cluster at {address} does not accept this machine's token: {said.strip().splitlines()[0]}"
     if address == "auto":

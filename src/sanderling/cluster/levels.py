@@ -99,6 +99,12 @@ def branches(nodes: Iterable[ClusterNode], shape: Shape, depth: int, relays: Col
     return [Branch(node) for node in here] + [_branch(group, relays, most) for group in groups]
 
 
+def left_out(nodes: Iterable[ClusterNode], found: Iterable[Branch]) -> list[ClusterNode]:
+    """The machines for which a tree has no room."""
+    placed = {node.id for branch in found for node in (branch.node, *branch.below)}
+    return [node for node in nodes if node.id not in placed]
+
+
 def _branch(group: Sequence[ClusterNode], relays: Collection[str], most: int | None) -> Branch:
     first, *rest = sorted(group, key=lambda node: (node.id not in relays, node.name, node.id))
     return Branch(first, tuple(rest[:most]))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sanderling.cluster.credentials import Credentials, is_loopback
-from sanderling.cluster.engine import LABEL, REGION, WEIGHT, as_given, refuses_token
+from sanderling.cluster.engine import LABEL, REGION, WEIGHT, as_given, other_versions, refuses_token
 from sanderling.errors import RunFailed, UsageError
 
 DEFAULT_PORT = 6380  # Ray's own is also that of Redis
@@ -70,6 +70,8 @@ def run(
                 raise RunFailed(
                     f"the cluster at {address} does not accept this machine's token: copy the folder of the token from its head"
                 ) from None
+            if differ := other_versions(str(error)):
+                raise RunFailed(f"the cluster at {address} {differ}") from None
             said = str(error).strip().splitlines() or [output.last()]
             raise RunFailed(f"this machine could not become part of a cluster: {said[0]}") from None
     return 0
