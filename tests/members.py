@@ -28,6 +28,8 @@ class Members(ThreadedServer):
         self.pages = pages
         self.lasts = lasts
         self.extra = dict(extra or {})
+        self.moved: dict[str, str] = {}  # paths that redirect, and where to
+        self.member_text = ""  # at the end of what members read
         self.asked: list[Request] = []
         self.sessions: dict[str, int] = {}  # pages left
         self._tokens: set[str] = set()
@@ -72,6 +74,8 @@ class Members(ThreadedServer):
         if path == "/logout":
             self.sessions.clear()
             return 200, "bye", []
+        if path in self.moved:
+            return 302, "", [("Location", self.moved[path])]
         if path in self.extra:
             return 200, self.extra[path], []
         if path == "/":
@@ -83,7 +87,8 @@ class Members(ThreadedServer):
             if session in self.sessions:
                 self.sessions[session] -= 1
             number = int(path[9:])
-            return 200, f"<title>Member {number}</title><p>secret {number} {self._texts[number]}</p>{OUT}", []
+            text = f"{self._texts[number]} {self.member_text}"
+            return 200, f"<title>Member {number}</title><p>secret {number} {text}</p>{OUT}", []
         return 404, "not here", []
 
     def _login(self, request: Request, session: str) -> tuple[int, str, list[tuple[str, str]]]:
