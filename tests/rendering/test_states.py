@@ -103,6 +103,30 @@ def test_hints_of_the_site_are_tried_first(birds: PageServer) -> None:
     assert birds.requests["/harm"] == 0
 
 
+def test_a_button_that_counts_brings_nothing_new(birds: PageServer) -> None:
+    birds.table["/counting"] = page(
+        "let n = 0; count.onclick = () => (count.textContent = `Useful (${++n})`)", "<button id=count>Useful (0)</button>"
+    )
+    with renderer(**STATES) as renders:
+        response = renders.render(birds.origin + "/counting")
+        assert response.rendered is not None and not response.rendered.found
+        assert b"Useful (0)" in response.rendered.html
+        assert renders.fetcher.pool.events <= 4
+
+
+def test_an_event_is_not_tried_twice_in_a_state(birds: PageServer) -> None:
+    birds.table |= {
+        "/one": page("tab.onclick = () => fetch('/tab.txt').then((r) => r.text()).then((t) => (panel.textContent = t))",
+                     "<p id=panel>First</p><button id=tab>Second</button>"),
+        "/tab.txt": b"The second text",
+    }  # fmt: skip
+    with renderer(**STATES) as renders:
+        response = renders.render(birds.origin + "/one")
+        assert response.rendered is not None and len(response.rendered.found) == 1
+    # Once to find the state, and once to see whether the same button leads on from there.
+    assert birds.requests["/tab.txt"] == 2
+
+
 def test_routes_in_fragments_are_pages(birds: PageServer) -> None:
     birds.table["/app"] = ROUTED
     with renderer() as renders:

@@ -85,11 +85,13 @@ class ExploringBudget(NamedTuple):
 class _Node:
     """A state while its events are tried."""
 
-    __slots__ = ("depth", "html", "label", "path", "screenshot", "url")
+    __slots__ = ("depth", "events", "html", "label", "path", "screenshot", "tried", "url")
 
     def __init__(self, path: Path, depth: int, url: str, label: str, html: bytes) -> None:
         self.path, self.depth, self.url, self.label, self.html = path, depth, url, label, html
         self.screenshot = b""
+        self.events: list[EventCandidate] | None = None  # None when nobody has looked
+        self.tried: set[Step] = set()
 
 
 class Explorer:
@@ -151,22 +153,26 @@ class Explorer:
                 queue.extend(self._nodes[before:])
 
     async def _try_events(self, node: _Node) -> None:
-        tried: set[Step] = set()
+        if node.events is not None and not self._untried(node, node.events):
+            return  # without going there again
         while not self._budget.is_over(len(self._nodes)):
             if not await self._reach(node):
                 return
-            fresh = [each for each in await self._page.candidates() if self._is_worth(each) and each.step not in tried]
+            fresh = self._untried(node, await self._page.candidates())
             if not fresh:
                 return
             grown = False
             for candidate in fresh:
-                tried.add(candidate.step)
+                node.tried.add(candidate.step)
                 if self._budget.is_over(len(self._nodes)):
                     return
                 if self._is_worth(candidate) and await self._reach(node):
                     grown |= await self._try(node, candidate)
             if not grown:  # else there may be events on what came
                 return
+
+    def _untried(self, node: _Node, candidates: list[EventCandidate]) -> list[EventCandidate]:
+        return [each for each in candidates if self._is_worth(each) and each.step not in node.tried]
 
     def _is_worth(self, candidate: EventCandidate) -> bool:
         return not self._combine or self._fruitless[candidate.key] < FRUITLESS
@@ -236,9 +242,11 @@ class Explorer:
             if self._budget.is_over(len(self._nodes)) or not await self._reach(found):
                 return
             key = following.key
-            following = next((each for each in await self._page.candidates() if each.key == key), None)
+            found.events = await self._page.candidates()
+            following = next((each for each in found.events if each.key == key), None)
             if following is None:
                 return
+            found.tried.add(following.step)
             after = await self._trigger(following.step)
             if after is not None and after.hash == self._hash:
                 after = await self._page.look_again()

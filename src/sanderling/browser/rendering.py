@@ -116,7 +116,8 @@ async def settle(tab: Tab, load: PageLoad, deadline: float, quiet_for: float = Q
         polls = _polls(load, now)
         if not polls and (not load.loaded_at or load.in_flight):
             quiet_since = 0.0
-            if now - load.active_at > PATIENCE:
+            # Without a request it is the browser that is slow, on a busy machine.
+            if load.in_flight and now - load.active_at > PATIENCE:
                 return AtRest("waiting")
             await tab.sleep(min(deadline, now + LONGEST_TASK))
             if time.monotonic() - load.active_at < LONGEST_TASK or not await tab.is_busy(LONGEST_TASK):

@@ -45,6 +45,7 @@
   else {
     // A counter that moves on is no loss: the same block with other digits is there.
     const renumbered = new Map();
+    const counters = new Set(); // numbers in the element itself, such as "Like (3)": they say nothing new
     for (const [one, [times, digitless]] of blocks) {
       const more = times - (before.get(one)?.[0] ?? 0);
       if (more > 0) {
@@ -55,12 +56,15 @@
     }
     for (const [one, [times, digitless]] of before) {
       let fewer = times - (blocks.get(one)?.[0] ?? 0);
-      if (fewer <= 0 || globalThis.sanderlingOwn?.has(one)) continue;
+      if (fewer <= 0) continue;
+      const own = globalThis.sanderlingOwn?.has(one);
       const excused = Math.min(fewer, renumbered.get(digitless) ?? 0);
       renumbered.set(digitless, (renumbered.get(digitless) ?? 0) - excused);
-      lost += fewer - excused;
+      if (own && excused) counters.add(digitless);
+      if (!own) lost += fewer - excused;
       gained -= excused;
     }
+    fresh = fresh.filter((one) => !counters.has(blocks.get(one)[1]));
   }
   globalThis.sanderlingHash = hash;
   return { hash: `${whole}-${count}`, gained, lost, fresh, url: location.href };
