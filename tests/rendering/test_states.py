@@ -180,11 +180,14 @@ def test_a_crawl_keeps_searches_and_diffs_states(sanderling: Run, tmp_path: Path
         assert "grey" in sanderling("diff", folder, site.origin + feeding).out
         assert sanderling("check", folder, "--deep").code == 0
     with running(tmp_path) as served:
-        shown = served.http.get(
-            f"/crawls/crawl/pages/{identity(site.origin + feeding) & (1 << 64) - 1:016x}",
-            headers={"accept": "text/html"},
+        of_the_page, of_the_state = (
+            f"/crawls/crawl/pages/{identity(site.origin + path) & (1 << 64) - 1:016x}" for path in ("/", feeding)
         )
-        assert "A state of" in shown.text and "click #tabs&gt;span:nth-of-type(1)" in shown.text
+        event = "click #tabs&gt;span:nth-of-type(1)"
+        shown = served.http.get(of_the_state, headers={"accept": "text/html"})
+        assert "A state of" in shown.text and event in shown.text and 'id="states"' not in shown.text
+        shown = served.http.get(of_the_page, headers={"accept": "text/html"})
+        assert f'<a href="{of_the_state}"><bdi>{event}</bdi>' in shown.text
     for name in ("sanderling.db", "sanderling.db-wal", "sanderling.db-shm"):
         (folder / name).unlink(missing_ok=True)
     assert sanderling("recover", folder).code == 0

@@ -1,6 +1,7 @@
 """One page: its versions, its facts, its next visit and its links."""
 
 from typing import Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
@@ -10,9 +11,11 @@ from sanderling.crawling import remote
 from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
-from sanderling.repository.folder import in_use
+from sanderling.repository.folder import Folder, in_use
+from sanderling.repository.opening import settings_for
 from sanderling.repository.store import UrlLookup, ViewStore
 from sanderling.urls import document_of, identity, is_state
+from sanderling.urls.fragments import STATE
 from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.pages import topic, words
 from sanderling.web.pages.addresses import MOST, archived_at, first_part, next_part, page_of
@@ -31,6 +34,16 @@ def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: 
         document = document_of(page.url)
         head |= {"state_of": document, "state_page": identity(document), "events": shown(page.url)}
     return head
+
+
+def _states(folder: Folder, store: ViewStore, page: views.Shown) -> tuple[list[views.ListedUrl], str]:
+    """The states of a page, as far as one look finds them, and the query for the list of all. The
+    look begins behind the page itself, because its states are found when it is visited."""
+    if is_state(page.url) or not settings_for(folder, {})[0].states:
+        return [], ""
+    prefix, number = f"{page.url}#{STATE}", store.number(page.id) or 0
+    found = views.urls(store, MOST, number, None, page.host, prefix)
+    return found.rows, urlencode({"prefix": prefix, "after": found.next}) if found.next else ""
 
 
 def newest_of(store: ViewStore, page: int, count: int) -> VersionRow | None:
@@ -68,6 +81,7 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         oldest = found[:1] if first == 1 else views.versions(store, page.id, 1, 1)
         pictured = {each.number for each in found if is_shown(folder, each)}
         rates = rates_of(views.evidence(store, page.id))
+        states, more_states = _states(folder, store, page)
         inside = store.known([identity(url) for url in (page.redirect, page.same_as) if url])
     numbered = list(zip(range(first, last + 1), found, strict=False))[::-1]
     return show(
@@ -76,7 +90,7 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
-        said=said, running=in_use(folder), pictured=pictured,
+        said=said, running=in_use(folder), pictured=pictured, states=states, more_states=more_states, shown=shown,
         next=next_part(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip
 
