@@ -105,7 +105,8 @@ def test_hints_of_the_site_are_tried_first(birds: PageServer) -> None:
 
 def test_a_button_that_counts_brings_nothing_new(birds: PageServer) -> None:
     birds.table["/counting"] = page(
-        "let n = 0; count.onclick = () => (count.textContent = `Useful (${++n})`)", "<button id=count>Useful (0)</button>"
+        "let n = 0; count.onclick = () => (count.textContent = `Useful (${++n})`)",
+        "<button id=count>Useful (0)</button>",
     )
     with renderer(**STATES) as renders:
         response = renders.render(birds.origin + "/counting")
