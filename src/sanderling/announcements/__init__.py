@@ -1,5 +1,4 @@
-"""What a site announces of its pages: a signed manifest, deltas of changes and a sitemap, as both
-sides write and read them.
+"""Writes and reads the report of a site's changed pages: a signed manifest, deltas and a sitemap.
 
 A report is a folder of static files that is published with the site:
 

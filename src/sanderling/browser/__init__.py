@@ -1,2 +1,2 @@
-"""Pages that JavaScript makes: a browser without a network, whose requests the client's own fetcher
-answers."""
+"""Renders pages that JavaScript makes, in a browser without a network: the client's own fetcher
+makes its requests."""

@@ -1,10 +1,10 @@
 """Detects whether a page changed, how, where and how much.
 
-The client reduces every parsed page to a `PageFingerprint` of a few hundred bytes. After the next
-visit, `compare` compares the old and the new fingerprint and returns a `Verdict`, without the old
-page. `explain` uses both pages and finds more. `noise` learns what changes on every visit; such
-changes are not news. All functions are pure, except that `pixels` decodes images in a process of
-its own.
+When a page is visited again, the client reduces it to a `PageFingerprint` of a few hundred bytes;
+that of the first version is made from the archive when a second one differs. `compare` compares the
+old and the new fingerprint and returns a `Verdict`, without the old page. `explain` uses both pages
+and finds more. `noise` learns what changes on every visit; such changes are not news. All functions
+are pure, except that `pixels` decodes images in a process of its own.
 """
 
 from sanderling.documents.visible import visible_text

@@ -1,2 +1,2 @@
-"""What to do with forms: which may be sent, what to fill in, and what the answers say. Pure
-functions of what is known."""
+"""Decides which forms may be sent, what to fill in, and what their answers say. All functions are
+pure."""

@@ -1,2 +1,1 @@
-"""What a crawl is about: a model of a topic, made from examples, and how well pages and links fit
-it."""
+"""Makes the model of a topic from examples, and judges how well pages and links fit the topic."""

@@ -1,4 +1,4 @@
-"""What runs inside pages."""
+"""JavaScript that the browser runs inside rendered pages."""
 
 from functools import cache
 from importlib.resources import files

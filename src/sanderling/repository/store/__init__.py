@@ -1,9 +1,9 @@
-"""The contract of a state store, one protocol for each reader. One writer, any number of readers; a
-commit is whole or not at all.
+"""The contract of a state store: one writer, any number of readers, commits that are whole or
+not at all.
 
-Who reads or writes takes the narrow protocol: `crawling` has those of the server, with `gate` and
-`revisiting`; `background` those of the jobs beside it, `people` those of commands and the
-dashboard. Only who opens a store, or hands it on to all of these, takes a `Store`.
+Each user of a store takes a narrow protocol. `crawling`, `gate` and `revisiting` have those of the
+server, `background` those of the jobs beside it, and `people` those of commands and the dashboard.
+Only code that opens a store, or passes it to all of these, takes a `Store`.
 """
 
 from typing import Protocol

@@ -1,2 +1,2 @@
-"""What passes the gate: one page with several names, traps, and what is held back until like URLs
-bring something new."""
+"""Merges several names of one page, recognises traps, and holds URLs back until similar URLs bring
+something new."""

@@ -1,7 +1,7 @@
-"""What sites and hubs may tell this server without signing in: IndexNow messages, and WebSub
-notifications.
+"""Receives IndexNow messages and WebSub notifications, which are sent without signing in.
 
-Whoever knows the address can send these requests. So each is checked against something that only
-the site has: a key file on its host, or a secret that only the hub was given. What passes becomes a
-message to the crawls that know the host. It never leads to a visit of another host.
+Anybody who knows the address can send these requests. So each is checked against something that
+only the site has: a key file on its host, or a secret that only the hub was given. An accepted
+request becomes a message to the crawls that know the host. It never leads to a visit of another
+host.
 """
