@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from publicsuffixlist import PublicSuffixList
 
 from sanderling.errors import BadSeed, quoted
-from sanderling.model import Found, NewUrl, State, reasons
+from sanderling.model import NewUrl, State, reasons
 from sanderling.settings import Settings
 from sanderling.urls import LONGEST, SEEDABLE, canonical, hostname, identity, origin
 from sanderling.urls.patterns import pattern
@@ -114,19 +114,24 @@ def _either(url: str) -> str:
 
 
 def admit(
-    found: Iterable[Found], via: int, depth: int, hops: int, scope: Scope, max_depth: int | None, rank: Rank
-) -> list[NewUrl]:
-    """Rows for URLs that are not known yet. Nothing is dropped: what is not followed is kept with
-    the reason."""
+    found: Iterable[tuple[int, str, str, int, float, float]], via: int, depth: int, hops: int, scope: Scope,
+    max_depth: int | None, rank: Rank,
+) -> list[NewUrl]:  # fmt: skip
+    """Rows for URLs that are not known yet, which have the fields of `Found`. Nothing is dropped:
+    what is not followed is kept with the reason."""
     rows = []
+    last, host = "", 0  # most of them are of one host
     for id, url, anchor, kind, modified, relevance in found:
         home = origin(url)
+        if home != last:
+            last, host = home, identity(home)
         reason = scope.objection(url, home)
         if not reason and max_depth is not None and depth > max_depth:
             reason = reasons.reason("too-deep")
         if not reason and hops > MAX_HOPS:
             reason = reasons.reason("too-many-redirects", MAX_HOPS)
         state = State.EXCLUDED if reason else State.QUEUED
-        host, worth = identity(home), rank(depth)
-        rows.append(NewUrl(id, url, host, depth, state, worth, via, hops, anchor, reason, kind, modified, 0, relevance))
+        rows.append(
+            NewUrl(id, url, host, depth, state, rank(depth), via, hops, anchor, reason, kind, modified, 0, relevance)
+        )
     return rows

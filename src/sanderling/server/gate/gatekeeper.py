@@ -34,6 +34,7 @@ KEEP_EVERY, KEEP_SHARE, FEWEST_KEPT = 200, 16, 4
 # Records of a host that may differ in numbers only.
 MOST_ALIKE = 500
 
+_NO_NAMES: frozenset[str] = frozenset()
 SOFT = reasons.reason("soft-404")
 
 
@@ -299,7 +300,8 @@ class Gatekeeper:
         if reason:
             self._holding.hold(row.id, row.host, row.depth, reason)
             return [row._replace(state=State.KNOWN, reason=reason)]
-        self._holding.ways.note(row.host, [row.id], steps)
+        if steps:
+            self._holding.ways.note(row.host, [row.id], steps)
         return [row]
 
     def strict(self, host: int) -> bool:
@@ -364,7 +366,7 @@ class Gatekeeper:
 
     def _meant(self, url: str, host: int) -> Meant | None:
         watched = self._memory.get(host)
-        names = watched.parameters.names if watched is not None else frozenset[str]()
+        names = watched.parameters.names if watched is not None else _NO_NAMES
         if not names and not self._memory.twins.merged:
             return None
         return meant(url, self._memory.twins.merged, names)
