@@ -2,6 +2,7 @@
 recovery."""
 
 import os
+import random
 import signal
 import sqlite3
 from collections import Counter
@@ -137,6 +138,33 @@ def test_a_crawl_that_is_killed_leaves_no_browser_and_loses_nothing(
     assert len(listed(sanderling, folder)) == PAGES + 1
     with sqlite3.connect(folder / "sanderling.db") as database:
         assert database.execute("SELECT count(*) FROM versions").fetchone()[0] == PAGES + 1
+
+
+def test_a_crawl_that_is_killed_again_and_again_stores_every_page_once(
+    sanderling: Run, site: PageServer, tmp_path: Path
+) -> None:
+    folder, chance = tmp_path / "crawl", random.Random(7)
+    for _ in range(3):
+        # The moment is a number of requests of pages, so it comes at any speed.
+        enough = sum(site.requests.values()) + chance.randint(2, 8)
+        seed = () if folder.exists() else (site.origin + "/",)
+        with started("crawl", *seed, "-d", folder, *ALWAYS, stdout=DEVNULL, stderr=DEVNULL) as crawl:
+            processes: set[int] = set()
+            until(
+                lambda: (
+                    processes.update(descendants(crawl.pid))
+                    or sum(site.requests.values()) >= enough
+                    or crawl.poll() is not None
+                )
+            )
+            crawl.kill()
+        until(lambda: not any(map(is_browser, processes)))
+    assert sanderling("crawl", *(() if folder.exists() else (site.origin + "/",)), "-d", folder).code == 0
+    pages = listed(sanderling, folder)
+    assert {page["title"] for page in pages.values()} == {f"Page {n}" for n in range(PAGES)}
+    with sqlite3.connect(folder / "sanderling.db") as database:
+        assert database.execute("SELECT count(*) FROM versions").fetchone()[0] == len(pages) == PAGES + 1
+    assert sanderling("check", folder, "--deep").code == 0
 
 
 def is_browser(pid: int) -> bool:
