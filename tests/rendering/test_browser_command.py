@@ -1,4 +1,4 @@
-"""`sanderling browser install`, with programs in place of apt-get and npx: nothing is downloaded."""
+"""`sanderling browser install`, with stand-ins for apt-get and npx. Nothing is downloaded."""
 
 import os
 from pathlib import Path

@@ -145,26 +145,29 @@ def test_a_crawl_that_is_killed_again_and_again_stores_every_page_once(
 ) -> None:
     folder, chance = tmp_path / "crawl", random.Random(7)
     for _ in range(3):
-        # The moment is a number of requests of pages, so it comes at any speed.
-        enough = sum(site.requests.values()) + chance.randint(2, 8)
         seed = () if folder.exists() else (site.origin + "/",)
-        with started("crawl", *seed, "-d", folder, *ALWAYS, stdout=DEVNULL, stderr=DEVNULL) as crawl:
-            processes: set[int] = set()
-            until(
-                lambda: (
-                    processes.update(descendants(crawl.pid))
-                    or sum(site.requests.values()) >= enough
-                    or crawl.poll() is not None
-                )
-            )
-            crawl.kill()
-        until(lambda: not any(map(is_browser, processes)))
+        killed_after(chance.randint(2, 8), site, "crawl", *seed, "-d", folder, *ALWAYS)
     assert sanderling("crawl", *(() if folder.exists() else (site.origin + "/",)), "-d", folder).code == 0
     pages = listed(sanderling, folder)
     assert {page["title"] for page in pages.values()} == {f"Page {n}" for n in range(PAGES)}
     with sqlite3.connect(folder / "sanderling.db") as database:
         assert database.execute("SELECT count(*) FROM versions").fetchone()[0] == len(pages) == PAGES + 1
     assert sanderling("check", folder, "--deep").code == 0
+
+
+def killed_after(requests: int, site: PageServer, *arguments: object) -> None:
+    """Kills a crawl after so many more requests, which is a moment at any speed. Its browsers end
+    with it."""
+    enough, processes = sum(site.requests.values()) + requests, set[int]()
+
+    def is_time() -> bool:
+        processes.update(descendants(crawl.pid))
+        return sum(site.requests.values()) >= enough or crawl.poll() is not None
+
+    with started(*arguments, stdout=DEVNULL, stderr=DEVNULL) as crawl:
+        until(is_time)
+        crawl.kill()
+    until(lambda: not any(map(is_browser, processes)))
 
 
 def is_browser(pid: int) -> bool:
