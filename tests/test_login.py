@@ -130,9 +130,25 @@ def test_a_wrong_password_is_tried_once(tmp_path: Path, sanderling: Run) -> None
         assert len(site.logins) == 1
         assert "the login failed: the answer does not show 'Log out'" in ran.err
         assert not [each for each in site.asked if each.path.startswith("/members/")]
+        # Another run does not try it again, whatever it wants to read.
+        ran = sanderling("crawl", "-d", folder, *QUICK, "--again", env={"SHORE_PASSWORD": "wrong"})
+        assert len(site.logins) == 1 and "correct it and use --retry-failed" in ran.err, ran.err
         # With the right one, nothing is lost.
         sanderling("crawl", "-d", folder, *QUICK, "--retry-failed", env=KNOWN)
         assert len(members_in(sanderling("pages", folder, "--json").lines)) == 12
+
+
+def test_a_refused_login_is_tried_again_when_its_recipe_changed(tmp_path: Path, sanderling: Run) -> None:
+    with Members(2) as site:
+        folder = folder_with(tmp_path / "c", site, RECIPE.replace("env:SHORE_PASSWORD", "file:password.txt"))
+        (folder / "password.txt").write_text("wrong")
+        sanderling("crawl", "-d", folder, *QUICK)
+        sanderling("crawl", "-d", folder, *QUICK, f"{site.origin}/members/0")
+        assert len(site.logins) == 1
+        (folder / "password.txt").write_text(PASSWORD)
+        sanderling("crawl", "-d", folder, *QUICK, f"{site.origin}/members/1")
+        assert len(site.logins) == 2
+        assert members_in(sanderling("pages", folder, "--json").lines)
 
 
 def test_a_page_that_is_never_shown_does_not_make_us_log_in_for_ever(tmp_path: Path, sanderling: Run) -> None:

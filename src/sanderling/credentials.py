@@ -17,6 +17,12 @@ def is_reference(value: str | None) -> bool:
     return _REFERENCE.fullmatch(value or "") is not None
 
 
+def file_of(value: str) -> str:
+    """The file that a reference names; empty if it names none."""
+    found = _REFERENCE.fullmatch(value)
+    return found[2] or "" if found else ""
+
+
 def from_here(value: str | None, folder: Path = Path()) -> str | None:
     """A reference that holds in any working directory. It is named from `folder` on."""
     found = _REFERENCE.fullmatch(value or "")

@@ -114,7 +114,8 @@ class UserSession:
         elif self._shows(response.body):
             self._next, self._times_hindered = None, 0
         elif step.sent:
-            self._refuse(f"the answer does not show {self._login.shows!r}")
+            self._next = None
+            self.over = reason("login-refused", f"the answer does not show {self._login.shows!r}")
         else:
             self._next = self._filled_in(step, response)
 
@@ -201,9 +202,12 @@ class UserSession:
 Sessions = Mapping[str, UserSession]  # by origin
 
 
-def sessions_of(settings: Settings) -> dict[str, UserSession]:
-    """The sessions of settings whose values are revealed."""
-    return {login.place: UserSession(login) for login in settings.login}
+def sessions_of(settings: Settings, refused: Mapping[str, str]) -> dict[str, UserSession]:
+    """The sessions of settings whose values are revealed. `refused` are reasons by origin."""
+    sessions = {login.place: UserSession(login) for login in settings.login}
+    for place, why in refused.items():
+        sessions[place].over = why
+    return sessions
 
 
 def check(settings: Settings) -> None:

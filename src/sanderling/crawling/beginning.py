@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from sanderling import clock
+from sanderling.crawling import refused_logins
 from sanderling.crawling.due_times import DueTimes
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.ledger import Ledger
@@ -32,6 +33,7 @@ def call_back(store: Store, ledger: Ledger, seeds: Seeds, settings: Settings, re
     if retry:
         ledger.failed_retried()
         store.retry_failed(ledger.counts)
+        refused_logins.forget(store, settings)
     _revive_seeds(store, ledger, seeds, settings.max_depth)
     _end_endless_waits(store)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from sanderling.crawling import refused_logins
 from sanderling.crawling.control import Control
 from sanderling.crawling.crew import Crew
 from sanderling.crawling.frontier import Frontier
@@ -116,7 +117,8 @@ class Clients:
         # Clients do not need to know where the state is kept, who is told of changes and which
         # sites are reserved.
         settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=(), take_at=())
-        self._switchboard.send(line, Welcome(msgspec.json.encode(settings), self._topic))
+        refused = refused_logins.refused(self._store, self._control.settings)
+        self._switchboard.send(line, Welcome(msgspec.json.encode(settings), self._topic, refused))
 
     def reported(self, line: ClientLine, report: Report) -> None:
         """Takes note of how a client is doing by its report, which has been taken in."""

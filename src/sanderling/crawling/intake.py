@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from sanderling.crawling import refused_logins
 from sanderling.crawling.change_detection import ChangeDetection
 from sanderling.crawling.frontier import Frontier
 from sanderling.crawling.harvest import Harvest
@@ -106,6 +107,8 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         self.ledger.moved((State.EXCLUDED, State.QUEUED) for _ in requeued)
         self.ledger.moved((each.was, State.QUEUED) for each in lessons.released)
         kept, notes = self.gate.kept(lessons)
+        if self.settings.login:
+            notes |= refused_logins.notes_of(self.settings, ((tasks[each.id].url, each.reason) for each in visits))
         self.store.commit(
             Commit(
                 report.client, report.number, urls, settled + queued_again(requeued, lessons), visits,

@@ -83,21 +83,23 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
         judge = topic_judge(welcome.topic)
-        curl, sessions = logged_in(settings, CurlFetcher(settings, loop, cutter_for(settings, judge, mark)))
+        curl, sessions = logged_in(
+            settings, CurlFetcher(settings, loop, cutter_for(settings, judge, mark)), welcome.refused
+        )
         renderer = renderer_for(settings, folder, loop, curl, archive)
         reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder), judge)
         with closing(renderer or curl) as fetcher:
             Crawler(name, settings, line, loop, fetcher, reader, archive, renderer, sessions).run()
 
 
-def logged_in(settings: Settings, fetcher: Fetcher) -> "tuple[Fetcher, Sessions]":
+def logged_in(settings: Settings, fetcher: Fetcher, refused: dict[str, str]) -> "tuple[Fetcher, Sessions]":
     """A fetcher with the sessions of the user, if there are any."""
     if not settings.login:
         return fetcher, {}
     from sanderling.client.session_fetcher import SessionFetcher
     from sanderling.client.sessions import sessions_of
 
-    sessions = sessions_of(settings)
+    sessions = sessions_of(settings, refused)
     return SessionFetcher(fetcher, sessions), sessions
 
 

@@ -92,12 +92,13 @@ class Stop(Struct, frozen=True, tag=True):
 
 
 class Welcome(Struct, frozen=True, tag=True):
-    """Server to client, once: the settings of this crawl as JSON, and the weights of its topic, if
-    it has one.
+    """Server to client, once: the settings of this crawl as JSON, the weights of its topic, if it
+    has one, and why some logins are not to be tried, by origin.
     """
 
     settings: bytes
     topic: bytes = b""
+    refused: dict[str, str] = {}
 
 
 class Found(NamedTuple):

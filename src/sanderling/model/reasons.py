@@ -73,6 +73,8 @@ SENTENCES = {
     "set-aside": "set aside: it ended a client process twice",
     "signed-out": "it shows that nobody is logged in",
     "login-failed": "the login failed: {}",
+    "login-refused": "the login failed: {}",
+    "login-not-tried": "{} (in an earlier try; correct it and use --retry-failed)",
     "session-over": "the session has ended: pages show that nobody is logged in",
     # Why there was no answer
     "private-address": "leads to the private address {}",
