@@ -15,6 +15,7 @@ import httpx
 from playwright.sync_api import Page, expect
 
 from sanderling.testing import DAY, SyntheticWeb
+from tests.browser import rendered_screenshots
 from tests.browser.chromium import chromium, look
 from tests.waiting import PATIENCE
 from tests.web.served import Served, running
@@ -36,6 +37,7 @@ def main() -> int:
         chromium() as page,
     ):
         _shoot(page, site.url, server, site.clock.advance, chosen.all)
+        rendered_screenshots.shoot(page, chosen.all or PICTURES)
     return 0
 
 
