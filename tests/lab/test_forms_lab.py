@@ -1,7 +1,7 @@
 """The experiment with forms: the strategy of crawls beats the others, and its estimate is near the
 truth."""
 
-from sanderling.lab.forms import STRATEGIES, DatabaseForm, HiddenDatabase, templates, texts
+from sanderling.lab.forms import STRATEGIES, DatabaseForm, HiddenDatabase, harmful, templates, texts
 
 
 def test_ours_needs_far_fewer_queries_than_the_most_frequent_word_first() -> None:
@@ -16,3 +16,7 @@ def test_ours_needs_far_fewer_queries_than_the_most_frequent_word_first() -> Non
 def test_three_selects_are_not_multiplied() -> None:
     found, records, queries = templates(10)
     assert found >= 0.9 * records and queries < 0.3 * 10**3
+
+
+def test_forms_that_must_not_be_sent_get_no_request() -> None:
+    assert harmful() == (0, 8)

@@ -14,7 +14,11 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import turbohtml
+
+from sanderling.documents.forms import forms_of
 from sanderling.forms.answers import Likeness
+from sanderling.forms.kinds import judge
 from sanderling.forms.probing import Prober
 from sanderling.model.forms import Field, Form, Option, Submission
 from sanderling.testing.prose import words as prose
@@ -215,6 +219,26 @@ def templates(values: int = 20) -> tuple[int, int, int]:
     return len(prober.records), len(records), queries
 
 
+# Forms that must not be sent, as pages write them.
+HARMFUL = """
+<form action=/enter><input name=user><input type=password name=secret></form>
+<form action=/upload><input name=q><input type=file name=f></form>
+<form action=/checkout><input name=n></form>
+<form action=/a><input name=q><button>Subscribe</button></form>
+<form action=/item/delete><input name=id></form>
+<form action=/b aria-label="Contact us"><input name=n></form>
+<form action=/c><input name=q><input name=g-recaptcha-response></form>
+<form action=/d method=post><input name=q></form>
+"""
+
+
+def harmful() -> tuple[int, int]:
+    """The requests that forms get which must not be sent, and how many forms these are."""
+    forms = forms_of(turbohtml.parse(HARMFUL, positions=False), "http://lab/")
+    allowed = [Prober(form, {}, 100, 1, 0.0) for form in forms if not judge(form).objection]
+    return sum(prober.next(0.0) is not None for prober in allowed), len(forms)
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=3, help="databases for each setting (default: 3)")
     parser.add_argument("--queries", type=int, default=100, help="queries of each strategy (default: 100)")
@@ -235,6 +259,8 @@ def run(options: argparse.Namespace) -> int:
     sys.stdout.write(
         f"\nthree selects of 20 values, 25 results: {found:,} of {records:,} records with {queries} queries of 8,000\n"
     )
+    requests, forms = harmful()
+    sys.stdout.write(f"\nforms that must not be sent: {requests} requests to {forms} forms\n")
     return 0
 
 
