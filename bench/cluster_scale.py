@@ -22,7 +22,7 @@ from sanderling.testing import SyntheticWeb
 HOSTS, LATENCY = 2000, 0.2
 # So few that a client only waits: at most 20 pages a second.
 CONNECTIONS = 4
-SECONDS = 20.0
+SECONDS = 12.0
 PATIENCE = 240.0
 
 
@@ -48,7 +48,7 @@ def scale(
 
 def memory(place: str, cluster: list[str], environment: dict[str, str]) -> None:
     with SyntheticWeb(hosts=HOSTS, pages=HOSTS * 20, latency=LATENCY).serve() as site:
-        for clients in (2, 32):
+        for clients in (2, 8, 16):
             with _crawl(place, site, cluster, environment, clients) as (pid, look):
                 visits = look().counts.visits
                 _until(lambda look=look, visits=visits: look().counts.visits > visits + 1000)
