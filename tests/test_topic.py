@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.crawling.harvest import WINDOW
+from sanderling.repository.opening import reading
 from sanderling.testing import SyntheticWeb
 from sanderling.testing.prose import sentences
 from tests.conftest import FAST, Run, listed
@@ -200,18 +202,20 @@ def test_from_a_bookmark_file_to_a_searched_collection(sanderling: Run, tmp_path
     assert len(right) >= 0.7 * len(hits) > 10
 
 
-def test_a_farm_with_promising_links_does_not_hold_the_crawl(sanderling: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize("first", [False, True])
+def test_a_farm_with_promising_links_does_not_hold_the_crawl(sanderling: Run, tmp_path: Path, first: bool) -> None:
     """Each page of the farm has twelve links whose words are the topic, in circles, and nothing on
     the topic behind them.
 
-    The honest pages are a chain: its links say nothing. Only what each host brings tells them
-    apart.
+    They stand behind its text or before it. The honest pages are a chain: its links say nothing.
+    Only what each host brings tells them apart.
     """
     farm = [f"/{WORD}/{WORD}-{n}" for n in range(400)]
     chain = [f"/n/{n}" for n in range(40)]
     text = " ".join(sentences(2)[:80]).encode()
     assert len(text) > 4000  # what stands behind it is not judged
-    bait = {path: text + links(*(farm[(7 * n + k) % 400] for k in range(1, 13))) for n, path in enumerate(farm)}
+    baits = {path: links(*(farm[(7 * n + k) % 400] for k in range(1, 13))) for n, path in enumerate(farm)}
+    bait = {path: each + text if first else text + each for path, each in baits.items()}
     with PageServer(bait, where=("127.0.0.2", 0)) as spam:
         honest = {
             path: on_topic(*chain[n + 1 : n + 2], number=500 + n)
@@ -235,6 +239,54 @@ def test_a_farm_with_promising_links_does_not_hold_the_crawl(sanderling: Run, tm
             assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *focused, *limit).code == 0
             stored = [row["url"] for row in sanderling("pages", tmp_path / "c", "--json").lines if row["status"] == 200]
             assert {url.removeprefix(server.origin) for url in stored if url.startswith(server.origin)} == {"/", *chain}
+
+
+def test_a_crawl_stops_when_it_brings_little(sanderling: Run, tmp_path: Path) -> None:
+    """No page of this web is on the topic, and the harvest is that of the last pages."""
+    with SyntheticWeb(pages=WINDOW + 100, seed=3, size=200, topics=3, vanish=0.0, appear=0.0).serve() as site:
+        floor = ("--topic", WORD, "--tunnel-depth", 99, "--min-harvest", 0.05)
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "c", *FAST, *floor, "--clients", 1, "--json")
+    assert ran.code == 0, ran.err
+    assert f"0.0% of the last {WINDOW} pages are on the topic, less than min_harvest" in ran.err
+    assert WINDOW <= ran.json["pages"] < WINDOW + 100
+
+
+def test_a_crawl_stops_when_most_of_the_topic_is_found(sanderling: Run, tmp_path: Path) -> None:
+    web = SyntheticWeb(pages=240, seed=5, topics=3, locality=0.5, vanish=0.0, appear=0.0)
+    with web.serve() as site:
+        inside = sorted(web.pages_at(0.0))
+        mine = [site.url.rstrip("/") + url.partition(".test")[2] for url in inside if web.topic(url) == 1]
+        others = [site.url.rstrip("/") + url.partition(".test")[2] for url in inside if web.topic(url) == 2]
+        model = tmp_path / "one.topic"
+        assert sanderling("topic", model, *mine[:12], "--not", *others[:12]).code == 0
+        share = ("--topic", model, "--topic-share", 0.5, "--clients", 1)
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "c", *FAST, *share, "--json")
+        assert ran.code == 0, ran.err
+        assert "of the topic are found" in ran.err
+        assert ran.json["found_share"]["low"] <= ran.json["found_share"]["share"] <= ran.json["found_share"]["high"]
+        assert ran.json["found_share"]["share"] >= 0.5
+        stored = {row["url"] for row in sanderling("pages", tmp_path / "c", "--json").lines if row["status"] == 200}
+    # With twelve examples the estimate is rough. The crawl ends far from the beginning and before the end.
+    assert 0.25 < len(stored.intersection(mine)) / len(mine) < 1
+    assert len(stored) < len(inside)
+
+
+def test_a_crawl_without_a_topic_loads_nothing_of_topics_and_stores_no_relevance(
+    sanderling: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither its server nor its client, which tell what they import."""
+    monkeypatch.setenv("PYTHONPROFILEIMPORTTIME", "1")
+    with SyntheticWeb(pages=10).serve() as site:
+        ran = sanderling("crawl", site.url, "-d", tmp_path / "c", *FAST, "--clients", 1)
+        assert ran.code == 0, ran.err
+    monkeypatch.delenv("PYTHONPROFILEIMPORTTIME")
+    loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines() if line.startswith("import time:")}
+    assert {"sanderling.crawling.server", "sanderling.client.crawler"} <= loaded
+    assert not {name for name in loaded if name.startswith("sanderling.topics")}
+    assert not (tmp_path / "c" / "sanderling.topic").exists()
+    assert not [row for row in sanderling("pages", tmp_path / "c", "--json").lines if "relevance" in row]
+    with reading(tmp_path / "c") as (_, store):
+        assert not [*store.relevances(), *store.link_relevances()]
 
 
 def test_a_page_that_is_relevant_no_longer_leaves_the_collection_first(sanderling: Run, tmp_path: Path) -> None:

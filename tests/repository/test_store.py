@@ -25,6 +25,7 @@ from sanderling.model import (
     Stored,
     Visit,
 )
+from sanderling.repository import views
 from sanderling.repository.address import located
 from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.sqlite import SCHEMA, SqliteStore
@@ -350,6 +351,19 @@ def test_what_a_client_says_of_relevance_is_kept_and_shown_where_it_was_said(sto
     assert dict(store.relevances()) == {said.id: 1.0, url("page").id: 0.25}
     store.commit(commit(3, [visit("page", status=304, outcome=Outcome.UNCHANGED)]))
     assert dict(store.relevances())[url("page").id] == 0.25
+
+
+def test_a_page_of_no_relevance_is_not_known_by_its_link(store: Store) -> None:
+    """A page without text, or one that failed, is not on the topic, whatever its link promised."""
+    promised = [url(name, 1)._replace(relevance=0.75) for name in ("empty", "waits")]
+    store.seed([], [url("page")], [HOST], Counts())
+    store.commit(commit(1, [visit("page", relevance=0.5)], promised))
+    store.commit(commit(2, [visit("empty", 1, relevance=0.0)]))
+    assert dict(store.relevances()) == {url("page").id: 0.5, promised[1].id: 0.75}
+    assert dict(store.link_relevances()) == {each.id: 0.75 for each in promised}
+    shown = views.url(store, promised[0].id)
+    assert shown is not None
+    assert shown.relevance == 0.0
 
 
 def test_what_somebody_asked_for_is_due_before_all_others_and_not_forgotten(store: Store) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.crawling.bookmarks import bookmarks_in
+from sanderling.documents.html import HtmlPage
 from sanderling.errors import BadTopic
 from sanderling.testing.prose import sentences
 from sanderling.topics import words
@@ -79,6 +80,39 @@ def test_scripts_without_spaces_are_learned_by_pairs_of_characters() -> None:
 def test_a_page_that_only_repeats_the_words_of_the_topic_is_not_relevant(topic: Topic) -> None:
     stuffed = " ".join(topic.quality.for_it[:6]) + " "
     assert Judge(topic.weights).page("", stuffed * 100) < 0.2
+
+
+def anchors(count: int, said: str) -> str:
+    return "".join(f'<a href="/{n}">{said} {n}</a> ' for n in range(count))
+
+
+def relevance(judge: Judge, html: str) -> float:
+    page = HtmlPage(html.encode(), "utf-8", "https://a.test/")
+    return judge.page(page.title(), *page.text_and_links())
+
+
+@pytest.mark.parametrize("words", ["photovoltaics", "wading birds"])
+def test_a_page_is_judged_by_its_text_more_than_by_its_links(words: str) -> None:
+    """A farm has its links first, so that they fill what counts of a page, or has nothing else."""
+    judge = Judge(train("w", [Example(TYPED_BY_USER + words, True, words)]).weights)
+    prose = " ".join(text(1, n) for n in range(3))
+    for count in (3, 12, 60, 300):
+        assert relevance(judge, anchors(count, words) + prose) < 0.2
+        assert relevance(judge, anchors(count, words)) < 0.4
+    said = f"<p>{words} and more {words}. Here are {words}. "
+    assert relevance(judge, said + prose) > 0.5
+    # However many links stand before a text, or after it.
+    assert relevance(judge, anchors(300, "about something else") + said + prose) > 0.5
+    assert relevance(judge, said + prose + anchors(300, words)) > 0.5
+
+
+def test_an_index_of_a_topic_is_more_relevant_than_another(topic: Topic) -> None:
+    judge = Judge(topic.weights)
+    names = [anchors(1, " ".join(text(kind, 20 + n).split()[:6])) for kind in (0, 2) for n in range(40)]
+    mine, other = relevance(judge, "".join(names[:40])), relevance(judge, "".join(names[40:]))
+    assert mine > 3 * other
+    # A link with the text of a sentence is as good as a sentence.
+    assert relevance(judge, "".join(anchors(1, text(0, 20 + n)[:150]) for n in range(20))) > 0.5
 
 
 def test_a_topic_that_cannot_be_learned_says_what_to_do() -> None:

@@ -11,6 +11,7 @@ from sanderling.documents.formats import kind_of
 from sanderling.documents.html import Head, HtmlPage
 from sanderling.documents.links import LinkTable
 from sanderling.documents.reading import READERS, as_document, dated, hrefs_of
+from sanderling.documents.visible import Span
 from sanderling.documents.visible import visible_text as shown
 from sanderling.model import Found
 from sanderling.model.forms import Form, Turner
@@ -61,6 +62,7 @@ class Read(NamedTuple):
     fingerprint: bytes = b""
     condense: Condense | None = None  # of a page that is visited again
     tree: turbohtml.Document | None = None  # when there are extractors
+    linked: Sequence[Span] = ()  # where links stand in the text of an HTML page, when there is a topic
     relevance: float = 0.0  # when there is a topic
     forms: Sequence[Form] = ()
     turners: Sequence[Turner] = ()
@@ -133,10 +135,15 @@ class ContentReader:
             forms = forms_of(page.document, head.base)
         hrefs = hrefs_of(page, head, self._follow_nofollow)[0] if links and self._reduces else ()
         condense = self._detector.fingerprint(page.document, url) if again else None
-        words, tree = page.text(spent=not self._keep_tree), page.document if self._keep_tree else None
+        spent, linked = not self._keep_tree, list[Span]()
+        if self.judge is None:
+            words = page.text(spent)
+        else:
+            words, linked = page.text_and_links(spent)
+        tree = None if spent else page.document
         return Read(
-            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, forms=forms,
-            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
+            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, linked=linked,
+            forms=forms,            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
             images=images[: 8 * _MOST_IMAGES] if self._images else None,
             hrefs=[whole for each in hrefs if (whole := join(head.base, each))],
         )  # fmt: skip

@@ -57,12 +57,12 @@ class Cutter:
         self._mark(request.id)
         try:
             page = HtmlPage(kept, charset, request.url)
-            title, text = page.title(), page.text(spent=True)
+            title, (text, linked) = page.title(), page.text_and_links(spent=True)
         except CHOKED:
             return b""
         finally:
             self._mark(0)
-        hopeless = len(text) >= ENOUGH and self._judge.page(title, text) < self._least
+        hopeless = len(text) >= ENOUGH and self._judge.page(title, text, linked) < self._least
         return kept if hopeless else b""
 
 

@@ -195,7 +195,7 @@ class Reader:
 def _judged(judge: "Judge", read: Read) -> Read:
     """With the relevance of the page, if it has words, and of the links that were found without
     their anchors."""
-    relevance = judge.page(read.title, read.words) if read.words else 0.0
+    relevance = judge.page(read.title, read.words, read.linked) if read.words else 0.0
     return read._replace(relevance=relevance, found=judge.links(read.found))
 
 

@@ -38,10 +38,10 @@ from sanderling.server.hosts import Hosts
 from sanderling.server.ordering import Ordering
 from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings, revealed
-from sanderling.topics.model import Topic
 
-if TYPE_CHECKING:  # loaded only by crawls that send forms
+if TYPE_CHECKING:  # loaded only by crawls that send forms or have a topic
     from sanderling.crawling.form_queries import FormQueries
+    from sanderling.topics.model import Topic
 
 
 class Purpose(NamedTuple):
@@ -70,7 +70,7 @@ class Parts(NamedTuple):
 
 def assemble(
     store: Store, settings: Settings, named: list[str], folder: Folder, run_folder: Path, crew: int, purpose: Purpose,
-    topic: Topic | None = None,
+    topic: "Topic | None" = None,
 ) -> Parts:  # fmt: skip
     """`named` are the seeds of this run, and `crew` is how many clients there will be."""
     again, refresher, retry = purpose

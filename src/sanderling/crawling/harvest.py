@@ -10,14 +10,16 @@ topic it has.
 import math
 from collections import deque
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from sanderling.errors import UsageError
 from sanderling.model import Kind, Outcome, State, Task, Visit
 from sanderling.repository.store import TopicStore
 from sanderling.settings import Settings
-from sanderling.topics.model import Topic
 from sanderling.urls import canonical, identity
+
+if TYPE_CHECKING:  # loaded only by crawls with a topic
+    from sanderling.topics.model import Topic
 
 # The harvest is that of so many pages.
 WINDOW = 500
@@ -39,7 +41,7 @@ class FoundShare(NamedTuple):
 class Harvest:
     """Counts the pages on the topic."""
 
-    def __init__(self, store: TopicStore, settings: Settings, topic: Topic, seeds: Iterable[str]) -> None:
+    def __init__(self, store: TopicStore, settings: Settings, topic: "Topic", seeds: Iterable[str]) -> None:
         self._settings = settings
         self._last: deque[bool] = deque(maxlen=WINDOW)
         self._remarked = False
@@ -97,7 +99,7 @@ class Harvest:
         return ""
 
 
-def independent(topic: Topic, seeds: Iterable[str]) -> set[int]:
+def independent(topic: "Topic", seeds: Iterable[str]) -> set[int]:
     """The examples that the crawl has to find by itself, by their identities."""
     named = set(seeds)
     urls = (canonical(each.source) for each in topic.examples if each.relevant and "://" in each.source)

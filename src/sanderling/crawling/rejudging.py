@@ -9,7 +9,7 @@ this is stands in the store, in the commit of what was judged: after a kill it g
 import time
 from collections.abc import Callable
 from contextlib import closing
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import msgspec
 from xxhash import xxh3_64_hexdigest
@@ -26,6 +26,9 @@ from sanderling.server.gate.tunnel import CODE
 from sanderling.settings import Settings
 from sanderling.topics.judging import Judge
 from sanderling.topics.model import Topic, Weights
+
+if TYPE_CHECKING:
+    from sanderling.documents.extracting import ReadPage
 
 # Which model has judged all pages, and how far a newer one is.
 JUDGED_BY, JUDGING = "judged_by", "judging"
@@ -133,8 +136,19 @@ def _relevances(folder: Folder, rows: list[VersionRow], judge: Judge) -> list[tu
                 page = page_in(archive.read(row.stored))
             except (Damaged, OSError):  # `sanderling check` names it
                 continue
-            found.append((row, judge.page(page.title, page.text) if page.text else 0.0))
+            found.append((row, _relevance(judge, page)))
     return found
+
+
+def _relevance(judge: Judge, page: "ReadPage") -> float:
+    """As a client judges it."""
+    if not page.text:
+        return 0.0
+    if page.tree is None:
+        return judge.page(page.title, page.text)
+    from sanderling.documents.visible import text_and_links
+
+    return judge.page(page.title, *text_and_links(page.tree, spent=True))
 
 
 def _count_anew(store: JudgedStore, settings: Settings) -> None:

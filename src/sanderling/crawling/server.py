@@ -38,11 +38,11 @@ from sanderling.server.throughput import Throughput
 from sanderling.settings import Settings, revealed
 from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
-from sanderling.topics.model import Topic
 from sanderling.urls import identity, origin
 
-if TYPE_CHECKING:  # loaded only by a refresh
+if TYPE_CHECKING:  # loaded only by a refresh, or a crawl with a topic
     from sanderling.crawling.report_watch import ReportWatch
+    from sanderling.topics.model import Topic
 
 _log = logging.getLogger("sanderling")
 
@@ -63,7 +63,7 @@ class CrawlServer:
 
     def __init__(
         self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False,
-        terms: Terms | None = None, retry: bool = False, topic: Topic | None = None,
+        terms: Terms | None = None, retry: bool = False, topic: "Topic | None" = None,
     ) -> None:  # fmt: skip
         """`again` visits every known page once more, `terms` those that deserve it; both ask only
         for what has changed. `retry` tries what failed once more. `topic` becomes the topic of the

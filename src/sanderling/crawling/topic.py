@@ -1,6 +1,7 @@
 """The topic of a crawl: the model in its folder, or one that is made from words."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -9,13 +10,15 @@ from sanderling.files import write_whole
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import JudgedStore
 from sanderling.settings import Settings
-from sanderling.topics.model import Example, Topic, read, write
+
+if TYPE_CHECKING:  # loaded only by crawls with a topic
+    from sanderling.topics.model import Topic
 
 # Of a crawl that is started in the dashboard.
 MOST_EXAMPLES = 200
 
 
-def topic_of(settings: Settings, folder: Folder) -> Topic | None:
+def topic_of(settings: Settings, folder: Folder) -> "Topic | None":
     """The topic of a crawl, if it has one. Raises an error if it cannot be used."""
     if not settings.topic:
         if settings.order == "topic":
@@ -23,6 +26,8 @@ def topic_of(settings: Settings, folder: Folder) -> Topic | None:
         if settings.cut_short:
             raise UsageError("--cut-short needs a topic: add --topic FILE or --topic 'some words'")
         return None
+    from sanderling.topics.model import read
+
     if settings.topic == folder.topic.name:
         return read(folder.topic)
     if settings.topic == folder.examples.name:
@@ -32,18 +37,21 @@ def topic_of(settings: Settings, folder: Folder) -> Topic | None:
     return topic_named(settings.topic, folder.path)
 
 
-def topic_named(text: str, place: Path) -> Topic:
+def topic_named(text: str, place: Path) -> "Topic":
     """A topic by the name of its file, looked for from `place` on, or else by words."""
     path = place / text
     if path.is_file():
+        from sanderling.topics.model import read
+
         return read(path)
     if "/" in text or text.endswith((".topic", ".json", ".html")):
         raise BadTopic(f"{path} does not exist; `sanderling topic {text} EXAMPLE...` makes the model of a topic")
     return of_words(text)
 
 
-def of_words(text: str) -> Topic:
+def of_words(text: str) -> "Topic":
     """The topic that some words name."""
+    from sanderling.topics.model import Example
     from sanderling.topics.training import TYPED_BY_USER, train
 
     return train(text, [Example(TYPED_BY_USER + text, True, text)])
@@ -69,9 +77,10 @@ def example_urls(examples: str) -> list[str]:
     return found[:MOST_EXAMPLES]
 
 
-def of_examples(folder: Folder, settings: Settings) -> Topic:
+def of_examples(folder: Folder, settings: Settings) -> "Topic":
     """Learns a topic from the examples that were left in a folder."""
     from sanderling.crawling.examples import fetched
+    from sanderling.topics.model import Example
     from sanderling.topics.training import TYPED_BY_USER, train
 
     text = folder.examples.read_text("utf-8")
@@ -81,13 +90,17 @@ def of_examples(folder: Folder, settings: Settings) -> Topic:
     return train(words or folder.path.name, [*given, *(Example(url, True, page) for url, page in pages)])
 
 
-def keep(topic: Topic | None, folder: Folder) -> None:
+def keep(topic: "Topic | None", folder: Folder) -> None:
     """Writes the topic of a crawl into its folder, unless it is there."""
-    if topic is not None and not (folder.topic.exists() and read(folder.topic) == topic):
+    if topic is None:
+        return
+    from sanderling.topics.model import read, write
+
+    if not (folder.topic.exists() and read(folder.topic) == topic):
         write(folder.topic, topic)
 
 
-def judge_stored(store: JudgedStore, folder: Folder, settings: Settings, topic: Topic | None) -> list[str]:
+def judge_stored(store: JudgedStore, folder: Folder, settings: Settings, topic: "Topic | None") -> list[str]:
     """Judges what is stored by this topic if another one has judged it; returns what the user
     should know."""
     if topic is None:
@@ -97,6 +110,6 @@ def judge_stored(store: JudgedStore, folder: Folder, settings: Settings, topic: 
     return rejudging.begin(store, folder, settings, topic)
 
 
-def for_clients(topic: Topic | None) -> bytes:
+def for_clients(topic: "Topic | None") -> bytes:
     """What clients need of a topic."""
     return msgspec.json.encode(topic.weights) if topic is not None else b""

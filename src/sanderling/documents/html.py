@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 import turbohtml
 
 from sanderling.documents.charsets import xml_charset
-from sanderling.documents.visible import NestedText, visible_text
+from sanderling.documents.visible import NestedText, Span, text_and_links, visible_text
 from sanderling.urls import join
 
 # A deeper tree or a longer page than any reader would scroll; libraries are asked only for what
@@ -72,6 +72,10 @@ class HtmlPage:
         """The visible text, a block a line; in less time when it is the last thing that is asked
         for."""
         return visible_text(self.document, spent)
+
+    def text_and_links(self, spent: bool = False) -> tuple[str, list[Span]]:
+        """The same, and where links stand in it."""
+        return text_and_links(self.document, spent)
 
     def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
         """Base, link elements, frames, image maps and the directives for all robots and for those

@@ -18,7 +18,7 @@ import numpy as np
 from sanderling.arrays import Floats
 from sanderling.client.cutting import Cutter, looks
 from sanderling.client.fetcher import Request
-from sanderling.documents.visible import visible_text
+from sanderling.documents.visible import text_and_links
 from sanderling.graph import pack
 from sanderling.lab import topical
 from sanderling.lab.focus import FocusedCrawl, at_percent, recall
@@ -68,7 +68,7 @@ def cut_web(path: Path, of: TopicalWeb) -> Cut:
             if document is not None:
                 found = np.frombuffer(links_in(cut, document, _SETTINGS), np.int64).tolist()
                 links[n] = np.array(sorted({place[id] for id in found if id in place}), np.int64)
-                relevance[n] = of.judge.page("", visible_text(document))
+                relevance[n] = of.judge.page("", *text_and_links(document))
     packed = [(int(of.web.graph.ids[n]), of.web.graph.ids[targets].tobytes()) for n, targets in links.items()]
     graph = pack(of.web.graph.ids, packed)
     return Cut(of._replace(web=of.web._replace(graph=graph), relevance=relevance), whole, kept)

@@ -3,7 +3,7 @@ from its archive."""
 
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 from sanderling.documents.html import HtmlPage
 from sanderling.documents.links import LinkTable
 from sanderling.documents.reading import hrefs_of
+from sanderling.documents.visible import Span
 from sanderling.errors import Damaged
 from sanderling.lab import webs
 from sanderling.repository import views, warc
@@ -33,11 +34,31 @@ SECTIONS = {
 }
 
 
+class JudgedText(NamedTuple):
+    """What a model judges of a page."""
+
+    title: str = ""
+    text: str = ""
+    links: Sequence[Span] = ()
+
+    @property
+    def example(self) -> str:
+        """The page as the example of a topic."""
+        return f"{self.title}\n{self.text}"[:LENGTH]
+
+
+def told(page: HtmlPage) -> JudgedText:
+    """Only the beginning of a page, however long it is."""
+    title, (text, links) = page.title(), page.text_and_links(spent=True)
+    most = 4 * LENGTH
+    return JudgedText(title, text[:most], [each for each in links if each[1] <= most])
+
+
 class Documentation(NamedTuple):
     """A web with what a crawl of it reads; lists have an entry for each page."""
 
     web: webs.Web
-    texts: list[str]
+    texts: list[JudgedText]
     anchors: list[
         tuple[str, str]
     ]  # of the first link to a page in breadth-first order: its text, and the words around it
@@ -47,7 +68,7 @@ def documentation(path: Path) -> Documentation:
     """Reads a finished crawl."""
     web = webs.of_folder(path)
     place = {identity(url): n for n, url in enumerate(web.urls)}
-    texts, anchors, table = [""] * len(place), [("", "")] * len(place), LinkTable()
+    texts, anchors, table = [JudgedText()] * len(place), [("", "")] * len(place), LinkTable()
     for n, page in archived(path, web, breadth_first(web)):
         document = document_in(page)
         if document is None:
@@ -59,7 +80,7 @@ def documentation(path: Path) -> Documentation:
         for (_, found), words in zip(new, said, strict=True):
             if found.id in place:
                 anchors[place[found.id]] = words
-        texts[n] = f"{parsed.title()}\n{parsed.text()}"[:LENGTH]
+        texts[n] = told(parsed)
     return Documentation(web, texts, anchors)
 
 

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
-from sanderling.documents.reading import visible_text
+from sanderling.documents.html import HtmlPage
 from sanderling.lab import webs
-from sanderling.lab.sections import SECTIONS, Documentation, pages_of
+from sanderling.lab.sections import SECTIONS, Documentation, JudgedText, pages_of, told
 from sanderling.testing import SyntheticWeb
 from sanderling.topics.judging import Judge
 from sanderling.topics.model import Example
@@ -50,7 +50,7 @@ def synthetic(locality: float, seed: int, pages: int = 4000, topics: int = 5) ->
     sizes = np.bincount(about[about >= 0], minlength=topics)
     topic = int(np.argmin(np.abs(sizes - pages / topics)))
     web = webs.Web(f"synthetic, locality {locality}", graph, [0], host, host, host, urls)
-    texts = [visible_text(url, made.body(url, 0.0), "text/html") for url in urls]
+    texts = [told(HtmlPage(made.body(url, 0.0), "utf-8", url)) for url in urls]
     anchors = [(made.title(url), "") for url in urls]
     return _judged(web, f"topic {topic}", about == topic, texts, anchors, seed)
 
@@ -65,18 +65,23 @@ def of_documentation(read: Documentation, seed: int) -> Iterator[TopicalWeb]:
 
 
 def _judged(
-    web: webs.Web, topic: str, truth: NDArray[np.bool_], texts: list[str], anchors: list[tuple[str, str]], seed: int
+    web: webs.Web,
+    topic: str,
+    truth: NDArray[np.bool_],
+    texts: list[JudgedText],
+    anchors: list[tuple[str, str]],
+    seed: int,
 ) -> TopicalWeb:
     chance = random.Random(seed)
     mine = chance.sample(np.flatnonzero(truth).tolist(), EXAMPLES)
     others = chance.sample(np.flatnonzero(~truth).tolist(), COUNTER_EXAMPLES)
-    model = train(topic, [Example(str(n), bool(truth[n]), texts[n]) for n in [*mine, *others]])
+    model = train(topic, [Example(str(n), bool(truth[n]), texts[n].example) for n in [*mine, *others]])
     judge = Judge(model.weights)
     counted = np.ones(len(truth), np.bool_)
     counted[mine] = False
-    relevance = np.array([judge.page("", text) for text in texts])
+    relevance = np.array([judge.page(*each) for each in texts])
     words = np.array([judge.link(*said, url) for said, url in zip(anchors, web.urls, strict=True)])
-    alike = Judge(train(topic, [Example(str(n), True, texts[n]) for n in mine]).weights)
-    likeness = np.array([alike.page("", text) for text in texts])
+    alike = Judge(train(topic, [Example(str(n), True, texts[n].example) for n in mine]).weights)
+    likeness = np.array([alike.page(each.title, each.text) for each in texts])
     link_likeness = np.array([alike.link(*said, url) for said, url in zip(anchors, web.urls, strict=True)])
     return TopicalWeb(web, topic, truth, counted, relevance, words, likeness, link_likeness, judge)

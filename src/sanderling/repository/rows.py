@@ -48,8 +48,9 @@ MARK = """INSERT INTO versions (page, at, status, digest, text_digest, size, mim
 MARKED = "UPDATE pages SET changes = changes + 1, changed_at = {0} WHERE {1} = {0}"
 HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 
-# How relevant a URL is: what was said of the page, or else of the link to it; for both dialects.
-RELEVANCE = "coalesce(nullif(p.relevance, 0), u.relevance)"
+# How relevant a URL is: what was said of the page, and of the link to it only until the page is
+# seen; for both dialects.
+RELEVANCE = "coalesce(p.relevance, u.relevance)"
 
 # What `page` turns into a `PageRow`, with the texts of `redirect` and `alias` behind it; for both
 # dialects, which differ in the key of a page.

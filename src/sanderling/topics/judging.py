@@ -1,23 +1,32 @@
 """How well texts fit a topic: runs for every page and every new link of a crawl that has one."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from sanderling.model import Found
 from sanderling.topics import words
 from sanderling.topics.model import Weights
 
+if TYPE_CHECKING:
+    from sanderling.documents.visible import Span
+
 # 1 + log(n) for the number of times a word stands in a text.
-_OFTEN = [0.0, *(1.0 + math.log(n) for n in range(1, words.LENGTH))]
+_OFTEN = [0.0, *(1.0 + math.log(n) for n in range(1, words.LENGTH + words.LINKED_LENGTH + 1))]
 _SQUARES = [often * often for often in _OFTEN]
+_NONE: dict[str, int] = {}
 # A word that says nothing adds so little to the square of a text's length.
 _COMMON = (0.01, 0.0)
 # A text of so few words says too little for a judgement of its own, so it counts as if it had as
 # many.
-SHORTEST = 6
+SHORTEST, SHORTEST_WITH_LINKS = 6, 24
 # Texts repeat about half of their words. A page that repeats nearly all of them was made for search
 # engines.
 FEWEST_TOLD, LEAST_VARIETY = 100, 0.12
+# A word that stands only in the links of a page counts as this share of one outside, however often
+# it stands there: whoever makes a page for search engines fills it with links. The second share is
+# for a page with fewer words outside links than BARE.
+LINKED, LINKED_BARE, BARE = 0.5, 0.25, 20
 # A word of the anchor counts as much as this many words around it; the same for words of the URL.
 ANCHOR, ADDRESS = 3, 2
 
@@ -30,16 +39,21 @@ class Judge:
         self._words = dict.fromkeys(words.COMMON, _COMMON)
         self._words |= {word: (rare * rare, rare * weight) for word, (rare, weight) in weights.words.items()}
         self._unknown = weights.rarest * weights.rarest
-        self._least = SHORTEST * self._unknown
+        self._least, self._least_linked = SHORTEST * self._unknown, SHORTEST_WITH_LINKS * self._unknown
         self._bias, self._slope, self._offset = weights.bias, weights.slope, weights.offset
 
-    def page(self, title: str, text: str) -> float:
-        """The relevance of a page."""
+    def page(self, title: str, text: str, links: "Sequence[Span]" = ()) -> float:
+        """The relevance of a page, mostly by its text outside links."""
+        linked = _NONE
+        if links:
+            text, told = words.apart(text, links)
+            linked = words.tallied(words.listed(told))
         found = words.counted(f"{title}\n{text}" if title else text)
-        relevance = self._relevance(found)
-        total = found.total()
+        relevance = self._relevance(found, linked)
+        total = found.total() + sum(linked.values())
         if total >= FEWEST_TOLD and len(found) < LEAST_VARIETY * total:
-            relevance *= (len(found) / (LEAST_VARIETY * total)) ** 2
+            distinct = len(found.keys() | linked.keys())
+            relevance *= min(1.0, distinct / (LEAST_VARIETY * total)) ** 2
         return relevance
 
     def link(self, anchor: str, around: str, url: str) -> float:
@@ -62,7 +76,7 @@ class Judge:
             each if each.relevance else each._replace(relevance=self.link(each.anchor, "", each.url)) for each in found
         ]
 
-    def _relevance(self, found: dict[str, int]) -> float:
+    def _relevance(self, found: dict[str, int], linked: dict[str, int] = _NONE) -> float:
         length, score, find, unknown = 0.0, 0.0, self._words.get, self._unknown
         for word, times in found.items():
             entry = find(word)
@@ -71,5 +85,12 @@ class Judge:
             else:
                 length += entry[0] * _SQUARES[times]
                 score += entry[1] * _OFTEN[times]
-        value = score / math.sqrt(max(length, self._least)) + self._bias
+        share = LINKED if len(found) >= BARE else LINKED_BARE
+        for word, times in linked.items():
+            outside = found.get(word, 0)
+            square, weight = find(word) or (unknown, 0.0)
+            length += square * (_SQUARES[outside + times] - _SQUARES[outside])
+            if weight:
+                score += weight * (_OFTEN[outside + 1] - _OFTEN[outside] if outside else share)
+        value = score / math.sqrt(max(length, self._least_linked if linked else self._least)) + self._bias
         return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, self._slope * value + self._offset))))

@@ -7,9 +7,17 @@ of neighbouring characters is a word.
 
 import re
 from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
+if TYPE_CHECKING:
+    from sanderling.documents.visible import Span
+
 LENGTH = 4000
+# So much of the text of links counts beside it. A link with a longer text than a name has is a
+# sentence, and counts as any other.
+LINKED_LENGTH, LONGEST_NAME = 1000, 80
 _WORD = re.compile(r"[^\W\d_]\w+")
 # Thai, Lao, Burmese, Khmer, and the scripts of Chinese and Japanese.
 _UNSPACED = re.compile(
@@ -71,12 +79,41 @@ def counted(text: str) -> Counter[str]:
     return Counter(_WORD.findall(text) + pairs)
 
 
+def apart(text: str, links: "Sequence[Span]") -> tuple[str, str]:
+    """The beginnings of the text outside links and of the text of links."""
+    outside, linked = list[str](), list[str]()
+    at, left, most = 0, LENGTH, LINKED_LENGTH
+    for start, end, _ in links:
+        if end - start > LONGEST_NAME:
+            continue
+        if start > at:
+            outside.append(text[at:start])
+            left -= start - at
+            if left <= 0:
+                break
+        if end > at and most > 0:
+            linked.append(text[max(at, start) : end])
+            most -= end - start
+        at = max(at, end)
+    else:
+        outside.append(text[at : at + left])
+    return " ".join(outside), " ".join(linked)[:LINKED_LENGTH]
+
+
 def listed(text: str) -> list[str]:
     """The words of a short text."""
     if not text.isascii():
         return [*counted(text).elements()]
     found = text.encode().translate(_SPACED).decode().split()
     return [word for each in found if len(word := each if each >= "a" else each.lstrip(_NO_BEGINNING)) > 1]
+
+
+def tallied(words: Sequence[str]) -> dict[str, int]:
+    """How often each of a few words was said; a Counter takes longer to make."""
+    found: dict[str, int] = {}
+    for word in words:
+        found[word] = found.get(word, 0) + 1
+    return found
 
 
 def of_url(url: str) -> list[str]:
