@@ -104,7 +104,7 @@ class Runner:
             raise BadSetting("proxy has to be an address here")
         _check_moderate(settings, chosen)
         settings = _with_topic(settings, chosen, examples)
-        if settings.topic and not self._allow_private:
+        if examples and not self._allow_private:
             _check_public(topic.example_urls(examples))
         Scope(starts, settings)
         fingerprinter(settings.rules)
