@@ -85,7 +85,7 @@ def expected(
     rate = (known - most) / others if others else known / read
     # The best of thousands of guesses is one that is too high, so a guess from few records counts
     # for less.
-    new = (rate - DOUBT * math.sqrt(rate / max(1, others))) * unseen
+    new = (rate - DOUBT * math.sqrt(rate / (others or read))) * unseen
     if new <= 0:
         return 0.0
     all_of_it = new + known
