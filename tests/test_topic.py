@@ -238,7 +238,9 @@ def test_a_farm_with_promising_links_does_not_hold_the_crawl(sanderling: Run, tm
             limit = ("--max-pages", 200, "--no-hold")
             assert sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "c", *FAST, *focused, *limit).code == 0
             stored = [row["url"] for row in sanderling("pages", tmp_path / "c", "--json").lines if row["status"] == 200]
-            assert {url.removeprefix(server.origin) for url in stored if url.startswith(server.origin)} == {"/", *chain}
+            found = {url.removeprefix(server.origin) for url in stored if url.startswith(server.origin)}
+            # Links before the text count for the page as well, so that the farm takes more visits.
+            assert len(found) > 20 if first else found == {"/", *chain}
 
 
 def test_a_crawl_stops_when_it_brings_little(sanderling: Run, tmp_path: Path) -> None:
