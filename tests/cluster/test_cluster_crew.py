@@ -133,7 +133,8 @@ def test_a_machine_with_another_sanderling_gets_no_clients(crew_of: Callable[...
     crew.greet(good=GREETING, old=old, odd=Greeting(CLUSTER_PROTOCOL + 1, __version__, "3.11.2", "/tmp"))
     why = f"old runs Sanderling 0.0.1, and the server {__version__}"
     assert f"{why}: it gets no clients" in crew.notices and crew.notes()["old"] == why
-    assert crew.wanted()["good"] == 4 and len(crew.machines.by_name["good"].clients) == 4
+    until(lambda: crew.turn() and len(crew.machines.by_name["good"].clients) == 4)
+    assert crew.wanted()["good"] == 4
     assert not crew.machines.by_name["old"].clients and not crew.machines.by_name["odd"].clients
 
 
@@ -141,7 +142,7 @@ def test_a_full_spool_moves_the_clients_of_a_machine(crew_of: Callable[..., Crew
     crew = crew_of(Shape(), "full", "free")
     crew.greet(full=GREETING, free=GREETING)
     assert crew.wanted() == {"full": 2, "free": 2}
-    crew.board.poll(0.01)
+    until(lambda: crew.turn() and crew.machines.by_name["full"].clients)
     victim = crew.machines.by_name["full"].clients[0]
     crew.machines.by_name["full"].say(Ended(victim, NO_ROOM))
     until(lambda: crew.turn() and victim in crew.crew.died_silently())
