@@ -1,9 +1,6 @@
 """Private addresses are refused when a connection is opened, whatever led there."""
 
-import json
 import socket
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -18,6 +15,7 @@ from sanderling.model.reasons import code_of
 from sanderling.settings import Settings
 from sanderling.testing import FaultServer
 from tests.conftest import FAST
+from tests.own_network import seen_by
 from tests.servers import Answer, PageServer, links, redirect
 from tests.waiting import until
 
@@ -127,12 +125,7 @@ def test_dns_that_points_inside_is_found_out_when_connecting(address: str) -> No
 @pytest.fixture(scope="module")
 def moving(tmp_path_factory: pytest.TempPathFactory) -> Any:
     """What `tests.moving_names` saw, in a network of its own."""
-    if subprocess.run(["unshare", "-mn", "true"], capture_output=True).returncode:
-        pytest.skip("this user may not make a network namespace")
-    script = ["unshare", "-mn", sys.executable, "-m", "tests.moving_names", str(tmp_path_factory.mktemp("moving"))]
-    done = subprocess.run(script, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return seen_by("tests.moving_names", tmp_path_factory.mktemp("moving"))
 
 
 def test_a_seed_is_trusted_only_where_it_was_when_it_was_named(moving: Any) -> None:
