@@ -1,7 +1,9 @@
+import argparse
 from pathlib import Path
 
 import pytest
 
+from sanderling.cli.crawl import add_settings
 from sanderling.errors import BadSetting
 from sanderling.settings import DECLARED, Settings, dump, load, overlay, read_value
 
@@ -43,6 +45,16 @@ def test_a_folder_keeps_what_was_chosen(tmp_path: Path) -> None:
     path = tmp_path / "sanderling.toml"
     path.write_text(dump(settings, ("https://example.org/ü",)))
     assert load(path) == (settings, ("https://example.org/ü",))
+
+
+def test_every_flag_can_be_turned_off_again() -> None:
+    parser = argparse.ArgumentParser()
+    add_settings(parser)
+    flags = [each.name for each in DECLARED if each.unit == "flag"]
+    for turned, value in (("--", True), ("--no-", False)):
+        chosen = vars(parser.parse_args([turned + name.replace("_", "-") for name in flags]))
+        assert {chosen[name] for name in flags} == {value}
+    assert {vars(parser.parse_args([]))[name] for name in flags} == {None}
 
 
 def test_an_unknown_key_is_an_error(tmp_path: Path) -> None:

@@ -87,14 +87,23 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
             continue  # tables do not fit on a command line
         flag = _FLAGS.get(each.name) or "--" + each.name.replace("_", "-")
         if each.unit == "flag":
-            # What is on by default is turned off with --no-NAME.
-            yes_or_no: Any = argparse.BooleanOptionalAction if getattr(defaults, each.name) else "store_true"
-            group.add_argument(flag, dest=each.name, action=yes_or_no, default=None, help=each.help)
+            _add_flag(group, flag, each, is_on=getattr(defaults, each.name))
         else:
             default = getattr(defaults, each.name)
             note = "" if default in (None, ()) else f" (default: {_shown(each.unit, default)})"
             action = "append" if each.unit == "list" else "store"
             group.add_argument(flag, dest=each.name, action=action, metavar=metavar(each), help=each.help + note)
+
+
+def _add_flag(group: Any, flag: str, setting: Declared, is_on: bool) -> None:
+    """`--NAME` and `--no-NAME`. The help names the second only if the setting is on by default."""
+    if is_on:
+        group.add_argument(flag, dest=setting.name, action=argparse.BooleanOptionalAction, help=setting.help)
+        return
+    group.add_argument(flag, dest=setting.name, action="store_true", default=None, help=setting.help)
+    # Settings are kept in the folder, so a later run may want to turn one off.
+    off = "--no-" + flag.removeprefix("--")
+    group.add_argument(off, dest=setting.name, action="store_false", default=None, help=argparse.SUPPRESS)
 
 
 def metavar(setting: Declared) -> str:
@@ -118,6 +127,8 @@ def metavar(setting: Declared) -> str:
 def _shown(unit: str, default: Any) -> str:
     if unit == "size":
         return size(default)
+    if unit == "list":
+        return ", ".join(default)
     return f"{default:g}s" if unit == "duration" else str(default)
 
 
