@@ -323,6 +323,7 @@ def test_questions_that_make_no_sense(
         (("lab", "change-codes", "--edits", "-1"), "'-1' is not a whole number, 1 or more"),
         (("lab", "freshness", "--scenario", "served", "--pages", "0"), "'0' is not a whole number, 1 or more"),
         (("lab", "freshness", "--seed=-1"), "'-1' is not a whole number, 0 or more"),
+        (("--no-such-flag", "crawl"), "'--no-such-flag' is no command; see `sanderling --help`"),
         (("no-such-command",), "there is no command 'no-such-command'; see `sanderling --help`"),
         (("craw", "http://e.org/"), "there is no command 'craw'; did you mean crawl?; see `sanderling --help`"),
         (("crawl", "--max-pagse", "5"), "crawl does not take '--max-pagse'; did you mean --max-pages?; see"),

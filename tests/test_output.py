@@ -126,7 +126,7 @@ def test_changes_stand_in_columns(library: Library, capsys: pytest.CaptureFixtur
     assert column() == {len("2026-11-15 20:25:09  structure, presentation, text, image, behaviour  ")}
 
 
-@pytest.mark.parametrize("name", [*COMMANDS, *(f"lab {each}" for each in EXPERIMENTS)])
+@pytest.mark.parametrize("name", ["", *COMMANDS, *(f"lab {each}" for each in EXPERIMENTS)])
 def test_help_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     with pytest.raises(SystemExit):

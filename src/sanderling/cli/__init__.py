@@ -31,10 +31,46 @@ Each crawl has its own folder. Start with:
 
 
 # A module each, in the order that `--help` lists them.
-COMMANDS = (
-    "crawl", "topic", "refresh", "freshness", "status", "pages", "links", "forms", "duplicates", "search", "changes", "feed", "digest", "webhooks",
-    "history", "diff", "blame", "export", "check", "recover", "reindex", "extract", "join", "cluster", "browser", "control", "serve", "announce", "lab",
-)  # fmt: skip
+GROUPS = {
+    "Crawl and keep fresh": {
+        "crawl": "crawl sites into a folder, or resume",
+        "refresh": "revisit what has probably changed",
+        "freshness": "show how fresh the copy is and what a budget keeps fresh",
+        "control": "pause, resume, stop or change a running crawl, visit URLs now",
+        "join": "add a client to a running crawl",
+        "topic": "make the model of a topic from examples",
+        "browser": "show or install the browser that renders pages",
+    },
+    "Look at a crawl": {
+        "serve": "start the dashboard and the HTTP API",
+        "status": "show the progress of a crawl",
+        "search": "find pages by their words",
+        "pages": "list visited URLs",
+        "links": "list the links to a URL or from a page",
+        "forms": "list forms and what was sent",
+        "duplicates": "list near-duplicates and mirrors",
+    },
+    "See what changed": {
+        "changes": "list what changed, newest first",
+        "history": "list the versions of a page",
+        "diff": "show what differs between two versions",
+        "blame": "show when each paragraph of a page appeared",
+        "feed": "write the changes as an Atom feed",
+        "digest": "summarise the changes of each site, for a mail",
+        "webhooks": "show and test the deliveries to webhooks",
+    },
+    "Use and repair the data": {
+        "export": "write pages, links or archives to a file",
+        "extract": "run extractors on stored pages",
+        "reindex": "rebuild the search index",
+        "check": "check archives, database and index",
+        "recover": "rebuild a lost database from the archives",
+    },
+    "Many machines": {"cluster": "make machines part of a cluster"},
+    "Beside a web site": {"announce": "publish which pages of a site changed"},
+    "Experiments": {"lab": "repeat the experiments behind the defaults"},
+}
+COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 
 # No room, or a disk that fails: nothing that a traceback would explain.
 _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
@@ -43,14 +79,23 @@ _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _LONGEST = 800
 
 
-def parser(named: str = "") -> argparse.ArgumentParser:
-    """With the command that is named, or else with all of them: nobody waits for the imports of the
-    others."""
-    top = Parser(prog="sanderling", description=_ABOUT)
-    top.add_argument("--version", action="version", version=f"sanderling {__version__}")
+def parser(command: str) -> argparse.ArgumentParser:
+    """The parser of one command. Nobody waits for the imports of the others."""
+    top = Parser(prog="sanderling")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name in [named] if named in COMMANDS else COMMANDS:
-        import_module(f"sanderling.cli.{name}").add(commands)
+    import_module(f"sanderling.cli.{command}").add(commands)
+    return top
+
+
+def overview() -> argparse.ArgumentParser:
+    """The parser without a command. Its help lists them."""
+    listed = "\n\n".join(
+        f"{title}:\n" + "\n".join(f"  {name:<12}{what}" for name, what in group.items())
+        for title, group in GROUPS.items()
+    )
+    each = "Each command has its own --help."
+    top = Parser(prog="sanderling", usage="sanderling COMMAND ...", description=f"{_ABOUT}\n{listed}\n\n{each}")
+    top.add_argument("--version", action="version", version=f"sanderling {__version__}")
     return top
 
 
@@ -61,14 +106,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _steady_streams()
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not given:
-        parser().print_help(sys.stderr)
+        overview().print_help(sys.stderr)
         return 2
     return guarded(lambda: _follow(given))
 
 
 def _follow(given: list[str]) -> int:
     """Does what was typed."""
-    if not given[0].startswith("-") and given[0] not in COMMANDS:
+    if given[0].startswith("-"):
+        overview().parse_known_args(given[:1])  # ends with what --help or --version print
+        raise UsageError(f"{given[0]!r} is no command; see `sanderling --help`")
+    if given[0] not in COMMANDS:
         raise UsageError(f"there is no command {given[0]!r}{_meant(given[0], COMMANDS)}; see `sanderling --help`")
     top = parser(given[0])
     options, unknown = top.parse_known_args(given)

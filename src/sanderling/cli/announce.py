@@ -49,7 +49,7 @@ Examples:
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("announce", help="publish which pages of a site changed", description=_ABOUT)
+    parser = commands.add_parser("announce", description=_ABOUT)
     parser.add_argument("folder", nargs="+", type=pathname, metavar="FOLDER", help="what the web server serves")
     parser.add_argument(
         "--site", action="append", required=True, metavar="URL", help="the site's URL, one for each FOLDER"

@@ -16,7 +16,7 @@ from sanderling.repository.opening import reading
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "blame", help="show when each paragraph of a page appeared",
+        "blame",
         description="Shows for every paragraph of a page when it first appeared and when it was last edited.",
     )  # fmt: skip
     add_page(parser)

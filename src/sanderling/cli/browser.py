@@ -24,7 +24,7 @@ _ABOUT = """Shows or installs the browser that renders pages made by JavaScript.
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("browser", help="show or install the browser that renders pages", description=_ABOUT)
+    parser = commands.add_parser("browser", description=_ABOUT)
     parser.add_argument("action", choices=["status", "install"], help="what to do")
     parser.set_defaults(run=run)
 

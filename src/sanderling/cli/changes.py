@@ -42,7 +42,7 @@ class BaselineStore(ChangeStore, Notes, Totals, Protocol):
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "changes", help="list what changed, newest first", description=_ABOUT,
+        "changes", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser, login=True)

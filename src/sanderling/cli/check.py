@@ -30,7 +30,7 @@ The exit code is 0 if nothing is damaged, else 1.
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("check", help="check archives, database and index", description=_ABOUT)
+    parser = commands.add_parser("check", description=_ABOUT)
     add_folder(parser)
     parser.add_argument("--deep", action="store_true", help="read every record, digest, link and index entry")
     parser.add_argument("--repair", action="store_true", help="have damaged pages fetched again at their next visit")

@@ -29,7 +29,7 @@ Examples:
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("cluster", help="make machines part of a cluster", description=_ABOUT)
+    parser = commands.add_parser("cluster", description=_ABOUT)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     actions.add_parser("init", help="make the token and the certificates of a cluster").set_defaults(run=_init)
     start = actions.add_parser("start", help="run the head of a cluster on this machine, until it is stopped")

@@ -36,7 +36,7 @@ Examples:
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "control", help="pause, resume, stop or change a running crawl, or have it visit URLs now", description=_ABOUT,
+        "control", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("action", nargs="?", choices=["look", *ACTIONS], default="look")

@@ -55,7 +55,7 @@ Examples:
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "crawl", help="crawl sites into a folder, or resume", description=_ABOUT,
+        "crawl", description=_ABOUT,
         usage="sanderling crawl [URL ...] [-d DIR] [options]",
     )  # fmt: skip
     parser.add_argument("url", nargs="*", help="where to start")

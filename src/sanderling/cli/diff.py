@@ -24,7 +24,7 @@ in grey.
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "diff", help="show what differs between two versions",
+        "diff",
         description=_ABOUT,
     )  # fmt: skip
     add_page(parser)

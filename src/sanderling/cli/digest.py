@@ -16,7 +16,7 @@ from sanderling.telling.digest import MOST_PAGES, as_markdown, as_tables, as_tex
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "digest", help="summarise the changes of each site, for a mail",
+        "digest",
         description="Summarises the pages that changed, appeared and disappeared on each site, the most significant first.",
     )  # fmt: skip
     add_folder(parser)

@@ -19,7 +19,6 @@ from sanderling.urls import origin
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "duplicates",
-        help="list near-duplicates and mirrors",
         description="Lists groups of pages whose texts are nearly the same, and hosts that mirror each other.",
     )
     add_folder(parser)

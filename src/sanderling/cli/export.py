@@ -41,7 +41,7 @@ FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut, bool], Iterator[byte
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "export", help="write pages, links or archives to a file", description=_ABOUT,
+        "export", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     formats = sorted([*FORMATS, "markdown"])

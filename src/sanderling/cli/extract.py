@@ -27,7 +27,7 @@ _BATCH = 200
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("extract", help="run extractors on stored pages", description=_ABOUT)
+    parser = commands.add_parser("extract", description=_ABOUT)
     add_folder(parser)
     parser.set_defaults(run=run)
 

@@ -22,7 +22,7 @@ site.
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "feed", help="write the changes as an Atom feed", description=_ABOUT,
+        "feed", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     add_filters(parser)

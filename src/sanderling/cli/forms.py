@@ -41,7 +41,7 @@ _BATCH = 200
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("forms", help="list forms and what was sent", description=_ABOUT)
+    parser = commands.add_parser("forms", description=_ABOUT)
     add_folder(parser)
     parser.add_argument("--kind", choices=("search", "filter", "login", "other"), help="only forms of this kind")
     parser.add_argument("--json", action="store_true", help="print one JSON object per form")

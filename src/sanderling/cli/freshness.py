@@ -40,9 +40,7 @@ of visits keeps fresh. Nothing is fetched."""
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "freshness", help="show how fresh the copy is and what a budget keeps fresh", description=_ABOUT
-    )
+    parser = commands.add_parser("freshness", description=_ABOUT)
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(

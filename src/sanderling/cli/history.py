@@ -13,9 +13,7 @@ from sanderling.repository.opening import reading
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "history", help="list the versions of a page", description="Lists the versions of a page, oldest first."
-    )
+    parser = commands.add_parser("history", description="Lists the versions of a page, oldest first.")
     add_page(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run)

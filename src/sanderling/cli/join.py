@@ -13,7 +13,7 @@ from sanderling.repository.folder import Folder, in_use
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "join", help="add a client to a running crawl",
+        "join",
         description="Adds a client process to the crawl that is running in a folder. It ends with the crawl.",
     )  # fmt: skip
     add_folder(parser)

@@ -25,7 +25,7 @@ EXPERIMENTS = {
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     listed = "\n".join(f"  {name:14}{summary}" for name, summary in EXPERIMENTS.items())
     parser = commands.add_parser(
-        "lab", help="repeat the experiments behind the defaults",
+        "lab",
         description=f"Repeats the experiments behind the defaults:\n\n{listed}\n\nEach has its own --help.",
     )  # fmt: skip
     parser.add_argument("experiment", choices=list(EXPERIMENTS), metavar="experiment", help="which one")

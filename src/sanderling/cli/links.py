@@ -22,7 +22,7 @@ counts as a link to it. --in reads all links once, which takes seconds for a mil
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "links", help="list the links to a URL or from a page", description=_ABOUT,
+        "links", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("url", help="a URL that the crawl knows")

@@ -21,7 +21,6 @@ from sanderling.urls import document_of, is_state
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "pages",
-        help="list visited URLs",
         description="Lists every URL that answered or failed, in no particular order.",
     )
     add_folder(parser)

@@ -36,7 +36,7 @@ and named; then the exit code is 1.
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("recover", help="rebuild a lost database from the archives", description=_ABOUT)
+    parser = commands.add_parser("recover", description=_ABOUT)
     add_folder(parser)
     parser.set_defaults(run=run)
 

@@ -39,7 +39,7 @@ _SELDOM = 300.0
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "refresh", help="revisit what has probably changed", description=_ABOUT,
+        "refresh", description=_ABOUT,
         usage="sanderling refresh DIR [--budget N] [options]",
     )  # fmt: skip
     add_folder(parser)

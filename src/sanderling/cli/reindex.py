@@ -12,7 +12,7 @@ from sanderling.search.indexing import rebuild
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "reindex", help="rebuild the search index",
+        "reindex",
         description="Rebuilds the search index from the archive. Searches use the old index until the new one is complete.",
     )  # fmt: skip
     add_folder(parser)

@@ -40,7 +40,7 @@ _BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "search", help="find pages by their words", description=_ABOUT,
+        "search", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("query", nargs="+", help="what to search for; '*' for everything that the filters allow")

@@ -33,7 +33,7 @@ TOKEN_VARIABLE, PASSWORD_VARIABLE = "SANDERLING_TOKEN", "SANDERLING_PASSWORD"
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "serve", help="start the dashboard and the HTTP API", description=_ABOUT,
+        "serve", description=_ABOUT,
     )  # fmt: skip
     parser.add_argument("dir", nargs="+", type=pathname, help="crawl folders, or directories of crawl folders")
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (default: 127.0.0.1)")

@@ -19,9 +19,7 @@ from sanderling.repository.store import Notes
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser(
-        "status", help="show the progress of a crawl", description="Shows the progress of a crawl in figures."
-    )
+    parser = commands.add_parser("status", description="Shows the progress of a crawl in figures.")
     add_folder(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON object; with --hosts one per line")
     parser.add_argument(

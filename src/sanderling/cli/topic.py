@@ -39,7 +39,7 @@ _MANY_WRONG = 5
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    parser = commands.add_parser("topic", help="make the model of a topic from examples", description=_ABOUT)
+    parser = commands.add_parser("topic", description=_ABOUT)
     parser.add_argument("model", type=pathname, metavar="FILE|DIR", help="the model, or the crawl folder it is in")
     parser.add_argument("example", nargs="*", help="a page or text that is on the topic")
     parser.add_argument(

@@ -30,7 +30,7 @@ it, the webhook is enabled again. --deliver sends the remaining changes without 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
-        "webhooks", help="show and test the deliveries to webhooks", description=_ABOUT,
+        "webhooks", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
     act = parser.add_mutually_exclusive_group()
