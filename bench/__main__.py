@@ -13,6 +13,7 @@ from bench import (
     change,
     cluster,
     dashboard,
+    documents,
     notices,
     race,
     render,
@@ -37,6 +38,7 @@ examples:
   python -m bench slow-hosts               1,000 slow hosts at once, one client
   python -m bench revisit                  an unchanged site visited again
   python -m bench change                   change detection beside other ways to compare two pages
+  python -m bench documents                reading office documents in the child process
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
   python -m bench beside                   does keeping the index up slow a crawl down?
@@ -109,6 +111,9 @@ def parser() -> argparse.ArgumentParser:
         command = commands.add_parser(name, help=about)
         module.add_arguments(command)
         command.set_defaults(run=module.run)
+    office = commands.add_parser("documents", help="what reading an office document costs")
+    office.add_argument("--times", type=int, default=200, help="how often each is read (200)")
+    office.set_defaults(run=lambda chosen: documents.report(chosen.times))
     text = commands.add_parser("application-text", help="how much of the text of a real application is found")
     text.set_defaults(run=lambda _: application_text.report())
     again = commands.add_parser("revisit", help="an unchanged site visited again")

@@ -1,6 +1,10 @@
-"""Documents other than HTML, made for tests."""
+"""Documents other than HTML, made for tests, and those in `documents/papers` that other programs
+made."""
 
 import io
+import zipfile
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import docx
 
@@ -64,3 +68,86 @@ def word(text: str, title: str, link: str) -> bytes:
     out = io.BytesIO()
     document.save(out)
     return out.getvalue()
+
+
+PAPERS = Path(__file__).parent / "documents" / "papers"
+# The files there that can be read. Each mentions a curlew and has these links.
+READABLE = (
+    "tides.odt", "tides.docx", "tides.rtf", "tides.doc", "counts.xlsx", "counts.ods", "waders.pptx", "waders.odp",
+)  # fmt: skip
+LINK, LONG_LINK = "http://e.org/bay?a=1&b=2", "http://linked.example/from/a/long/document"
+
+
+def paper(name: str) -> bytes:
+    return (PAPERS / name).read_bytes()
+
+
+def edited(body: bytes, changes: Mapping[str, str]) -> bytes:
+    """A document with other words of the same length, whatever its format."""
+    pairs = [(old.encode(code), new.encode(code)) for code in ("ascii", "utf-16-le") for old, new in changes.items()]
+    if not body.startswith(b"PK"):
+        return _replaced(body, pairs)
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(body)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
+        for member in old.infolist():
+            new.writestr(member, _replaced(old.read(member), pairs))
+    return out.getvalue()
+
+
+def _replaced(data: bytes, pairs: Iterable[tuple[bytes, bytes]]) -> bytes:
+    for old, new in pairs:
+        assert len(old) == len(new)
+        data = data.replace(old, new)
+    return data
+
+
+def zipped(members: Mapping[str, bytes | Iterable[bytes]]) -> bytes:
+    """A zip file of members, of which long ones come in parts and are never in memory as a
+    whole."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for name, content in members.items():
+            with archive.open(name, "w") as member:
+                for part in [content] if isinstance(content, bytes) else content:
+                    member.write(part)
+    return out.getvalue()
+
+
+def relations(**targets: str) -> bytes:
+    """A part that says which part has each role. The id of a relation is its role."""
+    return b"<Relationships>%b</Relationships>" % b"".join(
+        b'<Relationship Id="%b" Type="http://x/%b" Target="%b"/>'
+        % (id.encode(), id.rstrip("0123456789").encode(), target.encode())
+        for id, target in targets.items()
+    )
+
+
+def office_xml(main: str, content: bytes | Iterable[bytes], **others: bytes | Iterable[bytes]) -> bytes:
+    """An Office Open XML document of a main part and others beside it, named for their roles."""
+    folder = main.rpartition("/")[0]
+    return zipped(
+        {
+            "[Content_Types].xml": b"<Types/>",
+            "_rels/.rels": relations(officeDocument=main),
+            f"{folder}/_rels/{main.rpartition('/')[2]}.rels": relations(**{role: f"{role}.xml" for role in others}),
+            main: content,
+            **{f"{folder}/{role}.xml": part for role, part in others.items()},
+        }
+    )
+
+
+def workbook(rows: bytes | Iterable[bytes], **others: bytes | Iterable[bytes]) -> bytes:
+    """A workbook of one sheet."""
+    book = b'<workbook xmlns:r="r"><sheets><sheet name="One" r:id="worksheet1"/></sheets></workbook>'
+    return office_xml("xl/workbook.xml", book, worksheet1=rows, **others)
+
+
+def opendocument(content: bytes | Iterable[bytes], **others: bytes) -> bytes:
+    return zipped(
+        {
+            "mimetype": b"application/vnd.oasis.opendocument.text",
+            "content.xml": content,
+            "META-INF/manifest.xml": b"<m/>",
+        }
+        | {f"{name}.xml": part for name, part in others.items()}
+    )

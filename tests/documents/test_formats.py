@@ -4,6 +4,7 @@ from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of, read_xml
 from sanderling.documents.html import HtmlPage
 from sanderling.documents.reading import visible_text
+from tests.papers import zipped
 
 
 @pytest.mark.parametrize(
@@ -17,7 +18,12 @@ from sanderling.documents.reading import visible_text
         (b"plain words", "text/plain", "text"),
         (b"<html> shown as source", "text/plain", "text"),
         (b"{}", "application/json", "text"),
-        (b"%PDF-1.4", "text/html", "pdf"),
+        (b"%PDF-1.4", "text/html", "office"),
+        (b"{\\rtf1 x}", "text/plain", "office"),
+        (zipped({"notes.txt": b"word/ xl/ ppt/"}), "application/zip", "bytes"),
+        (zipped({"xl/notes.txt": b"", "_rels/.rels": b""}), "application/zip", "office"),
+        (zipped({"META-INF/manifest.xml": b"", "content.xml": b""}), "", "office"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "application/vnd.ms-excel", "bytes"),
         (b"\x89PNG\r\n", "text/html", "bytes"),
         (bytes(range(32)) * 50, "text/html", "bytes"),
         (b"\x00\x01\x02", "application/octet-stream", "bytes"),

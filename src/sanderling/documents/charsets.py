@@ -1,5 +1,6 @@
 """From bytes to text: by byte-order mark, by what is declared, else as it looks."""
 
+import codecs
 import re
 
 from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page may name those, not any of Python's
@@ -46,3 +47,13 @@ def decode(body: bytes, charset: str | None) -> str:
         return body.decode(f"whatwg-{charset}") if charset else body.decode()
     except (UnicodeDecodeError, LookupError):
         return body.decode(f"whatwg-{detect(body[:65536]).encoding or 'utf-8'}")
+
+
+def of_code_page(number: int) -> str:
+    """The codec of a code page of Windows; its most usual one if there is none."""
+    name = {65001: "utf-8", 10000: "mac_roman"}.get(number, f"cp{number}")
+    try:
+        codecs.lookup(name)
+    except LookupError:
+        return "cp1252"
+    return name

@@ -1,5 +1,5 @@
-"""Reads PDF and Word documents in a child process with limits. Run as a module, this file is that
-child.
+"""Reads documents of office programs in a child process with limits. Run as a module, this file is
+that child.
 
 One child is shared by the whole process. It is started with the first such document.
 """
@@ -21,18 +21,18 @@ _decode: Final = msgspec.msgpack.Decoder(Text).decode
 
 
 def read(body: bytes) -> Text:
-    """The text and links of a PDF or Word document. Raises ChildFailed for one that cannot be read
-    within the limits."""
+    """The text and links of an office document. Raises ChildFailed for one that cannot be read, or
+    not within the limits."""
     return _decode(_child.ask(body))
 
 
 def _answer(body: bytes) -> bytes:
-    from sanderling.documents import office  # only the child pays for the import
+    from sanderling.documents.office import readers  # only the child pays for the import
 
-    return msgspec.msgpack.encode((office.read_pdf if body.startswith(b"%PDF-") else office.read_docx)(body))
+    return msgspec.msgpack.encode(readers.read(body))
 
 
 if __name__ == "__main__":
-    from sanderling.documents import office  # noqa: F401  before the limits count
+    from sanderling.documents.office import readers  # noqa: F401  before the limits count
 
     serve(_answer)

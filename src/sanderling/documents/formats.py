@@ -1,5 +1,5 @@
-"""Documents by what they contain, not by what they are called: HTML, XML, plain text, PDF, DOCX, or
-just bytes."""
+"""Documents by what they contain, not by what they are called: HTML, XML, plain text, documents of
+office programs, or just bytes."""
 
 import re
 from collections.abc import Iterable
@@ -13,9 +13,10 @@ import turbohtml
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode, wide_charset, xml_charset
 from sanderling.documents.markup import plain_markup
+from sanderling.documents.office.signatures import MAGIC, office_kind
 from sanderling.documents.visible import NestedText
 
-Kind = Literal["html", "xml", "text", "pdf", "docx", "bytes"]
+Kind = Literal["html", "xml", "text", "office", "bytes"]
 
 _HTML_TYPES = {"text/html", "application/xhtml+xml"}
 _BINARY_MAGIC = (
@@ -46,10 +47,8 @@ class Text(NamedTuple):
 def kind_of(body: bytes, mime: str, charset: str | None = None) -> Kind:
     """What the bytes are; the declared type only decides between kinds of text."""
     start = body[:4096]
-    if start.startswith(b"%PDF-"):
-        return "pdf"
-    if start.startswith(b"PK\x03\x04") and (b"word/" in start or b"[Content_Types].xml" in start):
-        return "docx" if b"word/" in body else "bytes"
+    if start.startswith(MAGIC) and office_kind(body):
+        return "office"
     if start.startswith(_BINARY_MAGIC):
         return "bytes"
     if wide := wide_charset(start, charset):

@@ -84,8 +84,7 @@ def _text_of(kind: str, body: bytes, charset: str | None) -> str | None:
 
 READERS: dict[str, Callable[[bytes, str | None], Text]] = {
     "xml": read_xml,
-    "pdf": lambda body, _: foreign.read(body),
-    "docx": lambda body, _: foreign.read(body),
+    "office": lambda body, _: foreign.read(body),
 }
 
 

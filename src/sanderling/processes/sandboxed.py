@@ -38,7 +38,7 @@ _SECONDS_TO_START: Final = 30.0
 
 
 class ChildFailed(ValueError):
-    """The child has no answer; the text says why."""
+    """The child has no answer; the text says why. The child raises it too, to say why."""
 
 
 class _Ended(ChildFailed):
@@ -193,6 +193,8 @@ def serve(answer: Callable[[bytes], bytes]) -> None:
             status, said = _ANSWERED, answer(request)
         except MemoryError:
             status, said = _NO_MEMORY, b""
+        except ChildFailed as error:
+            status, said = _RAISED, str(error).encode()
         except Exception as error:  # a parser may raise anything at all for a broken file
             status, said = _RAISED, f"{type(error).__name__}: {error}"[:200].encode("utf-8", "replace")
         signal.setitimer(signal.ITIMER_PROF, 0.0)
