@@ -112,7 +112,7 @@ def test_too_many_requests_end_a_form_for_the_day(tmp_path: Path, sanderling: Ru
         sanderling(*command)
         assert len(web.sent("/find")) == 4
     (form,) = sanderling("forms", tmp_path / "c", "--json").lines
-    assert (form["state"], form["reason"]) == ("paused", "paused until tomorrow: it answered 429")
+    assert (form["state"], form["reason"]) == ("paused", "it answered 429")
 
 
 def test_the_budgets_of_a_day_and_of_pages_are_kept(tmp_path: Path, sanderling: Run, kept_in: list[object]) -> None:

@@ -20,6 +20,7 @@ from sanderling.model import ChangeKind
 from sanderling.model.forms import Form
 from sanderling.model.reasons import reason
 from sanderling.presenting.screen import harmless, many
+from sanderling.presenting.versions import when
 from sanderling.repository import forms as stored
 from sanderling.repository import views, warc
 from sanderling.repository.archive import type_of
@@ -123,5 +124,6 @@ def _done(form: ListedForm) -> list[str]:
         lines.append(f"  records    about {form.estimate:,} ({form.least:,} to {form.most:,}), {form.found:,} found")
     elif form.found:
         lines.append(f"  records    {form.found:,} found")
-    lines.append(f"  {form.state:10} {harmless(form.reason)}".rstrip())
+    again = f"; tried again after {when(form.until)}" if form.until else ""
+    lines.append(f"  {form.state:10} {harmless(form.reason)}{again}".rstrip())
     return lines

@@ -76,7 +76,8 @@ class FormQueries:
                 continue
             self._asked.setdefault(submission.form, set()).add(f"{submission.url}\n{submission.body}")
             prober.remember(submission, now)
-            self._found.update(dict.fromkeys(memoryview(submission.results).cast("q"), submission.form))
+            for id in memoryview(submission.results).cast("q"):
+                self._found.setdefault(id, submission.form)
             if not submission.at and self._store.known([submission.id]).get(submission.id, ("", 0))[1] == State.QUEUED:
                 prober.under_way[submission.id] = submission
                 self._form_of[submission.id] = submission.form
@@ -142,8 +143,8 @@ class FormQueries:
         owner = self._found.get(visit.id)
         for id, prober in self._probers.items():
             if visit.id in prober.records:
-                prober.learned.vocabulary.add_record(words, prober.records.get(visit.id, 0))
-            elif owner is None and self._records[id].host == host:
+                prober.read(visit.id, words)
+            elif self._records[id].host == host and owner != id:
                 prober.learned.vocabulary.add_page(words)
             if self._waits.get(id) and self._records[id].host == host:
                 self._waits[id] -= 1
@@ -172,10 +173,13 @@ class FormQueries:
         inside = [found.id for found in visit.found if not self._seeds.objection(found.url, origin(found.url))]
         results = [id for id in results if id in {*inside}]
         like = Likeness(visit.gist, visit.core, visit.simhash)
-        kept = prober.answered(submission, results, like, [id for id, _ in links])
+        elsewhere = {id for id in results if self._found.get(id, form) != form}
+        kept = prober.answered(submission, results, like, [id for id, _ in links], elsewhere)
         if kept.purpose != "nonsense":
             kept = msgspec.structs.replace(kept, results=pack(results))
-            self._found.update((id, form) for id in results if prober.records.get(id) == kept.number)
+            for id in results:
+                if prober.records.get(id) == kept.number:
+                    self._found.setdefault(id, form)
             if not self._records[form].found and not results:
                 prober.learned.vocabulary.add_page(visit.words.split())
         kept = msgspec.structs.replace(kept, at=visit.at or clock.now())

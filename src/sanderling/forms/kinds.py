@@ -53,9 +53,14 @@ _PERSONAL = {
     "captcha": "captcha recaptcha hcaptcha turnstile",
     "code": "sql code command cmd exec eval shell script",
 }
-# Choices that only change how results are shown.
-_PRESENTING = "sort sortby sorting order orderby direction dir group groupdir sortdir page pagesize per limit view format display layout lang columns"
+# Fields that only change how results are shown, or how several words are combined.
+_PRESENTING = """
+    sort sortby sorting order orderby direction dir group groupdir sortdir page pagesize per limit start startwith offset
+    view format display layout lang columns op operator defaultop
+"""
 _PRESENTS = frozenset(_PRESENTING.split())
+# Text fields that are called so and nothing else take the number of one record.
+_NUMBERS = frozenset(["id", "ids", "number", "num", "nr"])
 _ACTS_BY_WORD = {word: what for what, words in _ACTS.items() for word in words.split()}
 _PERSONAL_BY_WORD = {word: what for what, words in _PERSONAL.items() for word in words.split()}
 _CAPTCHA = re.compile(r"captcha|cf-turnstile", re.IGNORECASE)
@@ -97,6 +102,11 @@ def choices(field: Field) -> list[str]:
 def changes_results(field: Field) -> bool:
     """Whether other values of a field may show other records, not the same ones in another way."""
     return _PRESENTS.isdisjoint(words_in(field.name))
+
+
+def takes_words(field: Field) -> bool:
+    """Whether words may be searched for in a text field."""
+    return field.is_text and changes_results(field) and not _NUMBERS.issuperset(words_in(field.name) or [""])
 
 
 def words_in(text: str) -> list[str]:

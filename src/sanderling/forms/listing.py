@@ -26,6 +26,7 @@ class ListedForm(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: str  # sent, not sent, closed, paused or complete
     reason: str = ""
     reason_code: str = ""
+    until: float = 0.0  # when a form that is closed or paused is tried again
     submissions: int = 0
     requests: int = 0
     wasted: int = 0  # submissions that brought nothing new
@@ -48,7 +49,9 @@ def listed(form: Form, kind: FormKind, page: str, pages: int, why: str, **done: 
 def kept(record: FormRecord) -> ListedForm:
     """A form as a crawl with `--forms` left it."""
     state = {"refused": "not sent", "open": "sent"}.get(record.state, record.state)
-    done = {name: getattr(record, name) for name in ("requests", "wasted", "found", "estimate", "least", "most")}
+    done = {
+        name: getattr(record, name) for name in ("until", "requests", "wasted", "found", "estimate", "least", "most")
+    }
     return listed(
         record.form, judge(record.form).kind, record.page, record.pages, record.reason, state=state,
         submissions=record.queries, **done,

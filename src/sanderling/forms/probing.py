@@ -3,28 +3,32 @@ or requests.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
 from sanderling.clock import DAY
 from sanderling.forms.answers import Likeness
-from sanderling.forms.kinds import changes_results, choices, words_in
-from sanderling.forms.size import Capture, Size, size_of
+from sanderling.forms.kinds import changes_results, choices, takes_words, words_in
+from sanderling.forms.size import Capture, Size, least_unseen, size_of
 from sanderling.forms.templates import Templates
 from sanderling.forms.typed import typed_values
-from sanderling.forms.words import Vocabulary
+from sanderling.forms.words import Choice, Vocabulary
 from sanderling.model.forms import Field, Form, Submission
 from sanderling.model.reasons import reason
 
 # A word that no site has; the answer to it says what the form says when it finds nothing.
 NONSENSE = "qxzvkjwpfhgt"
 # A form is closed after so many queries in a row without anything new; sooner if nearly all seems
-# to be found, or if all was listed without a query, or if nothing was found ever.
-DULL, DULL_FOUND, DULL_LISTED, DULL_EMPTY = 10, 4, 3, 8
+# to be found, or if all was listed without a query, or if other forms have found half of it before,
+# or if nothing was found ever.
+DULL, DULL_FOUND, DULL_LISTED, DULL_KNOWN, DULL_EMPTY = 6, 4, 2, 2, 8
 # And when complete answers in a row have shown so many records, and one for every SURE_SHARE that
 # were found, of which not one was new: with 30, more than a tenth is missing in one case of 20.
 DULL_SURE, SURE, SURE_SHARE = 3, 30, 20
+# And after one such query if the best word is expected to bring fewer new records than this, and as
+# many records as above were shown again.
+WORTH_ASKING = 1.0
 NEARLY_ALL = 0.98
 # And as soon as its first answers are all errors.
 BROKEN = 3
@@ -75,11 +79,10 @@ class Prober:
         """
         self.form = form
         self._budget, self._pages = budget, pages
-        self._texts = [field for field in form.fields if field.is_text]
         given = {field.name: _own(field, own) for field in form.fields if not field.unseen}
         self._given = [[(name, value)] for name, values in given.items() for value in values]
         special = {field.name: typed_values(field, now) for field in form.fields if not given.get(field.name)}
-        self._words = [field.name for field in self._texts if not special.get(field.name)]
+        self._words = [field.name for field in form.fields if takes_words(field) and not special.get(field.name)]
         changing = [field for field in form.fields if not field.unseen and changes_results(field)]
         fixed = {field.name: choices(field) or special.get(field.name, []) for field in changing}
         values = {name: each for name, each in fixed.items() if each and not given.get(name)}
@@ -87,6 +90,10 @@ class Prober:
         self.tried: dict[tuple[tuple[str, str], ...], int] = {}
         self.records: dict[int, int] = {}  # the query that found each
         self._found_by: Counter[int] = Counter()  # records, by query
+        self._hits: dict[int, int] = {}  # queries that have found each record
+        self._found_times: Counter[int] = Counter()  # records, by that
+        self._answered_in: Counter[str] = Counter()  # results, by the field that was filled in
+        self._chosen: tuple[tuple[int, int, int], Choice] | None = None
         self._often: Counter[int] = Counter()
         self._signatures: set[int] = set()
         self.under_way: dict[int, Submission] = {}
@@ -132,10 +139,7 @@ class Prober:
         """
         used = {value for key in self.tried for _, value in key}
         together = len(self._words) > 1 and not self.records and self.learned.run > 2 * len(self._words)
-        size = self.size()
-        expected = float(size.estimate) if size is not None else 3.0 * len(self.records) + 100
-        shown = self._pages * (self.learned.per_page or PER_PAGE)
-        word = self.learned.vocabulary.best(used, expected, shown, self.learned.per_page or PER_PAGE)
+        word = self._best_word().word
         if not self.records:
             left = [each for each in COMMON if each not in used]
             said = [each for each in left if each in self.learned.vocabulary.other]  # the language of the site
@@ -150,14 +154,26 @@ class Prober:
             return [(name, word) for name in self._words]
         return [(self._best_field(), word)]
 
+    def _best_word(self) -> Choice:
+        """The word with the most expected new records for its cost."""
+        vocabulary, per_page = self.learned.vocabulary, self.learned.per_page or PER_PAGE
+        state = len(self.tried), len(self.records), vocabulary.records
+        if self._chosen is None or self._chosen[0] != state:
+            used = {value for key in self.tried for _, value in key}
+            size, found = self.size(), len(self.records)
+            unseen = float(size.estimate) - found + 0.5 if size is not None else 2.0 * found + 100
+            self._chosen = state, vocabulary.best(used, unseen, self._pages * per_page, per_page)
+        return self._chosen[1]
+
     def _best_field(self) -> str:
-        """The text field whose words have brought most; each in turn until one has."""
+        """The text field whose words have brought most, or were answered at all; each in turn until
+        one is."""
         brought = Counter[str]()
         for key, new in self.tried.items():
             for name, _ in key:
                 brought[name] += new
-        best = max(self._words, key=lambda name: brought[name])
-        return best if brought[best] else self._words[len(self.tried) % len(self._words)]
+        best = max(self._words, key=lambda name: (brought[name], self._answered_in[name]))
+        return best if self._answered_in[best] else self._words[len(self.tried) % len(self._words)]
 
     # ---- what comes back
 
@@ -178,13 +194,38 @@ class Prober:
         if submission.is_query:
             self.tried.setdefault(_key(submission.values), 0)
         self.tried[_key(submission.values)] = self.tried.get(_key(submission.values), 0) + submission.new
-        for id in memoryview(submission.results).cast("q"):
-            if id not in self.learned.layout and id not in self.records:
-                self.records[id] = submission.number
-                self._found_by[submission.number] += 1
+        results = memoryview(submission.results).cast("q")
+        self._find(submission, [id for id in results if id not in self.learned.layout])
 
-    def answered(self, submission: Submission, results: list[int], like: Likeness, links: Iterable[int]) -> Submission:
-        """Takes in an answer; returns the submission as it is kept."""
+    def _find(self, submission: Submission, results: Sequence[int]) -> list[int]:
+        """Takes in the results of an answer; returns those that no earlier answer had."""
+        new = [id for id in results if id not in self.records]
+        for id in results:
+            if self.records.setdefault(id, submission.number) != submission.number or id not in self._hits:
+                self._hit(id)
+        self._found_by[submission.number] += len(new)
+        for name, _ in submission.values:
+            self._answered_in[name] += len(results)
+        return new
+
+    def _hit(self, id: int) -> None:
+        before = self._hits.get(id, 0)
+        self._hits[id] = before + 1
+        self._found_times[before] -= before > 0
+        self._found_times[before + 1] += 1
+        if before == 1:
+            self.learned.vocabulary.found_again(id)
+
+    def read(self, id: int, words: Iterable[str]) -> None:
+        """A record was read."""
+        self.learned.vocabulary.add_record(id, words, self.records[id] if self._hits[id] == 1 else 0)
+
+    def answered(
+        self, submission: Submission, results: list[int], like: Likeness, links: Iterable[int],
+        elsewhere: Collection[int] = (),
+    ) -> Submission:  # fmt: skip
+        """Takes in an answer; returns the submission as it is kept. What other forms have found
+        (`elsewhere`) is not new."""
         learned = self.learned
         known = len(self.records) - self._found_by[submission.number]
         self.under_way.pop(submission.id, None)
@@ -197,10 +238,7 @@ class Prober:
         signature = 0 if empty else hash(frozenset(results)) if results else like.gist
         self._know_layout(links, signature)
         results = [id for id in results if id not in learned.layout]
-        new = [id for id in results if id not in self.records]
-        for id in new:
-            self.records[id] = submission.number
-        self._found_by[submission.number] += len(new)
+        new = self._find(submission, results)
         if results:
             learned.per_page = max(learned.per_page, len(results))
             shown, again, _, _ = learned.captures.get(submission.number, (0, 0, 0, False))
@@ -208,8 +246,9 @@ class Prober:
             learned.captures[submission.number] = (
                 shown + len(results), again + len(results) - len(new), known, complete,
             )  # fmt: skip
-        self._judge(submission, signature, len(results), len(new))
-        return msgspec.structs.replace(submission, new=len(new), signature=signature)
+        fresh = sum(id not in elsewhere for id in new)
+        self._judge(submission, signature, len(results), fresh)
+        return msgspec.structs.replace(submission, new=fresh, signature=signature)
 
     def _judge(self, submission: Submission, signature: int, results: int, new: int) -> None:
         learned = self.learned
@@ -243,8 +282,9 @@ class Prober:
         if len(self._signatures) == LAYOUT:
             everywhere = {id for id, count in self._often.items() if count == LAYOUT}
             self.learned.layout |= everywhere
-            for id in everywhere:
-                self.records.pop(id, None)
+            for id in everywhere & self.records.keys():
+                del self.records[id]
+                self._found_times[self._hits.pop(id)] -= 1
 
     def failed(self, submission: Submission) -> None:
         """A submission brought no answer, or an error."""
@@ -291,7 +331,9 @@ class Prober:
         if learned.errors >= BROKEN and not learned.answers:
             return "closed", reason("form-broken")
         if learned.run >= self._patience():
-            return "closed", reason("form-dull", learned.run)
+            return "closed", reason("form-dull", learned.run) if learned.run > 1 else reason("form-found")
+        if learned.run and self._nothing_expected():
+            return "closed", reason("form-found")
         if len(learned.recent) == WINDOW and learned.recent.count(False) >= MOST_WASTED:
             return "closed", reason("form-little", learned.recent.count(False), WINDOW)
         if self.spent(now):
@@ -303,13 +345,24 @@ class Prober:
     def _patience(self) -> int:
         """How many queries in a row may bring nothing new."""
         if self.learned.listed:
-            return DULL_LISTED
+            return 1 if self.learned.again else DULL_LISTED
         if not self.records:
             return DULL_EMPTY
-        if self.learned.again >= SURE + len(self.records) // SURE_SHARE:
+        if 2 * sum(self.tried.values()) <= len(self.records):
+            return DULL_KNOWN
+        if self.learned.again >= self._enough():
             return DULL_SURE
         size = self.size()
         return DULL_FOUND if size is not None and len(self.records) >= NEARLY_ALL * size.estimate else DULL
+
+    def _enough(self) -> int:
+        """So many records that are shown again say something about all."""
+        return SURE + len(self.records) // SURE_SHARE
+
+    def _nothing_expected(self) -> bool:
+        """Whether no word is expected to bring anything new, by enough that was shown again."""
+        again = sum(again for _, again, _, _ in self.learned.captures.values())
+        return bool(self._words) and again >= self._enough() and self._best_word().new < WORTH_ASKING
 
     def reopen(self) -> None:
         """A closed form gets another try: a few queries."""
@@ -335,7 +388,8 @@ class Prober:
         """About how many records there are."""
         if self.learned.listed:
             return Size(len(self.records), len(self.records), len(self.records))
-        return size_of((Capture(*each) for each in self.learned.captures.values()), len(self.records))
+        unseen = least_unseen(self._found_times[1], self._found_times[2])
+        return size_of((Capture(*each) for each in self.learned.captures.values()), len(self.records), unseen)
 
 
 def _key(values: Values) -> tuple[tuple[str, str], ...]:

@@ -27,8 +27,9 @@ class Capture(NamedTuple):
     complete: bool = True  # it showed all that the query has
 
 
-def size_of(captures: Iterable[Capture], found: int) -> Size | None:
+def size_of(captures: Iterable[Capture], found: int, unseen: float = 0.0) -> Size | None:
     """Schnabel's estimate with the variance between answers; None as long as too little came again.
+    It is no less than `found` and the lower bound of what is `unseen`.
 
     An answer that is cut off shows what is best known first, so that it seems as if nearly all were
     known. Only complete answers count. Answers to different words differ in how much is known of
@@ -43,5 +44,11 @@ def size_of(captures: Iterable[Capture], found: int) -> Size | None:
     spread = sum((capture.shown * capture.known - estimate * capture.again) ** 2 for capture in made)
     error = math.sqrt(spread * len(made) / (len(made) - 1)) / again / estimate
     factor = math.exp(_SIGMAS * min(error, 2.0))
-    whole = max(float(found), estimate)
+    whole = max(found + unseen, estimate)
     return Size(round(whole), max(found, round(estimate / factor)), max(found, math.ceil(whole * factor)))
+
+
+def least_unseen(once: int, twice: int) -> float:
+    """Chao's lower bound of the records that no query has found, by how many were found once and
+    twice."""
+    return once * (once - 1) / (2 * (twice + 1))

@@ -14,6 +14,8 @@ import msgspec
 # Values that are tried before a template is judged, and the share of the answers that have to
 # differ.
 SAMPLE, DISTINCT = 6, 0.25
+# Answers that find nothing, before a template is left that never found anything.
+EMPTY = 3
 # Fields that are filled in together at most.
 MOST_FIELDS = 3
 # A template is left after so many answers in a row that bring nothing new.
@@ -42,7 +44,8 @@ class Template(msgspec.Struct):
     @property
     def left(self) -> bool:
         """Whether it is not worth another query."""
-        return (self.judged and not self.informative) or self.run >= PATIENCE
+        empty = self.tried >= EMPTY and self.signatures == {0}
+        return empty or (self.judged and not self.informative) or self.run >= PATIENCE
 
 
 class Templates(msgspec.Struct):

@@ -1,46 +1,81 @@
 """Which word to ask for next: the one with the most expected new records for its cost.
 
 How many records a word has is not known before it is asked for. It is estimated from the records
-that were read, and those are no fair sample: they are what earlier words found, and words keep
-company. So for each word the query that it is most common with is left out; a word that is common
-with that one query only was harvested with it. In simulations 90 % of the records take half as many
-queries as with the most frequent word first (`sanderling lab forms`).
+that were read. Those are no fair sample of the rest: they are what earlier words found. Records
+that two queries have found say what is found easily. Records that only one query has found are most
+like those that none has found (as in the estimate of Good and Turing), so only they are counted.
+Words also keep company: a word that is common in the records of one query was harvested with it. So
+for each word the query that it is most common with is left out.
 """
 
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable
+from typing import NamedTuple
 
 import msgspec
 
 # Words that are remembered. Beyond that the rarest are forgotten.
 MOST = 30_000
+# Records whose words are kept because one query only has found them. Beyond that, half of them are
+# left out, by their identities, which are as good as random.
+MOST_TEXTS = 1000
 # A word on nearly every record is a part of the layout, or one that search engines leave out.
 EVERYWHERE = 0.8
 # Records that have to be read before their words are preferred to those of other pages.
 FEW = 5
-# What a query costs beside its requests, in requests: it is one of the few that a day allows.
-QUERY = 3.0
-# How many standard errors are taken from a guess. Of 0, 0.5 and 1, the queries for 90 % in the lab,
-# against an oracle's: 1.66, 1.44 and 1.50 with 100 results a query, 2.11, 1.66 and 1.89 with 50.
-DOUBT = 0.5
+# What a query costs beside its requests, in requests: it is one of the few that a day allows. Of 3,
+# 6 and 10, the queries for 90 % against an oracle's with ten pages of ten: 1.56, 1.46 and 1.46.
+QUERY = 6.0
+# For how many records the share of all records that have a word counts. Of 1, 3 and 10, the queries
+# for 90 % in the lab, against an oracle's: 1.43, 1.42 and 1.42 with 100 results a query.
+PRIOR = 3.0
+
+
+class FoundText(NamedTuple):
+    """The words of a record, and the only query that has found it."""
+
+    query: int
+    words: list[str]
+
+
+class Choice(NamedTuple):
+    """A word to ask for, and how many new records it is expected to bring."""
+
+    word: str
+    new: float
 
 
 class Vocabulary(msgspec.Struct):
-    """The words of the records that were read, by the query that found each record."""
+    """The words of the records that were read."""
 
-    words: dict[str, dict[int, int]] = {}
-    read: dict[int, int] = {}  # records by query
+    known: dict[str, int] = {}  # records that have a word
+    records: int = 0
+    texts: dict[int, FoundText] = {}  # of records that were found once
+    words: dict[str, dict[int, int]] = {}  # the same, by word and query
+    once: dict[int, int] = {}  # how many they are, by query
+    below: int = 1 << 32  # identities from here on are left out
     other: dict[str, int] = {}  # words of other pages, and of answers
     pages: int = 0
 
-    def add_record(self, words: Iterable[str], query: int) -> None:
-        self.read[query] = self.read.get(query, 0) + 1
-        for word in words:
-            counts = self.words.setdefault(word, {})
-            counts[query] = counts.get(query, 0) + 1
-        if len(self.words) > MOST:
+    def add_record(self, id: int, words: Iterable[str], query: int) -> None:
+        """`query` is the only one that has found the record, or 0."""
+        text = FoundText(query, list(words))
+        self.records += 1
+        for word in text.words:
+            self.known[word] = self.known.get(word, 0) + 1
+        if query and id not in self.texts and _place(id) < self.below:
+            self.texts[id] = text
+            self._count(text, 1)
+            if len(self.texts) > MOST_TEXTS:
+                self._leave_out()
+        if len(self.known) > MOST:
             self._forget()
+
+    def found_again(self, id: int) -> None:
+        """Another query has found a record."""
+        if (text := self.texts.pop(id, None)) is not None:
+            self._count(text, -1)
 
     def add_page(self, words: Iterable[str]) -> None:
         """A page that is no record, or an answer."""
@@ -50,46 +85,59 @@ class Vocabulary(msgspec.Struct):
         if len(self.other) > MOST:
             self.other = dict(Counter(self.other).most_common(MOST // 2))
 
-    def best(self, tried: Collection[str], records: float, shown: int, per_page: int) -> str:
-        """The next word; empty if there is none. `records` are expected in all, and a query shows
-        at most `shown`."""
-        read = sum(self.read.values())
-        if read >= FEW:
-            unseen = max(records - read, 0.02 * read)
-            most = EVERYWHERE * read if read > 2 * FEW else math.inf
+    def best(self, tried: Collection[str], unseen: float, shown: int, per_page: int) -> Choice:
+        """The next word; empty if there is none. `unseen` records are expected beside those that
+        were found, and a query shows at most `shown`."""
+        if self.records >= FEW:
+            most = EVERYWHERE * self.records if self.records > 2 * FEW else math.inf
+            once = sum(self.once.values())
             scored = (
-                (expected(counts, self.read, read, unseen, shown, per_page), word)
-                for word, counts in self.words.items()
-                if word not in tried and sum(counts.values()) <= most
+                (worth(new, known, shown, per_page), word, new)
+                for word, known in self.known.items()
+                if known <= most and word not in tried and (new := unseen * self._rate(word, known, once)) > 0
             )
-            score, word = max(scored, default=(0.0, ""))
-            if score > 0:
-                return word
+            _, word, new = max(scored, default=(0.0, "", 0.0))
+            if word:
+                return Choice(word, min(new, shown))
         # The rarer half of frequent words first: what stands on every page is a menu.
         few = [word for word, count in self.other.items() if word not in tried and count <= EVERYWHERE * self.pages]
         left = few or [word for word in self.other if word not in tried]
-        return max(left, key=lambda word: (self.other[word], word), default="")
+        return Choice(max(left, key=lambda word: (self.other[word], word), default=""), 0.0)
+
+    def _rate(self, word: str, known: int, once: int) -> float:
+        """The share of the records that were not found yet that have a word."""
+        counts = self.words.get(word)
+        usual = PRIOR * known / self.records
+        if not counts:
+            return usual / (once + PRIOR)
+        company = max(counts, key=lambda query: counts[query] / (self.once[query] or 1))
+        others = once - self.once[company]
+        return (sum(counts.values()) - counts[company] + usual) / (others + PRIOR)
+
+    def _count(self, text: FoundText, by: int) -> None:
+        self.once[text.query] = self.once.get(text.query, 0) + by
+        for word in text.words:
+            counts = self.words.setdefault(word, {})
+            counts[text.query] = max(0, counts.get(text.query, 0) + by)
+
+    def _leave_out(self) -> None:
+        self.below = sorted(map(_place, self.texts))[len(self.texts) // 2]
+        for id in [id for id in self.texts if _place(id) >= self.below]:
+            self.found_again(id)
 
     def _forget(self) -> None:
-        kept = sorted(self.words.items(), key=lambda item: -sum(item[1].values()))[: MOST // 2]
-        self.words = dict(kept)
+        self.known = dict(Counter(self.known).most_common(MOST // 2))
+        self.words = {word: counts for word, counts in self.words.items() if word in self.known}
 
 
-def expected(
-    counts: dict[int, int], sizes: dict[int, int], read: int, unseen: float, shown: int, per_page: int
-) -> float:
-    """New records for each request, of a word that was found so often with each query."""
-    known = sum(counts.values())
-    company, most = max(counts.items(), key=lambda item: item[1] / sizes[item[0]])
-    others = read - sizes[company]
-    rate = (known - most) / others if others else known / read
-    # The best of thousands of guesses is one that is too high, so a guess from few records counts
-    # for less.
-    new = (rate - DOUBT * math.sqrt(rate / (others or read))) * unseen
-    if new <= 0:
-        return 0.0
-    all_of_it = new + known
-    seen = min(float(shown), all_of_it)
+def worth(new: float, known: int, shown: int, per_page: int) -> float:
+    """New records for each request, of a word that so many new and known records have."""
+    every = new + known
+    seen = min(float(shown), every)
     # Of a list that is cut off, the first ones are those that other words show as well.
-    cut = shown / all_of_it if all_of_it > shown else 1.0
-    return seen * (new / all_of_it) * cut / (QUERY + math.ceil(seen / max(1, per_page)))
+    cut = shown / every if every > shown else 1.0
+    return seen * (new / every) * cut / (QUERY + math.ceil(seen / max(1, per_page)))
+
+
+def _place(id: int) -> int:
+    return id & 0xFFFFFFFF

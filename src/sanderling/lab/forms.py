@@ -161,7 +161,7 @@ def ours(engine: DatabaseForm, setting: HiddenDatabase, queries: int) -> Course:
             like = Likeness(hash((word, page, *shown)) if shown else 1, 0, 0)
             kept = prober.answered(sent, shown, like, ())
             for each in set(prober.records) - before:
-                prober.learned.vocabulary.add_record(engine.records[each], number)
+                prober.read(each, engine.records[each])
             if page * setting.per_page >= len(hits):
                 prober.ended(kept)
                 break
@@ -241,6 +241,7 @@ def harmful() -> tuple[int, int]:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=3, help="databases for each setting (default: 3)")
+    parser.add_argument("--first-seed", type=int, default=0, metavar="N", help="seed of the first one (default: 0)")
     parser.add_argument("--queries", type=int, default=100, help="queries of each strategy (default: 100)")
 
 
@@ -252,7 +253,7 @@ def run(options: argparse.Namespace) -> int:
         for name, strategy in STRATEGIES.items():
             courses = [
                 strategy(DatabaseForm(texts(setting.records, seed), seed), setting, options.queries)
-                for seed in range(options.seeds)
+                for seed in range(options.first_seed, options.first_seed + options.seeds)
             ]
             best = _print(name, courses, setting, best)
     found, records, queries = templates()
