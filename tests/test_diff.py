@@ -80,3 +80,28 @@ def test_a_page_that_is_gone_left_with_all_of_its_text(sanderling: Run, tmp_path
         server.table["/"] = Answer(b"", status=410)
         sanderling("crawl", "-d", folder, "--again")
         assert "\n  - number 3005\n  - End\n" in sanderling("diff", folder, url).out
+
+
+def test_nodes_are_counted_on_each_level_of_the_tree(sanderling: Run, tmp_path: Path) -> None:
+    folder, shown = tmp_path / "crawl", {"now": "<ul><li>one</ul><hr>"}
+    with PageServer({"/": lambda _: f"<p>Harbour</p>{shown['now']}".encode()}) as server:
+        url = server.origin + "/"
+        sanderling("crawl", url, "-d", folder, *FAST, "--max-pages", 1)
+        alone = sanderling("diff", folder, url, "--json")
+        assert (alone.code, alone.out) == (2, "") and "only one version" in alone.err
+        shown["now"] = "<ul><li>one<li>two<li><b>three</b></ul>"
+        sanderling("crawl", "-d", folder, "--again")
+        told = sanderling("diff", folder, url, "--kinds").out
+        assert "levels        3 (1 deleted), 4 (2 inserted), 5 (1 inserted)\n" in told
+        found = sanderling("diff", folder, url, "--kinds", "--json").json
+        assert (found["a"], found["b"], found["inserted"], found["deleted"]) == (1, 2, ["li", "li"], ["hr"])
+        assert found["kinds"] == ["structure", "text"] and "items" not in found
+        assert found["levels"] == [
+            {"level": 3, "inserted": 0, "deleted": 1},
+            {"level": 4, "inserted": 2, "deleted": 0},
+            {"level": 5, "inserted": 1, "deleted": 0},
+        ]
+        items = sanderling("diff", folder, url, "--json").json["items"]
+        assert [(each["kind"], each["new"]) for each in items if each["kind"] != "same"] == [
+            ("added", "two"), ("added", "three"),
+        ]  # fmt: skip

@@ -20,10 +20,6 @@ def test_fingerprints_miss_tags_with_the_same_first_and_last_letter() -> None:
     assert structure.fingerprints(["ul"]) != structure.fingerprints(["ol"])
 
 
-def test_the_papers_levels() -> None:
-    assert structure.changed_levels(LEVELS_BEFORE, LEVELS_AFTER) == (7, 8, 9)
-
-
 def page_with_levels(counts: Sequence[int]) -> Document:
     """A page whose tree has these level counts. One node of each level contains the next level."""
     assert counts[0] == 1
@@ -43,7 +39,18 @@ def test_the_papers_trees_are_told_apart_at_levels_seven_to_nine() -> None:
     after = structure.tree(page_with_levels(LEVELS_AFTER))
     assert structure.levels(before) == LEVELS_BEFORE
     assert structure.levels(after) == LEVELS_AFTER
-    assert structure.difference(before, after).levels == (7, 8, 9)
+    changes = structure.difference(before, after).levels
+    assert [(each.level, each.inserted, each.deleted) for each in changes] == [(7, 1, 0), (8, 1, 0), (9, 2, 0)]
+    back = structure.difference(after, before).levels
+    assert [(each.level, each.inserted, each.deleted) for each in back] == [(7, 0, 1), (8, 0, 1), (9, 0, 2)]
+
+
+def test_subtrees_are_counted_with_all_of_their_nodes() -> None:
+    before, after = parse("<p>a</p><ul><li>b<li>c</ul>"), parse("<p>a</p><table><tr><td>b</table>")
+    changes = structure.difference(structure.tree(before), structure.tree(after)).levels
+    assert [(each.level, each.inserted, each.deleted) for each in changes] == [
+        (3, 1, 1), (4, 1, 2), (5, 1, 0), (6, 1, 0),
+    ]  # fmt: skip
 
 
 def test_nodes_know_their_place() -> None:

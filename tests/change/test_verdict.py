@@ -16,6 +16,7 @@ from sanderling.change import (
     processing,
 )
 from sanderling.change.explain import hrefs
+from sanderling.change.structure import LevelChange
 
 PAGE = """<!doctype html><title>Shop</title><h1>Blue kettle</h1>
 <p>It boils a litre of water in two minutes.</p><p>Price: 19.99 EUR</p>
@@ -171,7 +172,7 @@ def test_prices_are_named_without_the_old_page() -> None:
 
 def test_inserted_and_deleted_nodes_are_named() -> None:
     verdict = explain(parse(PAGE), parse(PAGE.replace("<p>It", "<hr id=rule><p>It")))
-    assert (verdict.inserted, verdict.deleted, verdict.levels) == (("hr#rule",), (), (3,))
+    assert (verdict.inserted, verdict.deleted, verdict.levels) == (("hr#rule",), (), (LevelChange(3, 1, 0),))
     assert verdict.summary == "the page's structure changed (hr#rule inserted, level 3)"
 
 

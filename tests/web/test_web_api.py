@@ -87,6 +87,10 @@ def test_a_diff_in_every_form(api: Served) -> None:
     path = f"{API}/pages/{some_page(api)['id']}/diff"
     found = api.http.get(path).json()
     assert found["b"]["place"] == found["a"]["place"] + 1 and any(each["kind"] != "same" for each in found["items"])
+    assert all(each["inserted"] + each["deleted"] and each["level"] for each in found["levels"])
+    last = next(each for each in parts(api, f"{API}/changes", kind="structure") if each["news"])
+    levels = api.http.get(f"{API}/pages/{last['page']}/diff").json()["levels"]
+    assert levels or "links lead elsewhere" in last["summary"]
     page = api.http.get(path, params={"format": "html"})
     assert page.headers["content-type"].startswith("text/html") and "<table>" in page.text
     assert page.headers["content-security-policy"].startswith("sandbox;")

@@ -190,7 +190,8 @@ def _nodes(verdict: Verdict) -> str:
     if verdict.deleted:
         parts.append(f"{_some(verdict.deleted)} deleted")
     if verdict.levels:
-        parts.append(f"level{'s' * (len(verdict.levels) > 1)} {', '.join(map(str, verdict.levels[:8]))}")
+        numbers = [str(each.level) for each in verdict.levels[:8]]
+        parts.append(f"level{'s' * (len(verdict.levels) > 1)} {', '.join(numbers)}")
     if AspectKind.STRUCTURE in verdict.kinds and not parts:
         parts.append("links lead elsewhere")
     return ", ".join(parts)

@@ -8,6 +8,7 @@ The tree is exact and larger. A crawl stores neither; it stores a strong hash of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -102,19 +103,19 @@ def levels(nodes: Sequence[Node]) -> tuple[int, ...]:
     return tuple(counts)
 
 
-def changed_levels(before: Sequence[int], after: Sequence[int]) -> tuple[int, ...]:
-    """The levels, counted from 1, that have more or fewer nodes than before."""
-    deepest = max(len(before), len(after))
-    old = [*before, *[0] * (deepest - len(before))]
-    new = [*after, *[0] * (deepest - len(after))]
-    return tuple(level for level in range(1, deepest + 1) if old[level - 1] != new[level - 1])
+class LevelChange(msgspec.Struct, frozen=True):
+    """How many nodes were inserted and deleted on a level of a tree, which is counted from 1."""
+
+    level: int
+    inserted: int
+    deleted: int
 
 
 class TreeDifference(msgspec.Struct, frozen=True):
     """Where two trees differ: the levels, and the inserted and deleted nodes. A subtree is given by
-    its topmost node."""
+    its topmost node, and counted with all of its nodes."""
 
-    levels: tuple[int, ...]
+    levels: tuple[LevelChange, ...]
     inserted: tuple[Node, ...]
     deleted: tuple[Node, ...]
 
@@ -122,7 +123,6 @@ class TreeDifference(msgspec.Struct, frozen=True):
 def difference(before: Sequence[Node], after: Sequence[Node]) -> TreeDifference:
     """Walks both trees from the roots. Pairs children with equal subtrees, then children with equal
     tags."""
-    levels_changed = changed_levels(levels(before), levels(after))
     inserted: list[Node] = []
     deleted: list[Node] = []
     if before and after:
@@ -140,7 +140,20 @@ def difference(before: Sequence[Node], after: Sequence[Node]) -> TreeDifference:
             inserted += came
     else:
         inserted, deleted = list(after[:1]), list(before[:1])
-    return TreeDifference(levels_changed, tuple(inserted), tuple(deleted))
+    more, fewer = _by_level(after, inserted), _by_level(before, deleted)
+    changed = tuple(LevelChange(level, more[level], fewer[level]) for level in sorted({*more, *fewer}))
+    return TreeDifference(changed, tuple(inserted), tuple(deleted))
+
+
+def _by_level(nodes: Sequence[Node], tops: Sequence[Node]) -> Counter[int]:
+    """How many nodes some subtrees have on each level."""
+    counts = Counter[int]()
+    waiting = [*tops]
+    while waiting:
+        node = waiting.pop()
+        counts[node.level] += 1
+        waiting += [nodes[child] for child in node.children]
+    return counts
 
 
 def _shapes(nodes: Sequence[Node], shapes: dict[tuple[object, ...], int]) -> list[int]:

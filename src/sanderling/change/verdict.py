@@ -20,6 +20,7 @@ from . import aspects, noise, weight
 from .aspects import Aspect
 from .blocks import Alignment, align
 from .page import PageFingerprint
+from .structure import LevelChange
 
 
 class AspectKind(StrEnum):
@@ -76,7 +77,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     volatile: bool = False
     alternating: bool = False
     # Only `explain` finds these, which has both pages.
-    levels: tuple[int, ...] = ()
+    levels: tuple[LevelChange, ...] = ()
     inserted: tuple[str, ...] = ()
     deleted: tuple[str, ...] = ()
     summary: str = "no visible change"

@@ -4,11 +4,13 @@ import argparse
 import sys
 
 from sanderling.change import Verdict
+from sanderling.change.structure import LevelChange
 from sanderling.cli.folders import add_page
+from sanderling.cli.output import write_json
 from sanderling.errors import UsageError
 from sanderling.model import VersionRow
 from sanderling.presenting.arguments import positive
-from sanderling.presenting.diff import as_html, as_text
+from sanderling.presenting.diff import as_html, as_json, as_text
 from sanderling.presenting.difference import difference
 from sanderling.presenting.screen import colourful, harmless
 from sanderling.presenting.versions import versions_of, when
@@ -31,7 +33,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument("a", nargs="?", type=positive, help="the older version")
     parser.add_argument("b", nargs="?", type=positive, help="the newer version")
     parser.add_argument("--html", action="store_true", help="print an HTML page with both versions side by side")
-    parser.add_argument("--kinds", action="store_true", help="print only the kinds of change and the place")
+    parser.add_argument("--kinds", action="store_true", help="print only the kinds of change, the place and the nodes")
+    parser.add_argument("--json", action="store_true", help="print one JSON object; with --kinds without paragraphs")
     parser.add_argument("--noise", action="store_true", help="also show, in grey, changes that are not news")
     parser.add_argument(
         "--color", choices=["auto", "always", "never"], default="auto", help="use colours (default: auto)"
@@ -43,11 +46,17 @@ def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
         versions = versions_of(store, options.url)
         if len(versions) == 1 and options.a is None:
-            sys.stdout.write(f"there is only one version, of {when(versions[0].at)}: nothing to compare\n")
+            alone = f"there is only one version, of {when(versions[0].at)}: nothing to compare"
+            if options.json:
+                raise UsageError(alone)
+            sys.stdout.write(f"{alone}\n")
             return 0
         older, newer = _chosen(versions, options.a, options.b)
         both = versions[older - 1], versions[newer - 1]
         found = difference(folder, store, both, versions[older - 1 : newer], places=True, noise=options.noise)
+    if options.json:
+        write_json(as_json(versions[0].url, (older, newer), found, paragraphs=not options.kinds))
+        return 0
     if options.kinds:
         sys.stdout.write(_kinds(found.verdict, found.summary))
         return 0
@@ -78,9 +87,14 @@ def _kinds(verdict: Verdict | None, summary: str) -> str:
         ("significance", f"{verdict.significance:.3f}"),
         ("degree", str(verdict.degree)),
         ("place", verdict.place),
-        ("levels", ", ".join(map(str, verdict.levels))),
+        ("levels", ", ".join(map(_level, verdict.levels))),
         ("inserted", ", ".join(verdict.inserted)),
         ("deleted", ", ".join(verdict.deleted)),
         ("summary", summary),
     ]
     return "".join(f"{name:14}{harmless(value)}\n" for name, value in lines if value)
+
+
+def _level(change: LevelChange) -> str:
+    counts = [f"{n:,} {what}" for n, what in ((change.inserted, "inserted"), (change.deleted, "deleted")) if n]
+    return f"{change.level} ({', '.join(counts)})"

@@ -3,11 +3,63 @@ page."""
 
 from html import escape
 
-from sanderling.change.comparison import Piece, Words, words
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.json import encode
+
+from sanderling.change import Verdict
+from sanderling.change.comparison import Piece, PieceKind, Words, words
+from sanderling.change.structure import LevelChange
 from sanderling.presenting.difference import Difference
 from sanderling.presenting.screen import harmless
 
 _RED, _GREEN, _BLUE, _GREY, _BOLD, _PLAIN = "\x1b[31m", "\x1b[32m", "\x1b[36m", "\x1b[90m", "\x1b[1m", "\x1b[0m"
+
+
+class DifferentParagraph(Struct, frozen=True):
+    """A paragraph of both versions. Edited paragraphs also have words, as [changed, text]."""
+
+    kind: PieceKind
+    old: str
+    new: str
+    old_words: list[tuple[bool, str]] = []
+    new_words: list[tuple[bool, str]] = []
+    noise: bool = False  # not news: it changes on most visits, or a rule ignores it
+
+
+class DifferentVersions(Struct, frozen=True, kw_only=True):
+    """The differences between two versions of a page, by their positions in its history."""
+
+    url: str
+    a: int
+    b: int
+    summary: str
+    kinds: tuple[str, ...]
+    significance: float
+    degree: str
+    place: str
+    levels: tuple[LevelChange, ...]  # of the tree of the page
+    inserted: tuple[str, ...]  # the topmost of the nodes
+    deleted: tuple[str, ...]
+    items: list[DifferentParagraph] | UnsetType
+    hidden: int
+
+
+def as_json(url: str, places: tuple[int, int], found: Difference, paragraphs: bool) -> bytes:
+    """One object. Versions that cannot be compared have no kinds, only a summary."""
+    verdict = found.verdict or Verdict()
+    return encode(
+        DifferentVersions(
+            url=url, a=places[0], b=places[1], summary=found.summary, kinds=verdict.kinds,
+            significance=verdict.significance, degree=str(verdict.degree), place=verdict.place, levels=verdict.levels,
+            inserted=verdict.inserted, deleted=verdict.deleted, hidden=found.hidden,
+            items=[*map(different_paragraph, found.shown)] if paragraphs else UNSET,
+        )
+    )  # fmt: skip
+
+
+def different_paragraph(piece: Piece) -> DifferentParagraph:
+    worded = words(piece.old, piece.new) if piece.kind == "edited" else ([], [])
+    return DifferentParagraph(piece.kind, piece.old, piece.new, *worded, piece.noise)
 
 
 def as_text(titles: list[str], found: Difference, colour: bool) -> str:

@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query, Request, Response
 from msgspec import Struct
 
-from sanderling.change.comparison import Piece, PieceKind, words
+from sanderling.change.structure import LevelChange
 from sanderling.model import ChangeKind, VersionRow
-from sanderling.presenting.diff import as_html, as_text
+from sanderling.presenting.diff import DifferentParagraph, as_html, as_text, different_paragraph
 from sanderling.presenting.difference import difference
 from sanderling.presenting.versions import when
 from sanderling.repository import views, warc
@@ -47,26 +47,16 @@ class Version(Struct, frozen=True, kw_only=True):
     place: int | None = None  # its position in the history of the page, from 1
 
 
-class DiffAnswer(Struct, frozen=True):
-    """A paragraph of both versions. Edited paragraphs also have words, as [changed, text]."""
-
-    kind: PieceKind
-    old: str
-    new: str
-    old_words: list[tuple[bool, str]] = []
-    new_words: list[tuple[bool, str]] = []
-    noise: bool = False  # not news: it changes on most visits, or a rule ignores it
-
-
 class Diff(Struct, frozen=True):
     """The differences between two versions, in the order of the newer one."""
 
     url: str
     a: Version
     b: Version
-    items: list[DiffAnswer]
+    items: list[DifferentParagraph]
     summary: str = ""
     hidden: int = 0  # changed paragraphs that are noise and not in `items`
+    levels: tuple[LevelChange, ...] = ()  # nodes of the tree that were inserted and deleted
 
 
 def version_of(request: Request, crawl: str, row: VersionRow, place: int | None = None) -> Version:
@@ -134,13 +124,9 @@ def diff(
     if format == "text":
         return Response(as_text(titles, found, colour=False), media_type="text/plain; charset=utf-8")
     versions = [version_of(request, crawl, row, place) for row, place in zip(rows, (older, newer), strict=True)]
-    items = [_difference(each) for each in found.shown]
-    return json_answer(Diff(rows[0].url, versions[0], versions[1], items, found.summary, found.hidden))
-
-
-def _difference(piece: Piece) -> DiffAnswer:
-    worded = words(piece.old, piece.new) if piece.kind == "edited" else ([], [])
-    return DiffAnswer(piece.kind, piece.old, piece.new, *worded, piece.noise)
+    items = [different_paragraph(each) for each in found.shown]
+    levels = found.verdict.levels if found.verdict else ()
+    return json_answer(Diff(rows[0].url, versions[0], versions[1], items, found.summary, found.hidden, levels))
 
 
 def _archived(crawl: str, number: int, shelf: ShelfDep) -> warc.Archived:
