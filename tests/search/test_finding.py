@@ -3,6 +3,7 @@
 import pytest
 from tantivy import DocAddress
 
+from sanderling.errors import UsageError
 from sanderling.model import ChangeKind, HitFacts
 from sanderling.search.ranking import Candidate, blended, fold
 from tests.search_library import NOW, Library
@@ -30,6 +31,26 @@ def test_words_phrases_fields_and_exclusion(library: Library) -> None:
     assert library.urls("the") == ["1"]
     assert set(library.urls("")) == {"1", "2", "3"}
     assert set(library.urls("-fox")) == {"2", "3"}
+
+
+def test_within_the_results_of_earlier_searches(library: Library) -> None:
+    """Earlier queries are read on their own. They decide what is found, but neither its order nor
+    what is marked."""
+    library.page("http://a.org/1", "heron heron heron and a gull", title="Fish")
+    library.page("http://a.org/2", "gull gull gull gull with a heron", title="Sand")
+    library.page("http://a.org/3", "a gull and a stint", title="Salt")
+    library.page("http://a.org/4", "a heron", title="Herons")
+    assert library.urls("gull", within=("heron",)) == library.urls("gull -stint") == ["2", "1"]
+    assert set(library.urls("gull OR heron", within=("stint OR fish",))) == {"1", "3"}
+    assert library.urls("gull", within=("heron OR stint", "-title:sand", "salt")) == ["3"]
+    assert set(library.urls("", within=("heron",))) == {"1", "2", "4"}
+    assert set(library.urls("heron", within=("*",))) == {"1", "2", "4"}
+    (hit,) = library.find("gull", within=("fish heron",)).hits
+    assert [hit.snippet_text[start:end] for start, end in hit.marks] == ["gull"]
+    nothing = library.find("gull", within=("(",))
+    assert nothing.total == 0 and "no words to search for in '('" in nothing.notes[0]
+    with pytest.raises(UsageError, match="at most 10 earlier"):
+        library.find("gull", within=("heron",) * 11)
 
 
 def test_a_title_counts_more_than_text(library: Library) -> None:

@@ -29,6 +29,14 @@ def search(library: Library, capsys: pytest.CaptureFixture[str], *arguments: str
     return code, told.out, told.err
 
 
+def test_within(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
+    assert search(birds, capsys, "the", "--within", "price", "--json")[1].count("\n") == 1
+    assert "1. Price" in search(birds, capsys, "the", "--within", "price", "--within", "twenty")[1]
+    assert search(birds, capsys, "the", "--within", "price", "--within", "heron", "--json")[1] == ""
+    code, _, told = search(birds, capsys, "the", "--within", "")
+    assert code == 2 and "no words" in told
+
+
 def test_what_people_see(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = search(birds, capsys, "heron")
     assert code == 0

@@ -269,6 +269,19 @@ def test_search_finds_and_marks(server: Served, history: Path) -> None:
     found = tree(server, f"/crawls/history/search?q={word}")
     check(found, "search")
     assert word in {each.text.lower() for each in found.find_all("mark")}
+    (narrower,) = [each for each in found.find_all("a") if attribute(each, "id") == "narrower"]
+    within = tree(server, f"/crawls/history/search{attribute(narrower, 'href')}")
+    check(within, "search within")
+    assert [attribute(each, "value") for each in within.find_all("input") if attribute(each, "name") == "within"] == [
+        word
+    ]
+    (wider,) = [each for each in within.find_all("a") if attribute(each, "id") == "wider-1"]
+    assert attribute(wider, "href") == "?"
+    assert "Nothing found" in tree(server, f"/crawls/history/search?q={word}&within=xyzzyplugh").text
+    assert (
+        "at most 10 earlier"
+        in tree(server, "/crawls/history/search?q=x" + "".join(f"&within={n}" for n in range(11))).text
+    )
     assert "Nothing found" in tree(server, "/crawls/history/search?q=xyzzyplugh").text
     assert "there are no words to search for in '('" in tree(server, "/crawls/history/search?q=(").text
     for odd in (
@@ -282,6 +295,8 @@ def test_search_finds_and_marks(server: Served, history: Path) -> None:
         "x&page=-1",
         "x&page=99999",
         "x&changed=soon",
+        "x&within=%22%3Cb%3E",
+        "&within=(",
     ):
         check(tree(server, f"/crawls/history/search?q={odd}"), odd)
 

@@ -143,6 +143,9 @@ def test_search(api: Served) -> None:
     until(lambda: not search()["behind"])  # missing versions are indexed beside the answers
     found = search()
     assert found["behind"] == 0 and title in {hit["title"] for hit in found["hits"]}
+    one = api.http.get(f"{API}/search", params={"q": "*", "within": [title, f'url:"{found["hits"][0]["url"]}"']}).json()
+    assert 1 <= one["total"] <= found["total"] and found["hits"][0]["url"] in {hit["url"] for hit in one["hits"]}
+    assert api.http.get(f"{API}/search", params={"q": "x", "within": ["y"] * 11}).status_code == 422
     wordless = api.http.get(f"{API}/search", params={"q": "("}).json()
     assert wordless["total"] == 0 and "no words to search for" in wordless["notes"][0]
     assert api.http.get(f"{API}/search", params={"q": '"' * 99 + "~*:("}).status_code in (200, 400)

@@ -34,6 +34,7 @@ Examples:
   sanderling search example '"price list" -draft' --changed 7d
   sanderling search example price --at 2026-11-01     pages as they were then
   sanderling search example price --versions          all versions
+  sanderling search example discount --within price   only in what "price" finds
 """
 _BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
 
@@ -44,6 +45,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     )  # fmt: skip
     add_folder(parser)
     parser.add_argument("query", nargs="+", help="what to search for; '*' for everything that the filters allow")
+    parser.add_argument(
+        "--within", action="append", default=[], metavar="QUERY",
+        help="only what this earlier query finds too; it does not affect the ranking (repeatable)",
+    )  # fmt: skip
     parser.add_argument("--host", type=host, metavar="NAME", help="only this host and its subdomains")
     parser.add_argument("--lang", default="", metavar="CODE", help="only pages in this language, e.g. en")
     parser.add_argument(
@@ -72,11 +77,13 @@ def run(options: argparse.Namespace) -> int:
         moment(given, now) if given is not None else 0.0 for given in (options.since, options.changed, options.at)
     )
     asked = Query(
-        text=" ".join(options.query), host=options.host or "", language=options.lang, since=since, changed=changed,
+        text=" ".join(options.query), within=tuple(options.within), host=options.host or "", language=options.lang, since=since, changed=changed,
         kinds=kinds, gone=options.gone, at=at, versions=options.versions, limit=options.limit, page=options.page,
     )  # fmt: skip
     check(asked)
-    if not asked.text.strip():  # more often a variable that was never set than everybody
+    if not all(
+        text.strip() for text in (asked.text, *asked.within)
+    ):  # more often a variable that was never set than everybody
         raise UsageError("there are no words to look for: name some, or '*' for all that the filters leave")
     with open_search(Folder(options.dir)) as search:
         _bring_up(search)

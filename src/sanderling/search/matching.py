@@ -11,7 +11,7 @@ from tantivy import FieldType, Occur
 from tantivy import Query as Matching
 
 from sanderling.model import ChangeKind
-from sanderling.search.parsing import DATA, RELEVANCE, AllOf, AnyOf, Node, Not, Phrase, Word
+from sanderling.search.parsing import DATA, RELEVANCE, AllOf, AnyOf, Node, Not, Phrase, Word, parse
 from sanderling.search.query import Query
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
 from sanderling.search.word_forms import forms
@@ -48,14 +48,26 @@ class Matcher:
         self.highlights = Highlights(set(), set())
         self.notes: list[str] = []
 
-    def query(self, tree: AllOf, asked: Query) -> Matching:
-        """Matches the words and the filters. Only the words count for the score."""
+    def query(self, asked: Query) -> Matching:
+        """Matches the words, the earlier queries and the filters. Only the words count for the
+        score and are marked."""
+        words = self._words(asked.text)
+        marked = (set(self.highlights.words), set(self.highlights.fuzzy))
+        earlier = [_unscored(each) for text in asked.within for each in self._words(text)]
+        self.highlights = Highlights(*marked)
+        return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *earlier, *words)])
+
+    def _words(self, text: str) -> list[Matching]:
+        """What a text in the query language asks for; nothing if it asks for everything."""
+        tree, notes = parse(text)
+        before, self.notes = self.notes, []
         words = self._all(tree.parts)
-        if not words and not self.notes and asked.text.strip() and "*" not in asked.text:
-            self.notes.append(f"there are no words to search for in {asked.text.strip()[:40]!r}: '*' finds all pages")
+        if not words and not self.notes and text.strip() and "*" not in text:
+            self.notes.append(f"there are no words to search for in {text.strip()[:40]!r}: '*' finds all pages")
         if not words and self.notes:  # no part of the query can be searched for
             words = [Matching.empty_query()]
-        return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *words)])
+        self.notes = [*before, *notes, *self.notes]
+        return words
 
     def _all(self, parts: Iterable[Node]) -> list[Matching]:
         wanted = [query for part in parts if not isinstance(part, Not) and (query := self._node(part)) is not None]

@@ -23,7 +23,6 @@ from sanderling.repository.opening import open_store
 from sanderling.repository.store import IndexStore, Store
 from sanderling.search import indexing, location
 from sanderling.search.matching import Matcher
-from sanderling.search.parsing import parse
 from sanderling.search.query import Hit, Query, Results
 from sanderling.search.ranking import Candidate, Folded, fold, rank
 from sanderling.search.schema import NEVER
@@ -39,6 +38,7 @@ OnProgress = indexing.OnProgress
 RERANKED = 300
 DEEPEST = 10_000
 MOST_A_PAGE = 1000
+MOST_WITHIN = 10
 # Word forms are searched in the most frequent languages of the index.
 MOST_LANGUAGES = 6
 MOST_NAMED = 5
@@ -91,10 +91,12 @@ class Searcher:
             return self._find(opened, asked, started)
 
     def _find(self, opened: "OpenIndex", asked: Query, started: float) -> Results:
-        asked = structs.replace(asked, text=clean(asked.text), host=clean(asked.host), language=clean(asked.language))
-        tree, notes = parse(asked.text)
+        asked = structs.replace(
+            asked, text=clean(asked.text), within=tuple(map(clean, asked.within)), host=clean(asked.host),
+            language=clean(asked.language),
+        )  # fmt: skip
         matcher = Matcher(opened.searcher, [asked.language] if asked.language else opened.languages)
-        query = matcher.query(tree, asked)
+        query = matcher.query(asked)
         first, last = (asked.page - 1) * asked.limit, asked.page * asked.limit
         total, folded = self._ranked(opened.searcher, query, last + 1)
         snipper = Snipper(opened.searcher, matcher.highlights)
@@ -105,7 +107,7 @@ class Searcher:
             took_ms=(time.perf_counter() - started) * 1000,
             documents=max(0, opened.searcher.num_docs - 1),
             behind=self._behind(opened.progress),
-            notes=list(dict.fromkeys(notes + matcher.notes)),
+            notes=list(dict.fromkeys(matcher.notes)),
         )
 
     def _ranked(self, searcher: tantivy.Searcher, query: tantivy.Query, wanted: int) -> tuple[int, list[Folded]]:
@@ -217,3 +219,5 @@ def check(asked: Query) -> None:
         raise UsageError(f"limit = {asked.limit} is not between 1 and {MOST_A_PAGE:,}")
     if asked.page < 1 or asked.page * asked.limit > DEEPEST:
         raise UsageError(f"page = {asked.page} is too far: only the first {DEEPEST:,} hits can be shown")
+    if len(asked.within) > MOST_WITHIN:
+        raise UsageError(f"a search can be within the results of at most {MOST_WITHIN} earlier ones")

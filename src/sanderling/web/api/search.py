@@ -15,6 +15,11 @@ from sanderling.web.indexes import Indexes
 
 router = APIRouter(tags=["search"])
 
+Within = Annotated[
+    list[Annotated[str, Query(max_length=1000)]],
+    Query(max_length=searching.MOST_WITHIN, description="earlier queries; only what each of them finds too"),
+]
+
 
 @router.get("/crawls/{crawl}/search", **gives(searching.Results))
 def search(
@@ -22,6 +27,7 @@ def search(
     host: str = "", language: str = "", since: Since = "", changed: Since = "", at: Since = "", gone: bool = False,
     versions: bool = False, limit: Annotated[int, Query(ge=1, le=100)] = 10, page: Annotated[int, Query(ge=1)] = 1,
     kind: Kinds = [],  # noqa: B006  (FastAPI copies it)
+    within: Within = [],  # noqa: B006
 ) -> Response:  # fmt: skip
     """Pages that match a query, the best first.
 
@@ -30,7 +36,7 @@ def search(
     now = time.time()
     times = {name: moment(text, now) for name, text in (("since", since), ("changed", changed), ("at", at)) if text}
     asked = searching.Query(
-        text=q, host=host, language=language, kinds=kinds_named(kind), gone=gone, versions=versions, limit=limit,
+        text=q, within=tuple(within), host=host, language=language, kinds=kinds_named(kind), gone=gone, versions=versions, limit=limit,
         page=page, **times,
     )  # fmt: skip
     indexes: Indexes = request.app.state.indexes

@@ -1,9 +1,12 @@
 """Searches the pages of a crawl."""
 
 import time
-from typing import NamedTuple
+from collections.abc import Iterable
+from typing import Annotated, NamedTuple
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
+from fastapi import Query as QueryParameter
 from fastapi.responses import HTMLResponse
 
 from sanderling.errors import SanderlingError
@@ -26,6 +29,7 @@ class SearchQuery(NamedTuple):
     which: str
     changed: str
     host: str
+    within: tuple[str, ...]  # earlier queries
 
     @property
     def any(self) -> bool:
@@ -35,9 +39,10 @@ class SearchQuery(NamedTuple):
 @router.get("/crawls/{crawl}/search")
 def search(
     request: Request, crawl: str, shelf: ShelfDep, q: str = "", which: str = "", changed: str = "", host: str = "",
-    page: int = 1,
+    page: int = 1, within: Annotated[list[str], QueryParameter()] = [],  # noqa: B006  (FastAPI copies it)
 ) -> HTMLResponse:  # fmt: skip
-    asked = SearchQuery(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip())
+    earlier = tuple(dict.fromkeys(text.strip() for text in within if text.strip()))
+    asked = SearchQuery(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip(), earlier)
     results: Results | None = None
     trouble = ""
     indexes: Indexes = request.app.state.indexes
@@ -57,6 +62,8 @@ def search(
         hits=[(identity(hit.url), hit, pieces(hit)) for hit in results.hits] if results else [],
         here=f"{request.url.path}?{request.url.query}", first=_local(address(page=1)) if page > 1 else "",
         next=_local(address(page=page + 1)) if results and results.more else "",
+        narrower=_with(asked, "", (*earlier, asked.q)) if asked.q and asked.q not in earlier else "",
+        wider=[(text, _with(asked, asked.q, [each for each in earlier if each != text])) for text in earlier],
     )  # fmt: skip
 
 
@@ -72,9 +79,15 @@ def pieces(hit: Hit) -> list[tuple[bool, str]]:
 def _query(asked: SearchQuery, page: int) -> Query:
     host = asked.host.partition("://")[2].partition("/")[0] or asked.host
     return Query(
-        text=asked.q, host=host, changed=moment(asked.changed, time.time()) if asked.changed else 0.0,
+        text=asked.q, within=asked.within, host=host, changed=moment(asked.changed, time.time()) if asked.changed else 0.0,
         gone=asked.which == "gone", versions=asked.which == "versions", limit=_HITS, page=page,
     )  # fmt: skip
+
+
+def _with(asked: SearchQuery, q: str, within: Iterable[str]) -> str:
+    """The parameters of the same search with other words."""
+    given = {"q": q, "which": asked.which, "changed": asked.changed, "host": asked.host, "within": [*within]}
+    return urlencode({name: value for name, value in given.items() if value}, doseq=True)
 
 
 def _local(url: object) -> str:
