@@ -250,7 +250,7 @@ DECLARED = [
     Declared("heed_taken", "flag", "Scope", "leave a site alone while its report says that another crawler is at work there"),
     Declared("take_at", "list", "Scope", "reserve a site during a refresh, so that other crawlers wait: URL#env:NAME or URL#file:PATH, the announcer's /begin and its token (repeatable)"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
-    Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new; --no-hold visits them all, and does not end in a trap"),
+    Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and does not end in a trap"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
     Declared("topic", "text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words"),
     Declared("relatedness", "number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1"),

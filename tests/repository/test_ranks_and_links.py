@@ -70,12 +70,15 @@ def test_links_in_both_directions(store: Store) -> None:
 def test_one_page_under_several_names(store: Store) -> None:
     store.seed(["http://e.org/"], [url("a"), url("b"), url("c")], [Host(7, "http://e.org")], Counts())
     a, b, c = (identity(f"http://e.org/{path}") for path in "abc")
-    both = [visit("a", 0, simhash=-5, text_digest=b"t", canonical=b), visit("b", 1, simhash=-5, text_digest=b"t")]
+    both = [
+        visit("a", 0, simhash=-5, text_digest=b"t", canonical=b, language="de"),
+        visit("b", 1, simhash=-5, text_digest=b"t"),
+    ]
     store.commit(commit(1, both, aliases=[(a, b)], dated=[(c, 17.0)]))
     assert store.claims([b, c]) == [(a, b)]
     facts = store.page_facts([a, c])
-    assert facts[a] == (State.FETCHED, b, 200, b"t", -5)
-    assert facts[c] == (State.QUEUED, 0, 0, b"", 0)
+    assert facts[a] == (State.FETCHED, b, 200, b"t", -5, "de")
+    assert facts[c] == (State.QUEUED, 0, 0, b"", 0, "")
     assert {page.url: page.same_as for page in store.pages()} == {
         "http://e.org/a": "http://e.org/b",
         "http://e.org/b": None,
@@ -89,17 +92,20 @@ def test_what_is_held_back_is_listed_and_let_go(store: Store) -> None:
     a, b, c = (identity(f"http://e.org/{path}") for path in "abc")
     learned = Host(7, "http://e.org", learned=b"x")
     changes = [Reworked(a, State.KNOWN, "held: why"), Reworked(b, State.EXCLUDED, "merged: why", c)]
-    store.rework(changes, [url("d", state=State.KNOWN)], [learned], Counts(held=2))
+    mirror = url("m", state=State.KNOWN)._replace(reason="held-mirror:http://o.org", host=8)
+    store.rework(changes, [url("d", state=State.KNOWN), mirror], [learned], Counts(held=3))
+    assert store.held(8, mirror.reason, 5) == [(mirror.id, 0)]
     assert [task.id for task in store.take(7, 9, set())] == [c]
     assert store.held(7, "held: why", 5) == [(a, 0)]
     assert {row[0] for row in store.all_held(10)} == {a, identity("http://e.org/d")}
     assert store.merged(7, "merged: why", 5) == [(b, 0)]
     assert [host.learned for host in store.hosts()] == [b"x"]
-    assert store.host_states() == {7: {State.KNOWN: 2, State.QUEUED: 1, State.EXCLUDED: 1}}
+    states = {7: {State.KNOWN: 2, State.QUEUED: 1, State.EXCLUDED: 1}, 8: {State.KNOWN: 1}}
+    assert store.host_states() == states
     store.rework([Reworked(a, State.QUEUED, "")], [], [], Counts(queued=2))
     assert {task.id for task in store.take(7, 9, set())} == {a, c}
     assert store.counts().queued == 2
-    assert [page.url for page in store.unanswered(State.KNOWN)] == ["http://e.org/d"]
+    assert [page.url for page in store.unanswered(State.KNOWN)] == ["http://e.org/d", "http://e.org/m"]
 
 
 def test_what_is_believed_is_kept_and_read_back(store: Store, open_store: Open) -> None:

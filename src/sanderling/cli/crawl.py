@@ -328,7 +328,7 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
         lines.append(f"nothing was left to fetch; `sanderling refresh {where}` revisits what has probably changed")
     if counts.held:
         lines.append(
-            f"{counts.held:,} held back until similar URLs bring something new: `sanderling pages {where} --held`"
+            f"{counts.held:,} held back because they probably bring nothing new: `sanderling pages {where} --held`"
         )
     if counts.pages:
         lines.append(f"next: `sanderling search {where} WORDS`, `sanderling pages {where}`,")

@@ -10,7 +10,7 @@ from sanderling.model import Host, State, rendering
 from sanderling.model.reasons import reason, sentence
 from sanderling.presenting.screen import harmless
 from sanderling.repository.store import HostStore
-from sanderling.server.gate.host_memory import learned
+from sanderling.server.gate.host_memory import learned, mirror_of
 
 # What most hosts say that are asked for a sitemap which nobody has named.
 NO_SITEMAP = sentence(reason("status", 404))
@@ -44,6 +44,7 @@ def _facts(host: Host, states: dict[int, int], sitemaps: list[tuple[int, str, in
         "ignored_parameters": known.names.ignored,
         "counting_parameters": known.names.counting,
         "same_as": known.names.twin or None,
+        "mirror_of": mirror_of(known) or None,
         "traps": [
             {"pattern": each.text, "visits": each.tried, "new": each.new}
             for each in known.traps.patterns
@@ -80,6 +81,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             lines.append(f"  sitemaps   {count:,} not read: {harmless(why)}")
     if facts["same_as"]:
         lines.append(f"  same as    {harmless(facts['same_as'])}")
+    if facts["mirror_of"]:
+        lines.append(f"  mirror of  {harmless(facts['mirror_of'])}, {facts['held']:,} URLs held")
     for name, evidence in facts["ignored_parameters"].items():
         lines.append(f"  parameter  {harmless(name)} does not count: {harmless(evidence)}")
     for trap in facts["traps"]:

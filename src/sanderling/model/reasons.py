@@ -55,6 +55,7 @@ SENTENCES = {
     "held-spent": "held: found on a page that repeats another, and there were enough of these",
     "held-pattern": "held: {} has to bring something new first",
     "held-domain": "held: the hosts of {} bring nothing new",
+    "held-mirror": "held: its host shows the pages of {}",
     "held-off-topic": "held: {} pages off the topic lead to it, one after the other",
     # What a visit found
     "status": "answered {}",

@@ -111,6 +111,7 @@ class PageFacts(NamedTuple):
     status: int
     text_digest: bytes
     simhash: int
+    language: str = ""
 
 
 class Host(Struct):

@@ -96,7 +96,8 @@ class SharedQueries(ABC):
         return self.select(query, host, reason, most)
 
     def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
-        return self.select("SELECT id, host, depth, reason FROM urls WHERE state = 0 LIMIT ?", most)
+        query = "SELECT id, host, depth, reason FROM urls WHERE state = 0 AND substr(reason, 1, 12) <> ? LIMIT ?"
+        return self.select(query, "held-mirror:", most)
 
     def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         query = "SELECT id, depth FROM urls WHERE alias != 0 AND state = 6 AND host = ? AND reason = ? LIMIT ?"

@@ -86,9 +86,11 @@ class PostgresServing(PostgresDatabase):
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
         query = """SELECT u.id, u.state, u.alias, coalesce(p.status, 0), coalesce(p.text_digest, ''),
-            coalesce(p.simhash, 0) FROM urls u LEFT JOIN pages p ON p.id = u.id WHERE u.id = ANY(%b::int8[])"""
+            coalesce(p.simhash, 0), coalesce(p.language, '') FROM urls u LEFT JOIN pages p ON p.id = u.id
+            WHERE u.id = ANY(%b::int8[])"""
         return {
-            row[0]: PageFacts(row[1], row[2], row[3], bytes(row[4]), row[5]) for row in self._session.read(query, ids)
+            id: PageFacts(state, alias, status, bytes(digest), simhash, language)
+            for id, state, alias, status, digest, simhash, language in self._session.read(query, ids)
         }
 
     def claims(self, ids: list[int]) -> list[tuple[int, int]]:

@@ -101,7 +101,8 @@ class SqliteServing(SqliteDatabase):
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
         query = """SELECT u.id, u.state, u.alias, coalesce(p.status, 0), coalesce(p.text_digest, x''),
-            coalesce(p.simhash, 0) FROM urls u LEFT JOIN pages p ON p.number = u.page WHERE u.number IN"""
+            coalesce(p.simhash, 0), coalesce(p.language, '') FROM urls u LEFT JOIN pages p ON p.number = u.page
+            WHERE u.number IN"""
         return {row[0]: PageFacts(*row[1:]) for row in self._by_ids(query, ids)}
 
     def claims(self, ids: list[int]) -> list[tuple[int, int]]:

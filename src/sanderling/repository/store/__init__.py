@@ -27,7 +27,7 @@ from sanderling.repository.store.crawling import (
     ScopeStore,
     WeightStore,
 )
-from sanderling.repository.store.gate import GateStore, HeldRows, TopicStore, TunnelStore
+from sanderling.repository.store.gate import GateStore, HeldRows, MirrorStore, TopicStore, TunnelStore
 from sanderling.repository.store.judging import JudgedStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
 from sanderling.repository.store.people import (
@@ -60,6 +60,7 @@ __all__ = [
     "Joins",
     "JudgedStore",
     "LinkStore",
+    "MirrorStore",
     "NewUrls",
     "Notes",
     "NoticeStore",

@@ -1,8 +1,9 @@
 """For the gatekeeper: which pages are one under several names, and what is held back."""
 
+from collections.abc import Iterator
 from typing import Protocol
 
-from sanderling.model import PageFacts
+from sanderling.model import Host, PageFacts
 from sanderling.repository.store.lookup import Notes, UrlLookup
 
 
@@ -16,7 +17,7 @@ class HeldRows(Protocol):
         """(id, depth) of URLs of a host that are held back for a reason."""
 
     def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
-        """(id, host, depth, reason) of what is held back."""
+        """(id, host, depth, reason) of what is held back, without the URLs of mirrors."""
 
 
 class TunnelStore(HeldRows, Protocol):
@@ -37,11 +38,17 @@ class TopicStore(UrlLookup, Protocol):
         """How many stored pages have at least this relevance; looks at every page."""
 
 
-class GateStore(TunnelStore, Notes, Protocol):
-    """What tells whether two URLs are one page."""
+class MirrorStore(HeldRows, Protocol):
+    """What tells whether two hosts have the same pages."""
+
+    def hosts(self) -> Iterator[Host]: ...
 
     def page_facts(self, ids: list[int]) -> dict[int, PageFacts]:
         """What is known about the content of those URLs that are known."""
+
+
+class GateStore(TunnelStore, MirrorStore, Notes, Protocol):
+    """What tells whether two URLs are one page."""
 
     def claims(self, ids: list[int]) -> list[tuple[int, int]]:
         """(page, URL) for the pages that say that they stand for one of these URLs, or moved there

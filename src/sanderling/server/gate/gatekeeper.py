@@ -3,8 +3,8 @@ are held back.
 
 A URL passes twice: when it is admitted, and again when it is its turn, since more may have been
 learned meanwhile. For a host that has taught nothing special both cost a look into a table.
-`identity`, `traps` and `claims` say what is learned and how, `host_memory` keeps it host by host,
-and `holding` what is held back.
+`identity`, `traps`, `claims` and `mirrors` say what is learned and how, `host_memory` keeps it host
+by host, and `holding` what is held back.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,6 +17,7 @@ from sanderling.server.gate import claims, traps
 from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
 from sanderling.server.gate.host_memory import DOMAINS, HostMemory, RememberedHost
 from sanderling.server.gate.identity import Meant, index_pairs, meant
+from sanderling.server.gate.mirrors import Mirrors
 from sanderling.server.gate.traps import DomainBudget
 from sanderling.server.gate.tunnel import Tunnel
 from sanderling.server.sources import guessed
@@ -58,6 +59,7 @@ class Gatekeeper:
         self._tunnel = tunnel
         self._memory = HostMemory(host_of, is_home, many_hosts, store.noted(DOMAINS) or "")
         self._holding = Holding(store, self._memory)
+        self._mirrors = Mirrors(store, self._memory, objection, holds) if many_hosts else None
         self._records: dict[int, tuple[set[int], int]] = {}  # what records of a host said, and how many said it again
         self._beyond: dict[int, float] = {}
         self._reported: dict[int, bytes] = {}
@@ -126,6 +128,8 @@ class Gatekeeper:
                 self._learn_failure(visit, task, home, host, watched, lessons, changed)
         self._settle_claims([visit for visit, _ in visits], lessons)
         self._settle_indexes(lessons)
+        if self._mirrors is not None:
+            self._mirrors.learn(visits, lessons, changed)
         for host, watched in touched.items():
             self._holding.release_some(host, watched, lessons)
         for name, domain in domains.items():
@@ -143,6 +147,9 @@ class Gatekeeper:
         """What a report taught, for its commit: hosts, and notes about domains. Call it when its
         links have passed.
         """
+        if self._mirrors is not None:
+            lessons.changed |= self._mirrors.probed
+            self._mirrors.probed.clear()
         hosts = [known for host in sorted(lessons.changed) for known in self._memory.keep(host)]
         return hosts, self._memory.keep_domains(lessons.domains)
 
@@ -295,6 +302,8 @@ class Gatekeeper:
             rows = self._merged(row, merge, unknown)
             if rows:
                 return rows
+        if self._mirrors is not None and (rows := self._mirrors.place(row, unknown)):
+            return rows
         steps = self._beyond.get(row.via, 0.0)
         reason = self._hold_back(row.url, row.host, steps)
         if reason:
@@ -302,12 +311,14 @@ class Gatekeeper:
             return [row._replace(state=State.KNOWN, reason=reason)]
         if steps:
             self._holding.ways.note(row.host, [row.id], steps)
-        return [row]
+        return [row] if self._mirrors is None else self._mirrors.beside(row, unknown)
 
     def strict(self, host: int) -> bool:
         """Whether what is queued of a host has to be looked at again before it is visited."""
         watched = self._memory.get(host)
         if watched is not None and (watched.budget.closed or watched.parameters.names):
+            return True
+        if self._mirrors is not None and self._mirrors.mirrors(host):
             return True
         return bool(self._memory.twins.merged)
 
@@ -320,6 +331,8 @@ class Gatekeeper:
         has something to learn. Of a host that brings less than others it has few under way, so that
         no farm of promising links takes its time.
         """
+        if self._mirrors is not None and self._mirrors.suspects(host):
+            return FEWEST_AT_ONCE
         watched = self._memory.get(host)
         if self._tunnel is not None:
             if (trust := self._tunnel.trust(host)) < 1.0:
@@ -356,6 +369,8 @@ class Gatekeeper:
                 if watched is not None:
                     watched.budget.missed(task.url)
                 return Reworked(task.id, State.EXCLUDED, merge.reason, rows[0].alias), rows[1:]
+        if self._mirrors is not None and (verdict := self._mirrors.recheck(task, host, unknown)):
+            return verdict
         held = self._holds and task.id not in self._holding.probing
         if held and watched is not None and watched.budget.closed:
             text = watched.budget.objection(task.url)
@@ -409,6 +424,8 @@ class Gatekeeper:
     def idle(self) -> Lessons:
         """Nothing is queued any more: what was only put off is let go."""
         lessons = self._holding.idle() if self._holds else self._holding.release_all()
+        if self._mirrors is not None and not lessons.released:
+            self._mirrors.idle(lessons)
         if self._tunnel is not None:
             self._tunnel.release(lessons)
         return lessons

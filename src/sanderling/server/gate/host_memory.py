@@ -8,6 +8,7 @@ from publicsuffixlist import PublicSuffixList
 from sanderling.model import Host
 from sanderling.server.gate import traps
 from sanderling.server.gate.identity import KeptIdentity, QueryParameters, Twins
+from sanderling.server.gate.mirror_evidence import KeptMirror, MirrorPair
 from sanderling.server.gate.traps import DomainBudget, HostBudget, KeptDomain, Ways
 from sanderling.urls import hostname
 
@@ -23,6 +24,15 @@ class LearnedHost(msgspec.Struct, array_like=True):
 
     names: KeptIdentity
     traps: traps.KeptTraps
+    mirror: KeptMirror = msgspec.field(default_factory=KeptMirror)
+
+
+class _MirrorOnly(msgspec.Struct, array_like=True):
+    """The same, if only the last part is to be read."""
+
+    names: msgspec.Raw
+    traps: msgspec.Raw
+    mirror: KeptMirror = msgspec.field(default_factory=KeptMirror)
 
 
 def learned(host: Host) -> LearnedHost:
@@ -31,10 +41,20 @@ def learned(host: Host) -> LearnedHost:
     return msgspec.msgpack.decode(host.learned, type=LearnedHost)
 
 
+def kept_mirror(host: Host) -> KeptMirror:
+    return msgspec.msgpack.decode(host.learned, type=_MirrorOnly).mirror if host.learned else KeptMirror()
+
+
+def mirror_of(known: LearnedHost) -> str:
+    """The origin that a host is a mirror of; empty when it is none."""
+    pair = known.mirror.pair
+    return pair.original if pair is not None and pair.proven else ""
+
+
 class RememberedHost:
     """What is known about one host while it is visited."""
 
-    __slots__ = ("budget", "domain", "indexes", "parameters", "probed", "unkept")
+    __slots__ = ("budget", "domain", "indexes", "parameters", "probed", "sketch", "unkept")
 
     def __init__(self, kept: LearnedHost, domain: str) -> None:
         self.budget = HostBudget(kept.traps)
@@ -42,6 +62,7 @@ class RememberedHost:
         self.indexes = set(kept.names.indexes)
         self.domain = domain
         self.probed = False
+        self.sketch = list(kept.mirror.sketch)  # see `mirror_evidence`
         self.unkept = 0  # pages that taught something which is not in the store yet
 
 
@@ -56,13 +77,14 @@ class HostMemory:
         kept_domains: str = "",
     ) -> None:
         self.host_of = host_of
-        self._is_home = is_home
+        self.is_home = is_home
         self._suffixes = PublicSuffixList() if many_hosts else None
         self._hosts: dict[int, RememberedHost] = {}
         self._kept_domains = msgspec.json.decode(kept_domains or "{}", type=dict[str, KeptDomain])
         self.domains = {name: DomainBudget(each) for name, each in self._kept_domains.items()}
         self.twins = Twins()
         self.ways = Ways()
+        self.pairs: dict[int, MirrorPair] = {}  # by hosts that are, or may be, mirrors of others
 
     def get(self, host: int) -> RememberedHost | None:
         """A host that is remembered."""
@@ -78,6 +100,8 @@ class HostMemory:
             kept = learned(known)
             self.twins.know(known.origin, kept.names.twin)
             self.ways.restore(host, kept.traps.ways)
+            if kept.mirror.pair is not None:
+                self.pairs.setdefault(host, kept.mirror.pair)
             found = self._hosts[host] = RememberedHost(kept, self.domain(known.origin))
             if len(self._hosts) > MOST_HOSTS:
                 del self._hosts[next(iter(self._hosts))]
@@ -85,7 +109,7 @@ class HostMemory:
 
     def domain(self, home: str) -> str:
         """The domain whose hosts are counted, when the scope may lead to more and more of them."""
-        if self._suffixes is None or self._is_home(home):
+        if self._suffixes is None or self.is_home(home):
             return ""
         name = hostname(home)
         if name[-1:].isdigit() or ":" in name:
@@ -106,7 +130,8 @@ class HostMemory:
         if known is None or watched is None:
             return []
         kept = watched.parameters.keep(self.twins.merged.get(known.origin, ""), watched.indexes)
-        known.learned = msgspec.msgpack.encode(LearnedHost(kept, watched.budget.keep(self.ways.to_keep(host))))
+        mirror = KeptMirror(self.pairs.get(host), watched.sketch)
+        known.learned = msgspec.msgpack.encode(LearnedHost(kept, watched.budget.keep(self.ways.to_keep(host)), mirror))
         watched.unkept = 0
         return [known]
 

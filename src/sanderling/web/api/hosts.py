@@ -11,7 +11,7 @@ from sanderling.errors import RunFailed
 from sanderling.model import Host, HostState, rendering
 from sanderling.model.reasons import sentence
 from sanderling.repository import views
-from sanderling.server.gate.host_memory import learned
+from sanderling.server.gate.host_memory import learned, mirror_of
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import Limit, ShelfDep, host_named
 from sanderling.web.problems import NotFound
@@ -43,6 +43,7 @@ class HostItem(Struct, frozen=True, kw_only=True):
     not_before: float
     ignored_parameters: dict[str, Any]
     same_as: str | None
+    mirror_of: str | None
     traps: list[str]
     soft_404: bool
     rendering: list[RenderingItem]
@@ -79,6 +80,7 @@ def _item(host: Host, active: dict[str, HostState]) -> HostItem:
         origin=host.origin, robots=sentence(host.robots.reason) if host.robots else "",
         robots_at=host.robots.at if host.robots else 0.0, interval=host.interval, not_before=host.not_before,
         ignored_parameters=known.names.ignored, same_as=known.names.twin or None,
+        mirror_of=mirror_of(known) or None,
         traps=[each.text for each in known.traps.patterns if each.closed], soft_404=bool(known.traps.soft),
         rendering=[
             RenderingItem(pattern=r.pattern, verdict=r.verdict.name.lower(), samples=r.samples, pages=r.pages, why=r.why)

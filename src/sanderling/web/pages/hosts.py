@@ -11,7 +11,7 @@ from sanderling.model import Host, State, rendering
 from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.repository.opening import settings_for
-from sanderling.server.gate.host_memory import learned
+from sanderling.server.gate.host_memory import learned, mirror_of
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 from sanderling.web.api.inputs import ShelfDep, host_named
@@ -70,6 +70,8 @@ def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[
         "robots_at": robots.at if robots else 0.0,
         "pace": _pace(host),
         "same_as": known.names.twin or "",
+        "mirror_of": mirror_of(known),
+        "held": states.get(State.KNOWN, 0),
         "ignored": known.names.ignored,
         "traps": [each for each in known.traps.patterns if each.closed],
         "soft_404": bool(known.traps.soft),
