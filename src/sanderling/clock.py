@@ -19,6 +19,17 @@ def now() -> float:
     return time.time() + ahead()
 
 
+# Less than this between the times of day of two machines may be the time of a message.
+_ALIKE = 5.0
+
+
+def apart(theirs: float) -> float:
+    """How far the time of day of another machine is ahead of ours; 0 if they are about the same, or
+    if theirs is 0."""
+    difference = theirs - time.time()
+    return difference if theirs and abs(difference) > _ALIKE else 0.0
+
+
 class RemoteClock:
     """The monotonic clock of another process, perhaps on another machine.
 

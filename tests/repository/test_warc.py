@@ -49,6 +49,13 @@ def test_independent_readers_agree(tmp_path: Path) -> None:
     assert len({record.record_id for record in fast}) == len(kinds)
 
 
+def test_records_are_dated_by_the_clock_of_the_server(tmp_path: Path) -> None:
+    writer = warc.WarcWriter(tmp_path, "t", clock_apart=-3600.0)
+    place = writer.add(exchange(1))
+    writer.close()
+    assert warc.read(tmp_path, place).at == "2023-11-14T21:13:20.500000Z"
+
+
 def test_a_response_is_read_back_by_its_place(tmp_path: Path) -> None:
     writer = warc.WarcWriter(tmp_path, "t")
     places = [writer.add(exchange(n, b"body %d" % n)) for n in range(5)]

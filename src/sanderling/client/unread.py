@@ -28,7 +28,7 @@ def put_off(arrival: Arrival) -> ParsedVisit:
     task, status = arrival.fetch.task, arrival.fetch.response.status
     visit = Visit(
         id=task.id, outcome=Outcome.RETRY, status=status, at=time.monotonic(), reason=reason("status", status),
-        retry_after=_retry_after(arrival.known.get(b"retry-after", "")),
+        retry_after=_retry_after(arrival.known.get(b"retry-after", ""), arrival.known.get(b"date", "")),
     )  # fmt: skip
     return ParsedVisit(visit, task.url)
 
@@ -104,11 +104,19 @@ def _retry(task: Task, why: str) -> ParsedVisit:
     return ParsedVisit(Visit(id=task.id, outcome=Outcome.RETRY, at=time.monotonic(), reason=why), task.url)
 
 
-def _retry_after(value: str) -> float:
-    """Seconds from a Retry-After header, which is a number or a date."""
+def _retry_after(value: str, date: str) -> float:
+    """Seconds from a Retry-After header, which is a number or a date. A date is compared with that
+    of the response: our clock may be wrong."""
     if value.isascii() and value.isdigit():
         return min(float(value), LONGEST_RETRY_AFTER)
-    try:
-        return min(max(0.0, parsedate_to_datetime(value[:100]).timestamp() - time.time()), LONGEST_RETRY_AFTER)
-    except (ValueError, TypeError, OverflowError, IndexError, OSError):
+    until, now = _moment(value), _moment(date)
+    if until is None:
         return 0.0
+    return min(max(0.0, until - (time.time() if now is None else now)), LONGEST_RETRY_AFTER)
+
+
+def _moment(date: str) -> float | None:
+    try:
+        return parsedate_to_datetime(date[:100]).timestamp()
+    except (ValueError, TypeError, OverflowError, IndexError, OSError):
+        return None

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from sanderling.client.line import ServerLine
-from sanderling.clock import RemoteClock
+from sanderling.clock import RemoteClock, apart
 from sanderling.cluster.crew import ClusterCrew
 from sanderling.cluster.division import Division
 from sanderling.cluster.messages import Below, Charge
@@ -51,6 +51,7 @@ class Relay:
         """`charge` says what it is given at the moment."""
         self._name = name
         self._welcome = welcome
+        self._clock_apart = apart(welcome.now)
         self._settings = msgspec.json.decode(welcome.settings, type=Settings)
         self._line = line
         self._parent_clock = RemoteClock()
@@ -161,7 +162,7 @@ class Relay:
             return
         self._division.join(hello.client, line.place, line.clients)
         self._wants[line] = 0
-        self._switchboard.send(line, self._welcome)
+        self._switchboard.send(line, replace(self._welcome, now=time.time() + self._clock_apart))
 
     def _take_in(self, line: ClientLine, report: Report) -> None:
         by = line.clock.hear(report.clock, time.monotonic())

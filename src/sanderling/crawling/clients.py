@@ -118,7 +118,7 @@ class Clients:
         # sites are reserved.
         settings = msgspec.structs.replace(revealed(self._control.settings), store="", webhook=(), take_at=())
         refused = refused_logins.refused(self._store, self._control.settings)
-        self._switchboard.send(line, Welcome(msgspec.json.encode(settings), self._topic, refused))
+        self._switchboard.send(line, Welcome(msgspec.json.encode(settings), self._topic, refused, time.time()))
 
     def reported(self, line: ClientLine, report: Report) -> None:
         """Takes note of how a client is doing by its report, which has been taken in."""

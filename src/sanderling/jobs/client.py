@@ -21,6 +21,7 @@ from sanderling.client.line import ServerLine
 from sanderling.client.loop import Loop
 from sanderling.client.reading import Extract, Mark, Reader
 from sanderling.client.socket_line import SocketLine
+from sanderling.clock import apart
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes.crew import NO_ROOM
 from sanderling.processes.descriptors import room_for_connections
@@ -72,7 +73,7 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
-            archive = warc.WarcWriter(warcs, name, place=warcs / socket.parent.name)
+            archive = warc.WarcWriter(warcs, name, place=warcs / socket.parent.name, clock_apart=apart(welcome.now))
             crawl(name, welcome, line, archive, Marker(marker).write, warcs.parent)
 
 

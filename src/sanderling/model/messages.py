@@ -94,11 +94,14 @@ class Stop(Struct, frozen=True, tag=True):
 class Welcome(Struct, frozen=True, tag=True):
     """Server to client, once: the settings of this crawl as JSON, the weights of its topic, if it
     has one, and why some logins are not to be tried, by origin.
+
+    `now` is the time of day at the server, which dates the records of all archives.
     """
 
     settings: bytes
     topic: bytes = b""
     refused: dict[str, str] = {}
+    now: float = 0.0
 
 
 class Found(NamedTuple):

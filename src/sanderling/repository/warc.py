@@ -63,9 +63,16 @@ LEFT_OUT = "unspecified"
 class WarcWriter:
     """Appends records to the files of one client."""
 
-    def __init__(self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT, place: Path | None = None) -> None:
-        """New files are made in `place`. The server moves them to `folder`, where it finds them."""
+    def __init__(
+        self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT, place: Path | None = None, clock_apart: float = 0.0
+    ) -> None:
+        """New files are made in `place`. The server moves them to `folder`, where it finds them.
+
+        `clock_apart` is how far the clock of the server is ahead of ours: all archives of a crawl
+        have its dates.
+        """
         self._place = place or folder
+        self._clock_apart = clock_apart
         self._prefix = prefix
         self._rotate_at = rotate_at
         self._serial = 0
@@ -83,7 +90,8 @@ class WarcWriter:
         """Buffers the records of one fetch; returns where the response will be."""
         if self._file is None or self._end >= self._rotate_at:
             self._next_file()
-        at, uri, response_id = _date(exchange.at), exchange.url.encode("utf-8", "replace"), self._record_id()
+        at = _date(exchange.at + self._clock_apart)
+        uri, response_id = exchange.url.encode("utf-8", "replace"), self._record_id()
         mark, connection = LOGIN_MARK if exchange.login else b"", b""
         if exchange.address:
             connection += b"WARC-IP-Address: %b\r\n" % exchange.address.encode()
@@ -161,7 +169,7 @@ class WarcWriter:
             raise ConnectionAbortedError("the run is over: another server took the folder") from None
         self._end = 0
         fields = f"software: Sanderling/{__version__}\r\nformat: WARC File Format 1.1\r\n".encode()
-        at = _date(time.time())
+        at = _date(time.time() + self._clock_apart)
         name = b"WARC-Filename: %b\r\n" % self.name.encode()
         self._append_small(b"warcinfo", at, b"", _NOTES, fields, name)
 
