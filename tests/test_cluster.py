@@ -3,10 +3,13 @@ serves them all.
 """
 
 import asyncio
+import io
+import json
 import os
 import random
 import signal
 import subprocess
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -14,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from fastwarc.warc import ArchiveIterator as FastIterator
 
 import sanderling as program
 from sanderling.cluster.credentials import FOLDER, Credentials
@@ -22,6 +26,8 @@ from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import MachineTerms, encode
 from sanderling.crawling import remote
 from sanderling.model import Live
+from sanderling.repository.folder import Folder
+from sanderling.repository.opening import open_store
 from sanderling.testing import SyntheticWeb
 from tests.cluster.local_machine import ExpectedLine, switchboard_in
 from tests.conftest import FAST, PATIENT, Run, started, stored_urls
@@ -310,3 +316,101 @@ def test_a_wrong_token_is_refused_with_one_sentence(
     assert not (tmp_path / "c").exists()
     joining = ("cluster", "join", nodes.address, "--own", "127.0.0.1")
     assert "does not accept this machine's token" in sanderling(*joining, env=environment).err
+
+
+# ---- clocks
+
+ELSEWHEN = """
+import time
+
+of_day, monotonic = time.time, time.monotonic
+time.time = lambda: of_day() + 5 * 3600
+time.monotonic = lambda: monotonic() + 1e6
+"""
+
+
+def test_a_machine_whose_clocks_are_hours_ahead(nodes: Nodes, tmp_path: Path) -> None:
+    """Pages, archives and hosts have the times of the server, and pauses are kept."""
+    folder, web, began = tmp_path / "crawl", SyntheticWeb(hosts=8, pages=80, seed=5), time.time()
+    (tmp_path / "sitecustomize.py").write_text(ELSEWHEN)
+    path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
+    with web.serve() as site, ExitStack() as added:
+        added.enter_context(join({**nodes.environment, "PYTHONPATH": path}, nodes.address, "ahead"))
+        (seeds := tmp_path / "seeds").write_text("\n".join(site.seeds))
+        other = ("--proxy", site.proxy, "--scope", "any", "--no-sitemaps", "--delay", "0.1", "--clients", 6)
+        site.hold(after=20)
+        with crawl(folder, f"--seeds={seeds}", nodes, *other, *PATIENT, "--json") as process:
+            until(lambda: site.held and machines(folder)["ahead"] == 2 and len(machines(folder)) > 1)
+            site.release()
+            out, err = process.communicate(timeout=PATIENCE)
+        took = time.time() - began
+        assert process.returncode == 0, err
+        assert "ahead" in {each["name"] for each in json.loads(out)["machines"] if each["sent"]}
+        robots = sum(count for url, count in site.requests.items() if url.endswith("/robots.txt"))
+        assert sum(site.requests.values()) - robots == len(web.reachable(0))
+    assert Counter(stored_urls(folder)) == Counter(web.reachable(0)), err
+    with closing(open_store(Folder(folder), readonly=True)) as store:
+        times = [page.fetched_at for page in store.pages()] + [host.not_before - 1 for host in store.hosts()]
+    for path in (folder / "warc").glob("*.warc.gz"):
+        dates = [record.record_date for record in FastIterator(io.BytesIO(path.read_bytes()))]
+        times += [each.timestamp() for each in dates if each is not None]
+    assert len(times) > 3 * 80 and began - 1 <= min(times) and max(times) <= began + took + 1
+
+
+# ---- the head; these tests are the last ones, because the second one ends it
+
+
+def children_of(pid: int, name: str) -> list[int]:
+    """The child processes whose program has a name."""
+    found = []
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit():
+            with suppress(OSError):
+                program = (place / "cmdline").read_bytes().split(b"\0")[0].decode()
+                if Path(program).name == name and parent_of(int(place.name)) == pid:
+                    found.append(int(place.name))
+    return found
+
+
+def test_a_head_whose_process_dies_is_started_again(nodes: Nodes, tmp_path: Path) -> None:
+    """The crawl goes on, and machines can join afterwards."""
+    folder, head = tmp_path / "crawl", nodes.groups["head"]
+    with SyntheticWeb(hosts=1, pages=200, seed=9).serve() as site, ExitStack() as added:
+        site.hold(after=50)
+        with crawl(folder, site.url, nodes, *PATIENT) as process:
+            until(lambda: site.held and machines(folder))
+            (victim,) = children_of(head.pid, "gcs_server")
+            os.kill(victim, signal.SIGKILL)
+            assert head.stdout is not None
+            said = [head.stdout.readline(), head.stdout.readline()]
+            assert said[-1] == "sanderling: the head of the cluster was ended by signal 9, and was started again\n", (
+                said
+            )
+            added.enter_context(join(nodes.environment, nodes.address, "four"))
+            until(lambda: "four" in {each.name for each in remote.look(folder, PATIENCE).machines})
+            site.release()
+            out, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0 and "lost" not in err, err
+        # The clients that leave for those of the new machine end what they had in flight.
+        assert sum(site.requests.values()) <= len(site.direct.reachable(0)) + 1 + 2 * 8
+    assert out.startswith("200 pages")
+
+
+def test_a_crawl_whose_head_ends_stops_and_can_be_resumed(nodes: Nodes, tmp_path: Path, sanderling: Run) -> None:
+    """The machines return to a head that is started again with the same command."""
+    folder, port = tmp_path / "crawl", nodes.address.rpartition(":")[2]
+    with SyntheticWeb(hosts=1, pages=200, seed=9).serve() as site, ExitStack() as added:
+        site.hold(after=50)
+        with crawl(folder, site.url, nodes) as process:
+            until(lambda: site.held and machines(folder))
+            os.killpg(nodes.groups["head"].pid, signal.SIGKILL)
+            _, err = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 1
+        sentence = "stopped: the node of the cluster on this machine ended; start it again, then run the same command to resume"
+        assert [line for line in err.splitlines() if "pages" not in line] == [f"sanderling: {sentence}"]
+        site.release()
+        added.enter_context(node(nodes.environment, "start", "--port", port, "--name", "head", "--weight", 0))
+        ran = sanderling("crawl", "-d", folder, "--json", env=nodes.environment)
+        assert (ran.code, ran.json["pages"]) == (0, 200), ran.err
+        assert {each["name"] for each in ran.json["machines"] if each["sent"]} <= {"one", "two"}
+        assert Counter(stored_urls(folder)) == Counter(site.direct.reachable(0))

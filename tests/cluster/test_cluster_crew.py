@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from sanderling import __version__
+from sanderling.cluster.credentials import FOLDER, Revoked
 from sanderling.cluster.crew import ClusterCrew
-from sanderling.cluster.engine import ClusterNode, Gone, _sentence, other_versions
+from sanderling.cluster.engine import HEAD_WAIT, ClusterNode, Gone, _sentence, other_versions
 from sanderling.cluster.levels import Shape
 from sanderling.cluster.messages import (
     CLUSTER_PROTOCOL,
@@ -19,6 +20,7 @@ from sanderling.cluster.messages import (
     decode_orders,
     encode,
 )
+from sanderling.errors import RunFailed
 from sanderling.processes.crew import NO_ROOM
 from tests.cluster.local_machine import switchboard_in
 from tests.waiting import until
@@ -61,6 +63,8 @@ class Machines:
     """An engine of such machines."""
 
     head = "127.0.0.1:1"
+    silence = 0.0
+    cut_off = False
 
     def __init__(self, *names: str) -> None:
         self.nodes = [ClusterNode(f"id-{name}", name, 2.0, here=False) for name in names]
@@ -133,9 +137,52 @@ def test_a_machine_with_another_sanderling_gets_no_clients(crew_of: Callable[...
     crew.greet(good=GREETING, old=old, odd=Greeting(CLUSTER_PROTOCOL + 1, __version__, "3.11.2", "/tmp"))
     why = f"old runs Sanderling 0.0.1, and the server {__version__}"
     assert f"{why}: it gets no clients" in crew.notices and crew.notes()["old"] == why
+    why = (
+        f"odd has another build of Sanderling {__version__} than the server (cluster protocol {CLUSTER_PROTOCOL + 1}, not "
+        f"{CLUSTER_PROTOCOL}); install the same one"
+    )
+    assert f"{why}: it gets no clients" in crew.notices and crew.notes()["odd"] == why
     until(lambda: crew.turn() and len(crew.machines.by_name["good"].clients) == 4)
     assert crew.wanted()["good"] == 4
     assert not crew.machines.by_name["old"].clients and not crew.machines.by_name["odd"].clients
+
+
+def test_a_machine_that_was_mended_and_joined_again_gets_clients(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(Shape(), "machine")
+    crew.greet(machine=Greeting(CLUSTER_PROTOCOL, "0.0.1", "3.11.2", "/tmp"))
+    crew.machines.nodes = [crew.machines.nodes[0]._replace(id="id-mended")]
+    until(lambda: crew.turn() and [link.node.id for link in crew.board.links] == ["id-mended"])
+    crew.greet(machine=GREETING)
+    until(lambda: crew.turn() and len(crew.machines.by_name["machine"].clients) == 4)
+
+
+def test_two_machines_of_one_name_are_revoked_together(
+    crew_of: Callable[..., Crew], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER, str(tmp_path))
+    crew = crew_of(Shape(), "good", "twin")
+    crew.machines.nodes.append(crew.machines.nodes[1]._replace(id="id-other"))
+    crew.turn()
+    assert [link.name for link in crew.board.links] == ["good", "twin", "twin-2"]
+    Revoked().add("twin")
+    crew.turn()
+    assert {name: note for name, note in crew.notes().items() if note == "it was revoked"}.keys() == {"twin", "twin-2"}
+
+
+def test_a_crawl_waits_for_its_head_for_a_while(crew_of: Callable[..., Crew]) -> None:
+    crew = crew_of(Shape(), "machine")
+    crew.machines.silence = HEAD_WAIT - 1
+    crew.turn()
+    crew.turn()
+    crew.machines.silence = 0.0
+    crew.turn()
+    assert crew.notices == [
+        "the head of the cluster does not answer; the crawl goes on without it for 300 s at most",
+        "the head of the cluster answers again",
+    ]
+    crew.machines.silence = HEAD_WAIT + 1
+    with pytest.raises(RunFailed, match="has not answered for 300 s; start it again"):
+        crew.turn()
 
 
 def test_a_full_spool_moves_the_clients_of_a_machine(crew_of: Callable[..., Crew]) -> None:

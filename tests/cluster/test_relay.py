@@ -57,6 +57,8 @@ class LocalEngine:
 
     nodes = (HERE,)
     head = ""
+    silence = 0.0
+    cut_off = False
 
     def __init__(self, undo: ExitStack) -> None:
         self._undo = undo

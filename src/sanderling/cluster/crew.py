@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 
 from sanderling import __version__
 from sanderling.cluster.credentials import Revoked
-from sanderling.cluster.engine import ClusterNode, Engine
+from sanderling.cluster.engine import HEAD_WAIT, ClusterNode, Engine
 from sanderling.cluster.levels import Branch, Shape, branches, capacity, left_out
 from sanderling.cluster.link import MachineLink
 from sanderling.cluster.messages import CLUSTER_PROTOCOL, Charge, Greeting, encode
@@ -20,6 +20,8 @@ from sanderling.processes.crew import AT_ONCE, HOPELESS, NO_ROOM, new_name
 AGAIN_AFTER = 60.0
 # For so many seconds, clients of a machine that is beginning are not started elsewhere.
 BEGINS_WITHIN = 20.0
+# Of a head that is silent for so many seconds, the user is told.
+SILENT_HEAD = 10.0
 
 
 class MachineClient:
@@ -47,9 +49,12 @@ class ClusterCrew:
         self._branches: dict[str, Branch] = {}  # by the id of their machine
         self._members: dict[str, MachineClient] = {}
         self._deaths_in_a_row: Counter[str] = Counter()
-        self._not_before: dict[str, float] = {}  # when a machine may be tried again
-        self._refused: dict[str, str] = {}  # machines that cannot take part, and why
+        self._not_before: dict[str, float] = {}  # when a machine may be tried again, by its id
+        self._refused: dict[
+            str, tuple[str, str]
+        ] = {}  # the name of a machine that cannot take part, and why, by its id
         self._said_waiting = False
+        self._said_silent = False  # of the head
         self._left_out: list[str] = []  # machines that the tree has no room for
         self._notes: dict[str, str] = {}  # what is wrong with machines
         self._plan: dict[str, int] = {}
@@ -63,6 +68,7 @@ class ClusterCrew:
 
     def fill(self) -> None:
         """Starts what is missing, where there is room for it, and ends what is too much."""
+        self._look_at_head()
         self._revoke()
         self._link_machines()
         begun = time.monotonic() - BEGINS_WITHIN
@@ -91,7 +97,11 @@ class ClusterCrew:
         links = self._switchboard.links
         states = [state for link in links for state in (self._state(link, clients), *link.below)]
         linked = {link.name for link in self._switchboard.links}
-        others = {**dict.fromkeys(self._left_out, f"unused: {self._room}"), **self._notes, **self._refused}
+        others = {
+            **dict.fromkeys(self._left_out, f"unused: {self._room}"),
+            **self._notes,
+            **dict(self._refused.values()),
+        }
         return states + [
             MachineState(name, 0, 0, 0.0, name not in self._left_out, why, *self._bytes_of(name), level=self.level)
             for name, why in others.items()
@@ -156,14 +166,16 @@ class ClusterCrew:
         self.replaced += 1
         machine = member.link.name
         if ended is not None and ended.code == NO_ROOM:
-            self._rest(machine, f"{machine} has no disk space left for the spool")
+            self._rest(member.link, f"{machine} has no disk space left for the spool")
             return
         at_once = time.monotonic() - member.started < AT_ONCE
         self._deaths_in_a_row[machine] = self._deaths_in_a_row[machine] + 1 if at_once else 0
         if self._deaths_in_a_row[machine] >= HOPELESS:
             code = ended.code if ended is not None else "unknown"
-            self._rest(machine, f"{HOPELESS} clients in a row ended at once on {machine} (the last with code {code})")
-            if all(link.name in self._not_before for link in self._switchboard.links):
+            self._rest(
+                member.link, f"{HOPELESS} clients in a row ended at once on {machine} (the last with code {code})"
+            )
+            if all(self._rests(link.node) for link in self._switchboard.links):
                 raise RunFailed(f"{HOPELESS} client processes in a row ended at once on every machine")
 
     def disband(self, patience: float, at_work: Set[str]) -> None:
@@ -172,16 +184,35 @@ class ClusterCrew:
 
     # ---- machines
 
+    def _look_at_head(self) -> None:
+        """The crawl goes on while the head is silent, but not for ever: Ray would end it."""
+        if self._engine.cut_off:
+            raise RunFailed(
+                "stopped: the node of the cluster on this machine ended; start it again, then run the same command to resume"
+            )
+        silence = self._engine.silence
+        if silence > HEAD_WAIT:
+            raise RunFailed(
+                f"stopped: the head of the cluster has not answered for {HEAD_WAIT:.0f} s; start it again, then run the same "
+                "command to resume"
+            )
+        if (silent := silence > SILENT_HEAD) != self._said_silent and self._charge is None:
+            self.on_notice(
+                f"the head of the cluster does not answer; the crawl goes on without it for {HEAD_WAIT:.0f} s at most"
+                if silent
+                else "the head of the cluster answers again"
+            )
+        self._said_silent = silent
+
     def _link_machines(self) -> None:
-        links, now = {link.node.id: link for link in self._switchboard.links}, time.monotonic()
+        links = {link.node.id: link for link in self._switchboard.links}
         usable = [node for node in self._engine.nodes if self._may_use(node)]
         relays = {id for id, link in links.items() if link.waits.relay}
         depth = self.level - 1
         self._branches = {each.node.id: each for each in branches(usable, self._shape, depth, relays)}
         self._leave_out([node.name for node in left_out(usable, self._branches.values())])
         for node, below in self._branches.values():
-            if node.weight and node.id not in links and self._not_before.get(node.id, 0.0) <= now:
-                self._not_before.pop(node.id, None)
+            if node.weight and node.id not in links and not self._rests(node):
                 relay = bool(below)
                 terms = encode(self._shape.terms(relay, self._engine.head if relay else ""))
                 self._switchboard.open(
@@ -205,7 +236,7 @@ class ClusterCrew:
         if not node.weight and not node.here:  # where the server is counts, because of its region
             return False
         ours = self._charge is None or node.here or node.id in self._charge.nodes
-        return ours and node.name not in self._refused and node.name not in self._revoked.names
+        return ours and node.id not in self._refused and node.name not in self._revoked.names
 
     def _fits(self, link: MachineLink) -> bool:
         """Whether a machine is still ours, and still is what it was: a relay or not."""
@@ -231,17 +262,17 @@ class ClusterCrew:
     def _revoke(self) -> None:
         """Takes no more from machines that the user revoked. Their leases return when they must
         have ended."""
+        names = self._revoked.names
+        revoked = {node.id for node in self._engine.nodes if node.name in names} if names else ()
         for link in self._switchboard.links:
-            if link.name in self._revoked.names and not link.muted:
+            if (link.name in names or link.node.id in revoked) and not link.muted:
                 link.mute("it was revoked")
                 self._notes[link.name] = "it was revoked"
                 self.on_notice(f"{link.name} was revoked: nothing is taken from it any more")
 
     def _greet(self, link: MachineLink, greeting: Greeting) -> None:
-        if greeting.protocol != CLUSTER_PROTOCOL or greeting.sanderling != __version__:
-            self._refused[link.name] = why = (
-                f"{link.name} runs Sanderling {greeting.sanderling}, and the server {__version__}"
-            )
+        if why := _difference(link.name, greeting):
+            self._refused[link.node.id] = link.name, why
             self.on_notice(f"{why}: it gets no clients")
             return
         link.greeted = True
@@ -257,18 +288,20 @@ class ClusterCrew:
         self._before[link.name] = bodies + link.bodies, archived + link.archived, sent + link.sent
         self.on_notice(f"{link.name} is lost: {why}; what it held goes to others")
 
-    def _rest(self, machine: str, why: str) -> None:
+    def _rest(self, link: MachineLink, why: str) -> None:
         """Leaves a machine alone for a while."""
-        self._not_before[machine] = time.monotonic() + AGAIN_AFTER
-        self._deaths_in_a_row.pop(machine, None)
-        self._notes[machine] = why
+        self._not_before[link.node.id] = time.monotonic() + AGAIN_AFTER
+        self._deaths_in_a_row.pop(link.name, None)
+        self._notes[link.name] = why
         self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
+
+    def _rests(self, node: ClusterNode) -> bool:
+        return self._not_before.get(node.id, 0.0) > time.monotonic()
 
     def _weights(self, links: list[MachineLink]) -> dict[str, float]:
         """The machine of the server keeps a core for the server, when there are others. A relay has
         those below it."""
-        now = time.monotonic()
-        usable = [link for link in links if self._not_before.get(link.name, 0.0) <= now]
+        usable = [link for link in links if not self._rests(link.node)]
         others = any(not link.node.here and link.node.weight for link in usable)
         return {link.name: self._weight(link, others) if self._fits(link) else 0.0 for link in usable}
 
@@ -306,3 +339,15 @@ class ClusterCrew:
         self._set(link, 1 if clients else 0)
         for name in names if clients else ():
             link.entrust(name, charge)
+
+
+def _difference(machine: str, greeting: Greeting) -> str:
+    """Why a machine cannot work for this server; empty if it can."""
+    if greeting.sanderling != __version__:
+        return f"{machine} runs Sanderling {greeting.sanderling}, and the server {__version__}"
+    if greeting.protocol != CLUSTER_PROTOCOL:
+        return (
+            f"{machine} has another build of Sanderling {__version__} than the server (cluster protocol {greeting.protocol}, "
+            f"not {CLUSTER_PROTOCOL}); install the same one"
+        )
+    return ""

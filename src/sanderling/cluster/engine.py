@@ -8,10 +8,13 @@ cluster has to be closed to others: `sanderling cluster` sets it up that way.
 import contextlib
 import logging
 import os
+import select
 import socket
+import struct
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
@@ -21,12 +24,21 @@ from sanderling.errors import RunFailed, UsageError
 # Seconds between two looks at which machines there are.
 LOOK_EVERY = 1.0
 CONNECT = 5.0
+# So many seconds, machines and crawls wait for a head that does not answer. They need it only when
+# a machine joins or leaves.
+HEAD_WAIT = 300.0
 NAMESPACE = "sanderling"
 # A label or else the address names a machine; `sanderling cluster join --name` sets the label.
 LABEL = "sanderling-machine"
 WEIGHT = "sanderling-weight"  # how many clients a machine takes, if not one a core
 REGION = "sanderling-region"  # where a machine is
 CLOUD_REGION, CLOUD_ZONE = "ray.io/availability-region", "ray.io/availability-zone"  # Ray sets these in a cloud
+# Ray would end this process if the head is away for a minute, and write pages to standard error.
+_QUIET = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": f"{2 * HEAD_WAIT:.0f}",
+    "RAY_BACKEND_LOG_LEVEL": "fatal",
+}
 
 
 class Gone(NamedTuple):
@@ -83,6 +95,8 @@ class Engine:
         self._started = _connect(address)
         self._own = own
         self._nodes = _nodes(own)
+        self._answered = time.monotonic()
+        self._node_ended = _end_of_own_node()
         self._closed = threading.Event()
         threading.Thread(target=self._watch, name="cluster-nodes", daemon=True).start()
 
@@ -97,6 +111,17 @@ class Engine:
     def nodes(self) -> list[ClusterNode]:
         """The machines that are there, as of a second ago."""
         return self._nodes
+
+    @property
+    def silence(self) -> float:
+        """Seconds since the head answered last."""
+        return time.monotonic() - self._answered
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the node of this machine ended. Then Ray cannot be used any more in this
+        process."""
+        return self._node_ended is not None and bool(select.select([self._node_ended], [], [], 0)[0])
 
     def start(self, node: ClusterNode, terms: bytes) -> Actor:
         """Starts an actor on a machine. It ends with this process."""
@@ -115,15 +140,19 @@ class Engine:
 
     def close(self) -> None:
         self._closed.set()
-        if self._started:
+        if self._started and not self.cut_off:
             import ray
 
             ray.shutdown()
+        if self._node_ended is not None:
+            os.close(self._node_ended)
+            self._node_ended = None
 
     def _watch(self) -> None:
         while not self._closed.wait(LOOK_EVERY):
             with contextlib.suppress(Exception):  # the head of the cluster may be away for a while
                 self._nodes = _nodes(self._own)
+                self._answered = time.monotonic()
 
 
 def _connect(address: str) -> bool:
@@ -138,7 +167,8 @@ def _connect(address: str) -> bool:
         address = credentials.address
     if address != "auto":
         require_answer(address)
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    for name, value in _QUIET.items():
+        os.environ.setdefault(name, value)
     if "RAY_AUTH_MODE" not in os.environ:  # somebody who runs a cluster of Ray in another way may have set it
         os.environ.update(credentials.environment(address) if address != "auto" else {})
     try:
@@ -168,13 +198,27 @@ def _connect(address: str) -> bool:
     return True
 
 
+def answers(address: str) -> bool:
+    """Whether somebody listens at an address."""
+    try:
+        _reach(address)
+    except OSError:
+        return False
+    return True
+
+
+def _reach(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
+
+
 def require_answer(address: str) -> None:
     """Refuses an address at which nobody listens at once; Ray tries for minutes."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         raise UsageError(f"cluster = {address!r} is neither auto nor the HOST:PORT of a head")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
+        _reach(address)
     except OSError as error:
         raise RunFailed(
             f"no cluster answers at {address} ({error.strerror or error}): start it with `sanderling cluster start`"
@@ -221,6 +265,19 @@ def _sentence(address: str, error: Exception, written: str) -> str:
     if address == "auto":
         return "this machine is not part of a cluster: start one with `sanderling cluster start`, or join one"
     return f"no cluster answers at {address} ({type(error).__name__}: {said.strip().splitlines()[0][:200]})"
+
+
+def _end_of_own_node() -> int | None:
+    """A descriptor that becomes readable when the node of this machine ends."""
+    import ray._private.worker as worker
+
+    try:
+        with socket.socket(socket.AF_UNIX) as line:
+            line.connect(worker._global_node.raylet_socket_name)
+            pid, _, _ = struct.unpack("3i", line.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+        return os.pidfd_open(pid)
+    except (OSError, AttributeError):  # not Linux, or another name space of processes
+        return None
 
 
 def _nodes(own: str) -> list[ClusterNode]:

@@ -2,6 +2,8 @@
 without the token."""
 
 import contextlib
+import functools
+import hashlib
 import os
 import sys
 import tempfile
@@ -10,7 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sanderling.cluster.credentials import Credentials, is_loopback
-from sanderling.cluster.engine import LABEL, REGION, WEIGHT, as_given, other_versions, refuses_token
+from sanderling.cluster.engine import LABEL, REGION, WEIGHT, answers, as_given, other_versions, refuses_token
+from sanderling.cluster.upkeep import HeadState, Upkeep, wait_for_head
 from sanderling.errors import RunFailed, UsageError
 
 DEFAULT_PORT = 6380  # Ray's own is also that of Redis
@@ -45,26 +48,37 @@ def run(
     loopback = is_loopback(own)
     if loopback != is_loopback(address):
         raise UsageError(f"{own} cannot be reached from {address}: name this machine's address with --own")
+    if head and answers(address):
+        raise RunFailed(f"{address} is in use, perhaps by another cluster: name another port with --port")
     if not loopback:
         credentials.make_own(own)
-    os.environ.update(_TUNED | _patience(outage) | credentials.environment(own))
+    state = HeadState(_place() / _state_name(credentials, address), wait_for_head(outage)) if head else None
+    os.environ.update(_TUNED | _patience(outage) | credentials.environment(own) | (state.environment if state else {}))
     try:
+        import click
+        import ray._private.node as nodes
         import ray._private.services as services
         from ray.scripts.scripts import start
     except ImportError as error:
         raise UsageError(f"a cluster needs `pip install 'sanderling[cluster]'` ({error})") from None
     if loopback:  # Ray replaces loopback addresses by ones that others can reach
         services.resolve_ip_for_localhost = as_given
+    if head:  # nodes on this machine may wait for it; Ray takes them for a head
+        services.find_gcs_addresses = functools.cache(frozenset)
     with contextlib.closing(_Output(on_started)) as output:
+        upkeep = Upkeep(address, state, output.say)
+        nodes.Node.dead_processes = lambda node: upkeep.look(node)
         try:
             labels = {LABEL: name, WEIGHT: "" if weight is None else str(weight), REGION: region}
             start.main(args=_arguments(head, address, own, labels, autoscaling), standalone_mode=False)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, click.Abort):
             return 130
-        except SystemExit as end:
+        except SystemExit:
             if not output.started:
                 raise RunFailed(f"this machine could not become part of a cluster: {output.last()}") from None
-            return int(end.code or 0)
+            return 143
+        except RunFailed:
+            raise
         except Exception as error:  # whatever Ray raises
             if refuses_token(str(error) + output.whole()):
                 raise RunFailed(
@@ -80,8 +94,8 @@ def run(
 def _patience(outage: float) -> dict[str, str]:
     """What Ray is told. Both ends have to know: the head counts failed checks, and a node waits for
     its head."""
-    checks, wait = max(1, round(outage / _CHECK)), max(60, round(outage))
-    return {"RAY_health_check_failure_threshold": str(checks), "RAY_gcs_rpc_server_reconnect_timeout_s": str(wait)}
+    checks, wait = max(1, round(outage / _CHECK)), wait_for_head(outage)
+    return {"RAY_health_check_failure_threshold": str(checks), "RAY_gcs_rpc_server_reconnect_timeout_s": f"{wait:.0f}"}
 
 
 def _arguments(head: bool, address: str, own: str, labels: dict[str, str], autoscaling: str) -> list[str]:
@@ -95,7 +109,7 @@ def _arguments(head: bool, address: str, own: str, labels: dict[str, str], autos
         arguments.append(f"--labels={said}")
     if head:
         arguments += ["--head", f"--port={port}", "--include-dashboard=false"]
-        return [*arguments, f"--autoscaling-config={autoscaling}"] if autoscaling else arguments
+        return [*arguments, f"--autoscaling-config={autoscaling}" if autoscaling else "--no-monitor"]
     return [*arguments, f"--address={host}:{port}"]
 
 
@@ -104,6 +118,11 @@ def _place() -> Path:
     place = Path(tempfile.gettempdir()) / f"sanderling-ray-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
     return place
+
+
+def _state_name(credentials: Credentials, address: str) -> str:
+    """Of the state of one cluster: with another token, it is another one."""
+    return f"head-{address.rpartition(':')[2]}-{hashlib.sha256(credentials.token.read_bytes()).hexdigest()[:12]}"
 
 
 class _Output:
@@ -126,6 +145,10 @@ class _Output:
 
     def whole(self) -> str:
         return "\n".join(self._lines)
+
+    def say(self, text: str) -> None:
+        """Tells the user something."""
+        os.write(self._kept[1], f"sanderling: {text}".encode())
 
     def last(self) -> str:
         return next((line for line in reversed(self._lines) if line), "it did not say why")
