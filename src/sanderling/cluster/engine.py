@@ -33,8 +33,14 @@ LABEL = "sanderling-machine"
 WEIGHT = "sanderling-weight"  # how many clients a machine takes, if not one a core
 REGION = "sanderling-region"  # where a machine is
 CLOUD_REGION, CLOUD_ZONE = "ray.io/availability-region", "ray.io/availability-zone"  # Ray sets these in a cloud
+# Nobody looks at what Ray counts about its own calls.
+NO_STATISTICS = {
+    "RAY_event_stats": "0",
+    "RAY_task_events_report_interval_ms": "0",
+    "RAY_enable_metrics_collection": "0",
+}
 # Ray would end this process if the head is away for a minute, and write pages to standard error.
-_QUIET = {
+_QUIET = NO_STATISTICS | {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_gcs_rpc_server_reconnect_timeout_s": f"{2 * HEAD_WAIT:.0f}",
     "RAY_BACKEND_LOG_LEVEL": "fatal",

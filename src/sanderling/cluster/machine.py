@@ -45,8 +45,9 @@ from sanderling.processes.marker import marked, marker_path
 
 # How long a call waits for something to say: it is also how often an idle machine is confirmed.
 LONGEST_WAIT = 1.0
-# What comes within this time travels together.
-GATHER = 0.02
+# What comes within this time travels together. A call costs the server as much as some pages, so a
+# machine that works all the time is called ten times a second at most.
+GATHER, GATHER_MORE = 0.02, 0.1
 # A reply ends with the word that makes it larger.
 LARGEST_REPLY = 4 << 20
 # With more than this to be sent, clients wait: their reports stay in their sockets.
@@ -62,6 +63,7 @@ class Machine:
         self._orders = InOrder()
         self._replies = Unacknowledged()
         self._unsent = 0
+        self._said_at = 0.0
         self._something: asyncio.Event | None = None
         self._server: asyncio.Server | None = None
         self._less_unsent = asyncio.Condition()
@@ -94,8 +96,10 @@ class Machine:
             assert self._something is not None
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._something.wait(), max(0.0, deadline - time.monotonic()))
-                await asyncio.sleep(GATHER)
+                await asyncio.sleep(max(GATHER, self._said_at + GATHER_MORE - time.monotonic()))
             if self._replies.after(seen) is None and (self._words or time.monotonic() >= deadline):
+                if self._words:
+                    self._said_at = time.monotonic()
                 self._replies.add(encode(MachineReply(self._replies.next_number, self._take_words())))
         return made
 

@@ -12,7 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sanderling.cluster.credentials import Credentials, is_loopback
-from sanderling.cluster.engine import LABEL, REGION, WEIGHT, answers, as_given, other_versions, refuses_token
+from sanderling.cluster.engine import (
+    LABEL,
+    NO_STATISTICS,
+    REGION,
+    WEIGHT,
+    answers,
+    as_given,
+    other_versions,
+    refuses_token,
+)
 from sanderling.cluster.upkeep import HeadState, Upkeep, wait_for_head
 from sanderling.errors import RunFailed, UsageError
 
@@ -25,6 +34,8 @@ _TUNED = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_max_direct_call_object_size": "2000000",
     "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_worker_niceness": "0",  # clients are what machines are for
+    **NO_STATISTICS,
 }
 # Ray notices a node that is cut off after about 10 s instead of a minute. When such a node can be
 # reached again, Ray ends it, so machines that shall survive an outage need a longer one.
