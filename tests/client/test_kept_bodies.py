@@ -5,6 +5,7 @@ from pathlib import Path
 from sanderling.repository.archives import members
 from sanderling.repository.warc import notes_of
 from tests.conftest import FAST, Run, listed, stored_urls
+from tests.papers import LONG_LINK, edited, paper
 from tests.servers import Answer, PageServer, links
 
 
@@ -89,3 +90,19 @@ def test_versions_that_say_the_same_are_not_kept(tmp_path: Path, sanderling: Run
     ]
     assert left_out["bodysize"] == str(len(server.table["/"])) and left_out["bodyleftout"] == "its text is as before"
     assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_text_and_links_of_office_documents_are_enough_too(tmp_path: Path, sanderling: Run) -> None:
+    folder = tmp_path / "crawl"
+    with PageServer({"/": links("/tides"), "/tides": Answer(paper("tides.odt"), "application/octet-stream")}) as server:
+        sanderling("crawl", server.origin, "-d", folder, *FAST, "--body-text", "--clients", 1)
+        archived = b"".join(each.content or b"" for path in (folder / "warc").glob("*.gz") for each in members(path))
+        assert b"PK\x03\x04" not in archived
+        assert f'href="{LONG_LINK}"'.encode() in archived and b"<p>The curlew feeds" in archived
+        assert [each["title"] for each in sanderling("search", folder, "curlew", "--json").lines] == ["Tides & birds"]
+        body = edited(paper("tides.odt"), {"curlew": "plover"})
+        server.table["/tides"] = Answer(body, "application/octet-stream")
+        sanderling("crawl", "-d", folder, "--again")
+        told = sanderling("diff", folder, server.origin + "/tides").out
+        changed = [line for line in told.splitlines() if line.lstrip().startswith(("- ", "+ "))]
+        assert len(changed) == 2 and "curlew" in changed[0] and "plover" in changed[1], told

@@ -1,6 +1,6 @@
 """Reads bodies: the text, the links and the facts of a document."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import turbohtml
@@ -67,7 +67,7 @@ class Read(NamedTuple):
     forms: Sequence[Form] = ()
     turners: Sequence[Turner] = ()
     images: bytes | None = None  # that an HTML page shows, when they are fetched
-    hrefs: Sequence[str] = ()  # of an HTML page whose text and links are archived in its stead
+    hrefs: Sequence[str] = ()  # of a document whose text and links are archived in its stead
 
 
 class ContentReader:
@@ -145,7 +145,7 @@ class ContentReader:
             page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, linked=linked,
             forms=forms,            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
             images=images[: 8 * _MOST_IMAGES] if self._images else None,
-            hrefs=[whole for each in hrefs if (whole := join(head.base, each))],
+            hrefs=_whole(head.base, hrefs),
         )  # fmt: skip
 
     def _links_of(self, page: HtmlPage, head: Head) -> tuple[bytes, list[Found]]:
@@ -185,11 +185,16 @@ class ContentReader:
             links=links,
             found=(dated(url, body, charset, links) if kind == "xml" else []) + [found for _, found in new],
             noindex=noindex,
+            hrefs=_whole(url, text.links) if links and self._reduces else (),
         )
 
     def _of_text(self, words: str, url: str) -> bytes:
         document = as_document(words)
         return self._detector.fingerprint(document, url)(shown(document), b"")
+
+
+def _whole(base: str, hrefs: Iterable[str]) -> list[str]:
+    return [whole for each in hrefs if (whole := join(base, each))]
 
 
 def unread(error: Exception) -> Read:
