@@ -8,7 +8,7 @@ import pytest
 
 from sanderling.documents import foreign
 from sanderling.documents.formats import Text, kind_of
-from sanderling.documents.office import word97
+from sanderling.documents.office import draft, package, word97
 from sanderling.documents.office.draft import MOST_TEXT
 from sanderling.documents.office.readers import read
 from sanderling.processes.sandboxed import ChildFailed
@@ -192,6 +192,21 @@ def test_pieces_of_word_may_overlap_but_do_not_multiply() -> None:
     document = bytearray(b"x" * size)
     struct.pack_into("<2I", document, 0x1A2, 0, len(table))
     assert sum(map(len, word97._pieces(bytes(document), table))) == 2 * MOST_TEXT
+
+
+def test_the_beginning_of_a_long_document_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both limits are far below those of the child, and do not depend on how fast it is."""
+    rows = b"<x><sheetData>%b</sheetData></x>" % b"".join(b"<row><c><v>%d</v></c></row>" % n for n in range(100_000))
+    monkeypatch.setattr(package, "UNPACKED", 1 << 20)
+    cut = read(workbook(rows)).text.split("\n")
+    assert 30_000 < len(cut) < 100_000 and cut[:3] == ["One", "0", "1"]
+    monkeypatch.setattr(package, "UNPACKED", 1 << 30)
+    monkeypatch.setattr(draft, "MOST_TEXT", 5000)
+    often = b"<x><row>%b</row></x>" % (b'<c t="s"><v>0</v></c>' * 1000)
+    assert len(read(workbook(often, sharedStrings=b"<sst><si><t>%b</t></si></sst>" % (b"x" * 1000))).text) <= 5000
+    for name in READABLE:
+        monkeypatch.setattr(draft, "MOST_TEXT", 60)
+        assert 40 < len(read(paper(name)).text) <= 60
 
 
 def test_every_paper_is_small_and_listed() -> None:
