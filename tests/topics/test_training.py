@@ -82,6 +82,23 @@ def test_a_page_that_only_repeats_the_words_of_the_topic_is_not_relevant(topic: 
     assert Judge(topic.weights).page("", stuffed * 100) < 0.2
 
 
+@pytest.mark.parametrize("step", [2, 3])
+def test_words_of_the_topic_between_other_words_do_not_make_a_page_relevant(topic: Topic, step: int) -> None:
+    """A real page has at most one of them in seven words, whatever it was learned from."""
+    by_words = train("w", [Example(TYPED_BY_USER + "wading birds", True, "wading birds")])
+    for each, named in ((topic, topic.quality.for_it[:4]), (by_words, ["wading", "birds"])):
+        said = " ".join(text(1, n) for n in range(6)).split()
+        said[::step] = [named[n % len(named)] for n in range(len(said[::step]))]
+        assert Judge(each.weights).page("", " ".join(said)) < 0.3
+
+
+def test_a_page_with_nothing_but_a_title_and_links_is_not_relevant() -> None:
+    judge = Judge(train("w", [Example(TYPED_BY_USER + "wading birds", True, "wading birds")]).weights)
+    for count in (12, 60):
+        assert relevance(judge, "<title>Wading birds</title>" + anchors(count, "wading birds")) < 0.4
+    assert relevance(judge, f"<title>Wading birds</title><p>{text(1, 1)}") > 0.4
+
+
 def anchors(count: int, said: str) -> str:
     return "".join(f'<a href="/{n}">{said} {n}</a> ' for n in range(count))
 

@@ -1,6 +1,7 @@
 """How well texts fit a topic: runs for every page and every new link of a crawl that has one."""
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,15 @@ SHORTEST, SHORTEST_WITH_LINKS = 6, 24
 FEWEST_TOLD, LEAST_VARIETY = 100, 0.12
 # A word that stands only in the links of a page counts as this share of one outside, however often
 # it stands there: whoever makes a page for search engines fills it with links. The second share is
-# for a page with fewer words outside links than BARE.
+# for a page with fewer words outside links than BARE, and for those words, too: mostly they are its
+# title.
 LINKED, LINKED_BARE, BARE = 0.5, 0.25, 20
+# In 400 pages of documentation the twelve words that speak most for a topic were up to 14 % of the
+# words of a page, except on two pages. A page with a larger share of them was made for search
+# engines.
+NAMING, MOST_NAMED = 12, 0.15
+# Below this relevance nobody needs to look.
+WORTH_A_LOOK = 0.2
 # A word of the anchor counts as much as this many words around it; the same for words of the URL.
 ANCHOR, ADDRESS = 3, 2
 
@@ -40,6 +48,8 @@ class Judge:
         self._words |= {word: (rare * rare, rare * weight) for word, (rare, weight) in weights.words.items()}
         self._unknown = weights.rarest * weights.rarest
         self._least, self._least_linked = SHORTEST * self._unknown, SHORTEST_WITH_LINKS * self._unknown
+        strength = {word: rare * weight for word, (rare, weight) in weights.words.items() if word not in words.COMMON}
+        self._naming = sorted(strength, key=strength.__getitem__, reverse=True)[:NAMING]
         self._bias, self._slope, self._offset = weights.bias, weights.slope, weights.offset
 
     def page(self, title: str, text: str, links: "Sequence[Span]" = ()) -> float:
@@ -50,11 +60,18 @@ class Judge:
             linked = words.tallied(words.listed(told))
         found = words.counted(f"{title}\n{text}" if title else text)
         relevance = self._relevance(found, linked)
-        total = found.total() + sum(linked.values())
-        if total >= FEWEST_TOLD and len(found) < LEAST_VARIETY * total:
-            distinct = len(found.keys() | linked.keys())
-            relevance *= min(1.0, distinct / (LEAST_VARIETY * total)) ** 2
-        return relevance
+        return relevance if relevance < WORTH_A_LOOK else relevance * self._honesty(found, linked)
+
+    def _honesty(self, found: Counter[str], linked: dict[str, int]) -> float:
+        """Less than 1 for a page that repeats the same few words, or those of the topic, more than
+        people do."""
+        told = found.total()
+        total = told + sum(linked.values())
+        if total < FEWEST_TOLD:
+            return 1.0
+        varied = len(found.keys() | linked.keys()) / (LEAST_VARIETY * total)
+        named = sum(map(found.__getitem__, self._naming)) / (MOST_NAMED * max(told, FEWEST_TOLD))
+        return float(min(1.0, varied, 1.0 / max(named, 1.0)) ** 2)
 
     def link(self, anchor: str, around: str, url: str) -> float:
         """What the words of a link say about the page that it leads to, which nobody has seen
@@ -85,12 +102,16 @@ class Judge:
             else:
                 length += entry[0] * _SQUARES[times]
                 score += entry[1] * _OFTEN[times]
-        share = LINKED if len(found) >= BARE else LINKED_BARE
+        bare = bool(linked) and len(found) < BARE
+        if bare:
+            score *= LINKED_BARE
         for word, times in linked.items():
             outside = found.get(word, 0)
             square, weight = find(word) or (unknown, 0.0)
             length += square * (_SQUARES[outside + times] - _SQUARES[outside])
-            if weight:
-                score += weight * (_OFTEN[outside + 1] - _OFTEN[outside] if outside else share)
+            if weight and not outside:
+                score += weight * (LINKED_BARE if bare else LINKED)
+            elif weight and not bare:
+                score += weight * (_OFTEN[outside + 1] - _OFTEN[outside])
         value = score / math.sqrt(max(length, self._least_linked if linked else self._least)) + self._bias
         return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, self._slope * value + self._offset))))

@@ -196,7 +196,7 @@ def _calibrated(scores: Floats, wanted: NDArray[np.bool_]) -> tuple[float, float
     """Platt's curve from scores to probabilities; few examples give a gentle one. Pages at random
     say how rare the topic is."""
     many, few = float(wanted.sum()), float((~wanted).sum())
-    target = np.where(wanted, (many + 1) / (many + 2), 1 / (few + 2))
+    target = np.where(wanted, (many + 0.5) / (many + 1), 0.5 / (few + 1))
     slope, offset = 1.0, 0.0
     for _ in range(50):
         likely = 1 / (1 + np.exp(-np.clip(slope * scores + offset, -30, 30)))
