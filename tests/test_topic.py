@@ -126,9 +126,27 @@ def test_a_topic_from_examples_brings_its_pages_first(sanderling: Run, tmp_path:
     assert len(relevant & true) >= 0.9 * len(relevant)
     # A fifth of all pages is on the topic, so a crawl that does not look for it has about 30 of
     # 150.
-    assert len(true & {row["url"] for row in stored}) > 60
-    found = sanderling("search", folder, "relevance:>0.7 *", "--json", "--limit", 100).lines
+    assert len(true & {row["url"] for row in stored}) > 75
+    found = sanderling("search", folder, "relevance:>0.7 *", "--json", "--limit", 150).lines
     assert {hit["url"] for hit in found} == {row["url"] for row in stored if row["relevance"] > 0.7}
+
+
+def test_a_focused_crawl_of_many_hosts_visits_the_best_first_and_all_in_the_end(
+    sanderling: Run, tmp_path: Path
+) -> None:
+    web = SyntheticWeb(hosts=20, pages=300, seed=4, topics=4, locality=0.8, vanish=0.0, appear=0.0)
+    mine = [url for url in sorted(web.pages_at(0.0)) if web.topic(url) == 1]
+    examples = tmp_path / "examples"
+    examples.mkdir()
+    for number, url in enumerate(mine[:10]):
+        (examples / f"{number}.html").write_bytes(web.body(url, 0.0))
+    assert sanderling("topic", tmp_path / "one.topic", examples).code == 0
+    with web.serve() as site:
+        everywhere = ("--scope", "any", "--proxy", site.proxy, "--no-sitemaps", "--tunnel-depth", 99)
+        start = ("crawl", web.seeds[0], "-d", tmp_path / "c", "--topic", tmp_path / "one.topic", "--clients", 2)
+        assert sanderling(*start, *FAST, *everywhere).code == 0
+        assert set(site.requests) == web.reachable(0.0, web.seeds[:1])
+        assert max(site.requests.values()) == 1
 
 
 @pytest.mark.parametrize(

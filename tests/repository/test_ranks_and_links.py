@@ -17,6 +17,8 @@ def test_taking_between_two_ranks(store: Store) -> None:
     assert [task.depth for task in store.take(7, 9, set(), above=-3.0)] == [0, 1, 2, 3]
     assert [task.depth for task in store.take(7, 9, {url("4").id}, above=-4.0, below=-1.0)] == [2, 3]
     assert [task.depth for task in store.take(7, 1, set(), below=-1.0)] == [2]
+    assert store.best_ranks(7, 2, {url("0").id}) == [-1.0, -2.0]
+    assert store.best_ranks(8, 2, set()) == []
 
 
 def test_ranks_can_be_sampled_and_changed(store: Store) -> None:
@@ -29,6 +31,17 @@ def test_ranks_can_be_sampled_and_changed(store: Store) -> None:
     store.rerank([(urls[700].id, 9.5), (url("out").id, 10.0), (123, 11.0)])
     assert [task.depth for task in store.take(7, 2, set())] == [700, 0]
     assert {fact.rank for fact in store.url_facts() if fact.depth == 5000} == {-5000.0}
+
+
+def test_more_pages_that_link_to_a_url_change_its_rank(store: Store) -> None:
+    store.seed([], [url("a", 0), url("b", 1), url("c", 2)], [HOST], Counts())
+    b, c = url("b").id, url("c").id
+    store.commit(commit(1, [visit("a")], off_topic={b: (1, None), c: (2, 0.5)}))
+    assert {(fact.id, fact.rank) for fact in store.url_facts() if fact.id in (b, c)} == {(b, -1.0), (c, 0.5)}
+    assert sorted(store.off_topic(9)) == sorted([(b, 7, 1, 1, 0.0), (c, 7, 2, 2, 0.0)])
+    store.commit(commit(2, [], off_topic={c: (0, 0.25)}))
+    assert [task.id for task in store.take(7, 1, set())] == [c]
+    assert store.off_topic(9) == [(b, 7, 1, 1, 0.0)]
 
 
 def test_the_whole_is_read(store: Store) -> None:

@@ -70,7 +70,7 @@ def test_a_farm_whose_links_promise_the_topic_does_not_hold_the_crawl() -> None:
         focus.see(2, 0.02)
     for _ in range(honest):
         focus.see(1, 0.8)
-    assert focus.rank(0.3, 0.5, 1) > 2 * focus.rank(0.9, 0.5, 2)
+    assert focus.rank(0.3, 0.5, 0.5, 1) > 2 * focus.rank(0.9, 0.5, 0.5, 2)
 
 
 def test_the_server_and_the_job_rank_a_link_alike() -> None:
@@ -82,5 +82,5 @@ def test_the_server_and_the_job_rank_a_link_alike() -> None:
     by_job = topic.with_weights(one)[1:]
     focus = Focus(0.5)
     focus.see(1, 0.7)
-    assert [focus.rank(each, 0.7, 1) for each in words] == pytest.approx(by_job.tolist())
+    assert [focus.rank(each, 0.7, 0.7, 1) for each in words] == pytest.approx(by_job.tolist())
     assert list(by_job) == sorted(by_job)

@@ -50,6 +50,10 @@ class AskedPages:
             del self.later[id]
         return [(self._host_of[id], 1) for id in due]
 
+    def wanted(self, host: int) -> bool:
+        """Whether a page of a host was asked for."""
+        return host in self._hosts
+
     def take(self, host: int, count: int, new: int, leased: Collection[int]) -> list[Task]:
         """Up to `count` tasks of a host that are not leased, at most `new` of them for pages that
         were never visited."""

@@ -80,7 +80,8 @@ def assemble(
     hosts = Hosts(store)
     focus = Focus(settings.relatedness) if settings.topic else None
     harvest = Harvest(store, settings, topic, seeds.urls) if topic is not None else None
-    tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus) if focus else None
+    ranks = settings.order == "topic"
+    tunnel = Tunnel(store, settings.relatedness, settings.tunnel_depth, focus, ranks) if focus else None
     many_hosts = settings.scope in ("domain", "any")
     gate = Gatekeeper(store, hosts.find, seeds.objection, seeds.is_home, many_hosts, tunnel, settings.hold)
     network = _network(settings, seeds, refresher)
@@ -98,6 +99,7 @@ def assemble(
     queued = QueuedUrls(store, ledger, allocator, gate, hosts, ordering, rescoping, backlog)
     hints = EventHints()
     next_tasks = NextTasks(store, queued, limits, collection, refresher, observer, asked, hints, again)
+    allocator.worth = next_tasks.worth if focus is not None else None
     forms = _forms(store, settings, seeds)
     if forms is not None:
         gate.is_record = forms.leads_to

@@ -36,6 +36,15 @@ class NextTasks:
         """Up to `count` tasks of a host, without those that are leased."""
         return self._hints.give(self._take(host, count, leased))
 
+    def worth(self, host: int, count: int, leased: Collection[int]) -> int:
+        """How many tasks of a host may be leased now, of `count`. Only what nobody asked for and
+        nothing planned can wait."""
+        if self._refresher is not None or self._again or self._asked.wanted(host):
+            return count
+        if self._collection is not None and self._collection.ids(host, 1, leased):
+            return count
+        return self._queued.worth(host, count, leased)
+
     def _take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         asked = self._asked.take(host, count, self._limits.new_leases_left(), leased)
         if len(asked) == count:

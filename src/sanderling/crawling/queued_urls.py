@@ -30,6 +30,7 @@ class QueuedUrls:
         self._ordering = ordering
         self._rescoping = rescoping
         self._backlog = backlog
+        self.worth = ordering.worth
         self._admitted: list[NewUrl] = []  # and not announced: the allocator is busy with a lease
 
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:

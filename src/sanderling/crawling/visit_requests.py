@@ -129,7 +129,7 @@ class VisitRequests(Struct, frozen=True, kw_only=True, eq=False):
         released = [
             Released(page.id, page.host, page.depth, _state(page)) for page in known if _state(page) is not State.QUEUED
         ]
-        self.gate.forget(each.id for each in released)
+        self.gate.forget(page.id for page in known)
         self.ledger.admitted(rows)
         self.ledger.moved((each.was, State.QUEUED) for each in released)
         self.store.rework(

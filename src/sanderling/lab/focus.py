@@ -30,6 +30,7 @@ from sanderling.presenting.arguments import count, pathname, positive
 from sanderling.presenting.plot import plot, require_png, save_png, table
 from sanderling.server.distributor import EXPLORING, cuts
 from sanderling.server.focus import Focus
+from sanderling.server.gate.tunnel import WORTH_WRITING
 from sanderling.server.orders import topic
 from sanderling.server.ranking import Snapshot
 from sanderling.server.reranker import FEWEST_PAGES, GROWTH
@@ -55,6 +56,7 @@ class FocusedCrawl:
         self._state = np.full(count, State.EXCLUDED, np.int8)  # not known yet
         self._off_topic = np.full(count, 1 << 20)
         self._rank = np.zeros(count)
+        self._pages, self._total = np.zeros(count), np.zeros(count)  # that link to each, and their relevances
         self._heap: list[tuple[float, int, int]] = []
         self._depth = np.zeros(count, np.int32)
         for page in of.web.seeds:
@@ -92,15 +94,20 @@ class FocusedCrawl:
         self._focus.see(host, relevance)
         near = 0 if relevance >= self._settings.relatedness else int(self._off_topic[page]) + 1
         for link in self._graph.links_of(page).tolist():
+            if self._state[link] == State.FETCHED:
+                continue
             if self._state[link] == State.EXCLUDED:
                 self._depth[link] = self._depth[page] + 1
-            if self._state[link] != State.FETCHED and self._off_topic[link] > near:
-                rank = self._focus.rank(float(self._of.words[link]), relevance, int(self._of.web.host[link]))
-                self._offer(link, near, rank)
+            self._pages[link] += 1
+            self._total[link] += relevance
+            mean, total = float(self._total[link] / self._pages[link]), float(self._total[link])
+            rank = self._focus.rank(float(self._of.words[link]), mean, total, int(self._of.web.host[link]))
+            moved = abs(rank - self._rank[link]) > WORTH_WRITING * max(rank, self._rank[link])
+            if moved or self._off_topic[link] > near:
+                self._offer(link, min(near, int(self._off_topic[link])), rank)
 
     def _offer(self, page: int, off_topic: int, rank: float) -> None:
-        self._off_topic[page] = off_topic
-        self._rank[page] = max(self._rank[page], rank) if self._state[page] == State.QUEUED else rank
+        self._off_topic[page], self._rank[page] = off_topic, rank
         self._state[page] = State.QUEUED if off_topic <= self._settings.tunnel_depth else State.KNOWN
         if self._state[page] == State.QUEUED:
             heappush(self._heap, (-self._rank[page], self._tie[page], page))

@@ -151,9 +151,9 @@ class Commit(Struct):
     noise: dict[int, bytes] = {}  # the noise of pages that were visited again
     aliases: list[tuple[int, int]] = []  # URLs that are only other names, and their pages
     dated: list[tuple[int, float]] = []  # known URLs with their dates in a sitemap or feed
-    off_topic: dict[
-        int, tuple[int, float]
-    ] = {}  # known URLs that are nearer to the topic than they were, and their rank
+    # Queued URLs that more pages link to: how many pages off the topic lead to each, and its rank,
+    # unless that stays.
+    off_topic: dict[int, tuple[int, float | None]] = {}
     beliefs: list[Belief] = []  # of the pages that were visited again
     trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
     forms: FormChanges | None = None  # what was learned about forms, and what is sent next

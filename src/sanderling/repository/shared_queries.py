@@ -1,7 +1,7 @@
 """What both stores answer by the same query, in the words that SQLite and PostgreSQL share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, ClassVar
 
 import msgspec
@@ -129,8 +129,14 @@ class SharedQueries(ABC):
     def relevant_pages(self, least: float) -> int:
         return int(self.select("SELECT count(*) FROM pages WHERE relevance >= ?", least)[0][0])
 
-    def off_topic(self, most: int) -> list[tuple[int, int, float]]:
-        return self.select("SELECT id, off_topic, relevance FROM urls WHERE state = 1 AND off_topic > 0 LIMIT ?", most)
+    def best_ranks(self, host: int, most: int, leased: Collection[int]) -> list[float]:
+        query = "SELECT id, rank FROM urls WHERE state = 1 AND due = 0 AND host = ? ORDER BY rank DESC LIMIT ?"
+        best = self.select(query, host, most + len(leased))
+        return [rank for id, rank in best if id not in leased][:most]
+
+    def off_topic(self, most: int) -> list[tuple[int, int, int, int, float]]:
+        query = "SELECT id, host, depth, off_topic, relevance FROM urls WHERE state = 1 AND off_topic > 0 LIMIT ?"
+        return self.select(query, most)
 
     def url_texts(self) -> Iterator[tuple[int, str]]:
         yield from self._each("SELECT id, url FROM urls")

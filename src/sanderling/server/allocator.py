@@ -46,6 +46,8 @@ LONGEST_NOTED = 300.0
 
 Take = Callable[[int, int, Collection[int]], list[Task]]
 Most = Callable[[int], int]  # how many URLs of a host may be leased, by what is known of it
+# How many URLs of a host are good enough to be leased now, of so many, without those that are.
+Worth = Callable[[int, int, Collection[int]], int]
 
 
 class SharedAddress:
@@ -128,6 +130,7 @@ class Allocator:
         `private_addresses` are those that an origin had when the user named it.
         """
         self._most = most
+        self.worth: Worth | None = None  # None: all are
         self._private_addresses = private_addresses
         self._crew = crew
         self._per_host = max(1, settings.per_host)
@@ -292,6 +295,8 @@ class Allocator:
                 continue
             count = min(self._room(site, client) - site.holders.get(client, 0), most, room, site.queued)
             connections = self._connections(site, client)
+            if self.worth is not None and count > 0:
+                count = self._worthwhile(site, count, connections - site.holders.get(client, 0))
             if (
                 count <= 0
                 or connections <= 0
@@ -465,6 +470,17 @@ class Allocator:
         noted = max(site.host.not_before, site.address.not_before if site.address else 0.0)
         return noted if noted <= now + max(self._longest, 10 * site.host.interval) else 0.0
 
+    def _worthwhile(self, site: QueuedHost, count: int, idle: int) -> int:
+        """How many URLs of a host are leased now, of `count`. One that is visited at all has
+        something to do for each of its connections.
+
+        While nothing is under way, anything is good enough: the best hosts may be away.
+        """
+        good = self.worth(site.host.id, count, site.leased) if self.worth is not None else count
+        if not self._held:
+            return count
+        return min(count, max(good, idle)) if good else 0
+
     def _let_others_go_first(self, site: QueuedHost) -> None:
         """A host of which there is nothing to be had now would keep those behind it from being
         looked at.
@@ -473,8 +489,10 @@ class Allocator:
             line.move_to_end(site.host.id)
 
     def _first_of(self, client: str, want: int) -> list[QueuedHost]:
-        # As many as could be needed if each gave one task; the rest need not be looked at.
-        return [site for site, _ in zip(self._lines[client].values(), range(max(want, 64)), strict=False)]
+        # As many as could be needed if each gave one task, or more if some have to wait for better
+        # ones; the rest need not be looked at.
+        most = max(want, 64 if self.worth is None else 1024)
+        return [site for site, _ in zip(self._lines[client].values(), range(most), strict=False)]
 
     def _line_up(self) -> None:
         """Finds the client of every waiting host anew."""

@@ -52,17 +52,26 @@ class Focus:
         self._sum += relevance
         self._known.clear()
 
-    def rank(self, words: float, parent: float, host: int) -> float:
-        """What a link with these words, on a page of this relevance, to a host is worth."""
+    def rank(self, words: float, mean: float, total: float, host: int) -> float:
+        """What a link with these words to a host is worth, by the relevances of the pages that it
+        stands on: their mean, and their sum."""
         by_words, by_mean, by_sum, _ = self._weights
         odds = words / (1.0 - words) if words < 0.5 else 1.0
-        worth = by_words * odds + by_mean * parent + by_sum * (1.0 - math.exp(-parent))
-        brings, trust = self._known.get(host) or self._host(host, parent)
+        worth = by_words * odds + by_mean * mean + by_sum * (1.0 - math.exp(-total))
+        brings, trust = self._known.get(host) or self._host(host, mean)
         return (worth + brings) * trust
 
     def trust(self, host: int) -> float:
         """How far a host can be trusted, from what it has brought: fully while nothing is known."""
         return (self._known.get(host) or self._host(host, 0.0))[1] if self._pages else 1.0
+
+    def harvest(self, host: int) -> float:
+        """What a host has brought against all hosts: 1 for one of which nothing is known."""
+        if not self._sum:
+            return 1.0
+        overall = self._sum / self._pages
+        pages, total = self._hosts.get(host, (0, 0.0))
+        return (total + PRIOR * overall) / (pages + PRIOR) / overall
 
     def _host(self, host: int, parent: float) -> tuple[float, float]:
         overall = self._sum / self._pages if self._pages else parent

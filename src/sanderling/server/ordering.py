@@ -8,6 +8,7 @@ from pathlib import Path
 from sanderling.model import Found, Task
 from sanderling.processes import entry_points
 from sanderling.repository.store import FrontierStore
+from sanderling.server.best_hosts import BestHosts
 from sanderling.server.distributor import EXPLORING, TURNS, Distributor
 from sanderling.server.focus import Focus
 from sanderling.server.reranker import Reranker
@@ -29,6 +30,7 @@ class Ordering:
         self._focus = focus
         self._folder, self._result = folder, run_folder / "ranks"
         self._distributor = Distributor(store.take, store.ranks)
+        self._best = BestHosts(store.best_ranks, focus.harvest) if focus is not None else None
         self._name = _order(settings)
         self._reranker = self._new_reranker()
         self._distributor.turns = _turns(self._name)
@@ -49,7 +51,7 @@ class Ordering:
         """The rank of a URL just found on a page of this relevance."""
         if self._focus is None or self._name != "topic":
             return self.rank(depth)
-        return self._focus.rank(found.relevance, parent, _identity(origin(found.url)))
+        return self._focus.rank(found.relevance, parent, parent, _identity(origin(found.url)))
 
     def rank(self, depth: int) -> float:
         """The rank of a URL just found."""
@@ -58,6 +60,11 @@ class Ordering:
     def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
         """The queued URLs of a host that come next."""
         return (self._store.take if self.by_depth else self._distributor.take)(host, count, leased)
+
+    def worth(self, host: int, count: int, leased: Collection[int]) -> int:
+        """How many queued URLs of a host may be visited now, of `count`: in a focused crawl the
+        best of all hosts come first."""
+        return count if self._best is None or self._name != "topic" else self._best.worth(host, count, leased)
 
     def step(self, fetched: int) -> None:
         """To be called now and then: writes a few of the ranks and importances that were scored

@@ -57,7 +57,7 @@ _SETTLE = """UPDATE urls SET state = v.state, attempts = v.attempts, due = v.due
 _ALIASES = "UPDATE urls SET alias = v.alias FROM unnest(%b::int8[], %b::int8[]) AS v (id, alias) WHERE urls.id = v.id"
 _DATED = """UPDATE urls SET modified = v.modified
     FROM unnest(%b::int8[], %b::float8[]) AS v (id, modified) WHERE urls.id = v.id"""
-_OFF_TOPIC = """UPDATE urls SET off_topic = v.off_topic, rank = greatest(urls.rank, v.rank)
+_OFF_TOPIC = """UPDATE urls SET off_topic = v.off_topic, rank = coalesce(v.rank, urls.rank)
     FROM unnest(%b::int8[], %b::int4[], %b::float8[]) AS v (id, off_topic, rank) WHERE urls.id = v.id"""
 _RELEVANCES = """UPDATE pages SET relevance = v.relevance FROM unnest(%b::int8[], %b::float8[]) AS v (number, relevance)
     JOIN versions o ON o.number = v.number WHERE pages.id = o.page"""

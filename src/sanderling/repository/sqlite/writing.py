@@ -96,7 +96,7 @@ class SqliteWriting(SqliteDatabase):
             if commit.off_topic:
                 nearer = self._identities.numbers(commit.off_topic)
                 db.executemany(
-                    "UPDATE urls SET off_topic = ?, rank = max(rank, ?) WHERE number = ?",
+                    "UPDATE urls SET off_topic = ?, rank = coalesce(?, rank) WHERE number = ?",
                     [(*commit.off_topic[id], number) for id, number in nearer.items()],
                 )
             self._put_beliefs(commit)

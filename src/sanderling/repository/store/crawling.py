@@ -100,6 +100,10 @@ class QueueStore(UnleasedUrls, NewUrls, Protocol):
         """The best queued URLs of a host that are not leased already, of those with `above` <= rank
         < `below`."""
 
+    def best_ranks(self, host: int, most: int, leased: Collection[int]) -> list[float]:
+        """The ranks of the best queued URLs of a host that are not leased already, the best
+        first."""
+
     def ranks(self, most: int) -> list[float]:
         """Ranks of queued URLs: all, or when there are more than `most`, about that many of them at
         random."""

@@ -23,9 +23,9 @@ class HeldRows(Protocol):
 class TunnelStore(HeldRows, Protocol):
     """What a focused crawl tunnels by."""
 
-    def off_topic(self, most: int) -> list[tuple[int, int, float]]:
-        """(id, pages off the topic that lead to it, relevance of the link) of queued URLs, where
-        there are any such pages.
+    def off_topic(self, most: int) -> list[tuple[int, int, int, int, float]]:
+        """(id, host, depth, pages off the topic that lead to it, relevance of the link) of queued
+        URLs, where there are any such pages.
 
         It looks at every queued URL.
         """

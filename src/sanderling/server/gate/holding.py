@@ -46,7 +46,7 @@ class Lessons(msgspec.Struct):
     domains: set[str] = set()  # likewise
     sources: list[Found] = []
     released: list[Released] = []
-    off_topic: dict[int, tuple[int, float]] = {}  # URLs that are nearer to the topic now, and what they are worth
+    off_topic: dict[int, tuple[int, float | None]] = {}  # as in the commit
 
 
 class Holding:

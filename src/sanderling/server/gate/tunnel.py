@@ -5,85 +5,97 @@ Links on a relevant page have 0. Links on any other page have one more than the 
 with more than the depth are held back. When a better page links to them, they are let go. With
 depth 0 only links on relevant pages are followed.
 
-The first relevant page that links to a URL also raises its rank at once. What further pages say of
-it, the job that scores the queue takes in later.
+Every page that links to a URL also moves its rank at once, up or down. The job that scores the
+queue may come much later: a fast crawl fetches thousands of pages before it has run twice.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from sanderling.model import Kind, NewUrl, Outcome, State, Task, Visit
 from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.repository.store import TunnelStore
 from sanderling.server.focus import Focus
 from sanderling.server.gate.holding import Lessons, Released
-from sanderling.urls import identity, origin
 
 CODE = "held-off-topic"
-# About 200 bytes each. Beyond that, a better page lets nothing go.
-MOST = 1_000_000
+# About 300 bytes each. What comes after so many is ranked again only by the job, and stays held if
+# it is.
+MOST = 300_000
+# What moved by less stays: each new rank is a write.
+WORTH_WRITING = 0.05
 
 
-class Held(NamedTuple):
-    """A URL that is held back."""
+class WaitingUrl(Struct, gc=False):
+    """A URL that was not visited yet, and what the pages that link to it were worth."""
 
     host: int
     depth: int
     off_topic: int
     words: float
+    pages: int = 0  # that link to it; 0 if nobody counted them since the crawl was continued
+    total: float = 0.0  # of their relevances
+    rank: float = 0.0  # as it was given last
+    held: bool = False
 
 
 class Tunnel:
-    """The counts of URLs that were not visited yet."""
+    """What waits for a visit, with its counts."""
 
-    def __init__(self, store: TunnelStore, relatedness: float, depth: int, focus: Focus) -> None:
-        self._relatedness, self._depth, self._rank = relatedness, depth, focus.rank
+    def __init__(self, store: TunnelStore, relatedness: float, depth: int, focus: Focus, ranks: bool = True) -> None:
+        """`ranks` says whether the crawl visits its pages in the order that `focus` ranks by."""
+        self._relatedness, self._depth, self._rank, self._ranks = relatedness, depth, focus.rank, ranks
         self.trust = focus.trust
-        # Of queued URLs, where it is not 0; with the relevance of the link that each was found by.
-        self._counts: dict[int, tuple[int, float]] = {}
-        self._held: dict[int, Held] = {}
-        self._of_links: dict[int, int] = {}  # of the links of each page in this report
-        self._counts.update((id, (count, words)) for id, count, words in store.off_topic(MOST))
+        self._waiting: dict[int, WaitingUrl] = {}
+        # Of each page in this report: the count of its links, and its relevance.
+        self._pages: dict[int, tuple[int, float]] = {}
+        for id, host, depth_of, count, words in store.off_topic(MOST):
+            self._waiting[id] = WaitingUrl(host, depth_of, count, words)
         for id, host, depth_of, why in store.all_held(MOST):
             if code_of(why) == CODE:
-                self._held[id] = Held(host, depth_of, int(argument_of(why) or 0), 0.0)
+                self._waiting[id] = WaitingUrl(host, depth_of, int(argument_of(why) or 0), 0.0, held=True)
 
     def learn(self, visits: Iterable[tuple[Visit, Task]], lessons: Lessons) -> None:
-        """Finds the counts of the links of a report, and lets go what a better page links to."""
-        self._of_links = {}
+        """Finds the counts of the links of a report, ranks what it links to anew, and lets go what
+        a better page links to."""
+        self._pages = {}
         for visit, task in visits:
             if visit.outcome in (Outcome.RETRY, Outcome.UNCHANGED):
                 continue
-            own, _ = self._counts.pop(visit.id, (0, 0.0))
-            links = self._of_links[visit.id] = self._count_of_links(visit, task, own)
-            if visit.links and links <= self._depth and (self._held or self._counts):
-                linked = set(memoryview(visit.links).cast("q"))
-                self._bring_nearer(linked, links, visit.relevance, identity(origin(task.url)), lessons)
+            own = self._waiting.pop(visit.id, None)
+            links = self._count_of_links(visit, task, own.off_topic if own is not None else 0)
+            self._pages[visit.id] = links, visit.relevance
+            if visit.links and self._waiting:
+                linked = self._waiting.keys() & set(memoryview(visit.links).cast("q"))
+                # What counts for the rank of its links is a page, and only once.
+                first = visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE and not task.digest
+                for id in linked:
+                    self._link(id, self._waiting[id], links, visit.relevance if first else None, lessons)
 
     def place(self, row: NewUrl) -> NewUrl:
         """A new URL with its count, held back if that is too much."""
         if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth:
             return row
-        count = self._of_links.get(row.via, 0)
-        if count > self._depth:
-            if len(self._held) < MOST:
-                self._held[row.id] = Held(row.host, row.depth, count, row.relevance)
+        count, parent = self._pages.get(row.via, (0, 0.0))
+        held = count > self._depth
+        if len(self._waiting) < MOST:
+            known = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, row.rank, held)
+            self._waiting[row.id] = known
+        if held:
             return row._replace(state=State.KNOWN, reason=reason(CODE, count), off_topic=count)
-        if count and len(self._counts) < MOST:
-            self._counts[row.id] = (count, row.relevance)
         return row._replace(off_topic=count) if count else row
 
     def release(self, lessons: Lessons) -> None:
         """Lets go what an earlier run held back at a smaller depth."""
-        for id, (host, depth, count, words) in list(self._held.items()):
-            if count <= self._depth:
-                self.forget(id)
-                self._counts[id] = (count, words)
-                lessons.released.append(Released(id, host, depth, State.KNOWN))
+        for id, known in self._waiting.items():
+            if known.held and known.off_topic <= self._depth:
+                known.held = False
+                lessons.released.append(Released(id, known.host, known.depth, State.KNOWN))
 
     def forget(self, id: int) -> None:
         """Somebody wants it visited, or it is excluded now."""
-        self._held.pop(id, None)
+        self._waiting.pop(id, None)
 
     def _count_of_links(self, visit: Visit, task: Task, own: int) -> int:
         if visit.outcome is Outcome.REDIRECT:
@@ -92,21 +104,20 @@ class Tunnel:
             return 1  # a sitemap names all that a site has
         return 0 if visit.relevance >= self._relatedness else own + 1
 
-    def _bring_nearer(self, links: set[int], count: int, parent: float, host: int, lessons: Lessons) -> None:
-        for id in self._counts.keys() & links:
-            before, words = self._counts[id]
-            if before > count:
-                self._come_nearer(id, count, words, self._rank(words, parent, host), lessons)
-        for id in self._held.keys() & links:
-            there, depth, before, words = self._held[id]
-            if before > count:
-                del self._held[id]
-                self._come_nearer(id, count, words, self._rank(words, parent, there), lessons)
-                lessons.released.append(Released(id, there, depth, State.KNOWN))
-
-    def _come_nearer(self, id: int, count: int, words: float, rank: float, lessons: Lessons) -> None:
-        if count:
-            self._counts[id] = (count, words)
-        else:
-            self._counts.pop(id, None)
-        lessons.off_topic[id] = (count, rank)
+    def _link(self, id: int, known: WaitingUrl, count: int, relevance: float | None, lessons: Lessons) -> None:
+        """One more page links to a URL that waits."""
+        nearer = count < known.off_topic and (count <= self._depth or not known.held)
+        if relevance is not None and (known.pages or nearer):
+            known.pages += 1
+            known.total += relevance
+        if nearer:
+            known.off_topic = count
+            if known.held:
+                known.held = False
+                lessons.released.append(Released(id, known.host, known.depth, State.KNOWN))
+        rank = known.rank
+        if known.pages:
+            rank = self._rank(known.words, known.total / known.pages, known.total, known.host)
+        if nearer or (not known.held and abs(rank - known.rank) > WORTH_WRITING * max(rank, known.rank)):
+            known.rank = rank
+            lessons.off_topic[id] = (known.off_topic, rank if self._ranks and known.pages else None)
