@@ -124,6 +124,20 @@ def test_the_seed_is_visited_and_not_its_mirror(sanderling: Run, tmp_path: Path)
         assert asked(site)[TWO] <= SOME
 
 
+def test_a_site_with_a_twin_and_a_mirror_is_visited_once(sanderling: Run, tmp_path: Path) -> None:
+    homes = [ONE, "http://www.one.test", TWO]
+    table = start(*homes)
+    for home in homes:
+        table |= tree(home, range(COUNT))
+    with PageServer(table) as site:
+        crawl(sanderling, site, tmp_path / "c")
+        assert {url.rpartition("/")[2] for url in site.requests} >= {f"p-{word(n)}" for n in range(COUNT)}
+        assert sum(asked(site)[home] for home in homes) <= COUNT + 1 + 2 * SOME
+        again = len(site.asked)
+        assert sanderling("crawl", "-d", tmp_path / "c").code == 0
+        assert len(site.asked) <= again + 8
+
+
 def test_what_only_the_mirror_has_is_visited(sanderling: Run, tmp_path: Path) -> None:
     """Late pages of the mirror are on no other host. Nothing is lost."""
     table = named_by(ONE, TWO)

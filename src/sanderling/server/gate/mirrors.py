@@ -141,7 +141,21 @@ class Mirrors:
                 self._fall_back(task, home, host, lessons)
             elif visit.id in reported or (visit.outcome is Outcome.UNCHANGED and self._is_paired(host)):
                 self._learn_page(visit, task, home, host, reported, lessons, changed)
+        self._follow_twins(changed)
         self._release_rest(lessons, changed)
+
+    def _follow_twins(self, changed: set[int]) -> None:
+        """A host that has mirrors may turn out to be only another name of a host."""
+        merged = self._memory.twins.merged
+        for copy, pair in self._pairs.items() if merged else ():
+            home = pair.original
+            if home in merged:
+                self._copies[identity(home)].discard(copy)
+                self._copies.setdefault(identity(merged[home]), set()).add(copy)
+                pair.original = merged[home]
+                # What is held gets another reason when its turn comes.
+                pair.releasing = home if pair.proven else pair.releasing
+                self._keep(copy, changed)
 
     def _learn_page(
         self, visit: Visit, task: Task, home: str, host: int, reported: Mapping[int, PageFacts], lessons: Lessons,
@@ -171,7 +185,7 @@ class Mirrors:
 
     def _suspect(self, home: str, other: str, path: str, reported: Mapping[int, PageFacts], changed: set[int]) -> None:
         """A page of a host shows what another host showed at the same path before."""
-        original, copy = sorted((home, other), key=self._weight, reverse=True)
+        original, copy = sorted((other, home), key=self._weight, reverse=True)
         original = self.mirrors(identity(original)) or original
         twins, host = self._memory.twins, identity(copy)
         original = twins.merged.get(original, original)
