@@ -56,6 +56,18 @@ def test_the_most_important_pages_stay(sanderling: Run, tmp_path: Path) -> None:
         assert sum(row["state"] == "fetched" for row in rows.values()) == 30
 
 
+def test_authorities_stay_if_that_is_the_order(sanderling: Run, tmp_path: Path) -> None:
+    """Forty pages with one link each are found first. All of them link to twenty others."""
+    alone, popular = names("alone", 40), names("popular", 20)
+    table = {"/": links(*alone)} | {path: links(*popular) for path in alone} | {path: links("/") for path in popular}
+    with PageServer({path: prose(path) + body for path, body in table.items()}) as server:
+        crawl = ("crawl", server.origin + "/", "-d", tmp_path / "c", "--collection", 30, "--order", "authority")
+        assert sanderling(*crawl, *FAST).code == 0
+        rows = sanderling("pages", tmp_path / "c", "--json").lines
+        inside = {row["url"].removeprefix(server.origin) for row in rows if row["state"] == "fetched"}
+        assert len(inside) == 30 and {*popular} <= inside
+
+
 def test_a_collection_of_nothing_is_refused(sanderling: Run, tmp_path: Path) -> None:
     ran = sanderling("crawl", "http://127.0.0.1:9/", "-d", tmp_path / "crawl", "--collection", 0)
     assert ran.code == 2 and "has to be more than 0" in ran.err

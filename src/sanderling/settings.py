@@ -36,10 +36,12 @@ class VisitOrder(NamedTuple):
 
 ORDERS = {
     "pagerank": VisitOrder("by PageRank, computed from the links found so far"),
+    "authority": VisitOrder("by authority: good hubs link to it, and good hubs are pages that link to authorities"),
     "backlinks": VisitOrder("by the number of known pages that link to it"),
     "opic": VisitOrder("by OPIC: each visited page shares its importance among the pages it links to"),
     "pvalue": VisitOrder("by the links expected on it, less the links to it"),
     "breadth-first": VisitOrder("by the distance from the seeds", scored=False),
+    "depth-first": VisitOrder("by the distance from the seeds, the farthest first; for comparison in the lab"),
     "topic": VisitOrder("by how well it probably fits the topic of the crawl; the default with a topic"),
 }
 CHOICES: dict[str, tuple[str, ...]] = {

@@ -1,10 +1,10 @@
 """Keeps the most important pages of a crawl, and no more than a number of them.
 
 Once the collection is full, a process beside the crawl ranks what is inside and what is known
-outside by PageRank, and pairs the least important inside with the most important outside
-(`refine`). The leaver is not visited again; its versions stay in the archive and in its history.
-The newcomer takes its place. Updating pages and refining the collection have nothing to do with
-each other, so a visit never waits for a rank.
+outside by PageRank, or by authority if that is the order of visits. It pairs the least important
+inside with the most important outside (`refine`). The leaver is not visited again; its versions
+stay in the archive and in its history. The newcomer takes its place. Updating pages and refining
+the collection have nothing to do with each other, so a visit never waits for a rank.
 """
 
 import time

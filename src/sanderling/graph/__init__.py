@@ -4,7 +4,8 @@ Ranking, importance and exports all use a `Graph`. It is built from the store wh
 never stored. While a crawl runs, a process of its own builds it.
 """
 
+from sanderling.graph.authority import authority
 from sanderling.graph.packed import Graph, Places, pack
 from sanderling.graph.pagerank import pagerank
 
-__all__ = ["Graph", "Places", "pack", "pagerank"]
+__all__ = ["Graph", "Places", "authority", "pack", "pagerank"]

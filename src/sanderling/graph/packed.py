@@ -88,6 +88,15 @@ class Graph(NamedTuple):
             arrived += np.bincount(self.targets[self.starts[first] : self.starts[last]], sent, len(arrived))
         return arrived
 
+    def pull(self, amounts: Floats) -> Floats:
+        """The sum of the amounts of all pages that each page links to."""
+        gathered = np.zeros(len(self.ids))
+        for first, last in self._parts():
+            source = np.repeat(np.arange(last - first), np.diff(self.starts[first : last + 1]))
+            there = amounts[self.targets[self.starts[first] : self.starts[last]]]
+            gathered[first:last] = np.bincount(source, there, last - first)
+        return gathered
+
     def _parts(self) -> Iterator[tuple[int, int]]:
         """Ranges of pages with about LINKS_AT_ONCE links each."""
         first, end = 0, len(self.ids)

@@ -12,11 +12,12 @@ import numpy as np
 from sanderling.arrays import Floats
 from sanderling.crawling.collection import FEWEST, LEFT, SHARE, WORTH, Swap, write
 from sanderling.freshness.importance import replacement
-from sanderling.graph import pagerank
+from sanderling.graph import authority, pagerank
 from sanderling.jobs.running import run
 from sanderling.model import Kind, State
+from sanderling.repository.folder import Folder
 from sanderling.repository.opening import settings_for
-from sanderling.repository.store import CollectionStore
+from sanderling.repository.store import CollectionStore, Store
 from sanderling.server import snapshot
 from sanderling.server.orders import topic
 from sanderling.server.ranking import Snapshot
@@ -30,15 +31,15 @@ def by_topic(known: Snapshot) -> Floats:
     return np.maximum(np.where(known.queued, topic.score(known), known.relevance), LEAST_RELEVANT)
 
 
-def swaps(store: CollectionStore, most: int, focused: bool = False) -> list[Swap]:
+def swaps(store: CollectionStore, most: int, focused: bool = False, by_authority: bool = False) -> list[Swap]:
     """Who leaves and who comes, a few at a time: the least important inside for the most important
     outside.
 
-    In a `focused` crawl a page counts by its importance times its relevance. One that is relevant
-    no longer leaves first.
+    Importance is PageRank, or authority if the crawl visits by it. In a `focused` crawl a page
+    counts by its importance times its relevance. One that is relevant no longer leaves first.
     """
     known, _ = snapshot.read(store, ("relevance", "link_relevance") if focused else ())
-    score = pagerank(known.graph)
+    score = authority(known.graph) if by_authority else pagerank(known.graph)
     if focused:
         score = score * by_topic(known)
     place = {id: n for n, id in enumerate(known.graph.ids.tolist())}
@@ -63,10 +64,13 @@ def swaps(store: CollectionStore, most: int, focused: bool = False) -> list[Swap
 
 def main(arguments: list[str]) -> int:
     directory, most, result = arguments
-    return run(
-        directory,
-        lambda folder, store: write(Path(result), swaps(store, int(most), bool(settings_for(folder, {})[0].topic))),
-    )
+
+    def refine(folder: Folder, store: Store) -> None:
+        settings, _ = settings_for(folder, {})
+        found = swaps(store, int(most), bool(settings.topic), settings.order == "authority")
+        write(Path(result), found)
+
+    return run(directory, refine)
 
 
 if __name__ == "__main__":

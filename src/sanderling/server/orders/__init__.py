@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from sanderling.arrays import Floats
-from sanderling.server.orders import direct, opic, pvalue, topic
+from sanderling.server.orders import authority, direct, opic, pvalue, topic
 from sanderling.server.ranking import Snapshot
 
 Column = Literal["shape", "visited", "relevance", "link_relevance"]
@@ -26,10 +26,12 @@ class Scoring(NamedTuple):
 
 SCORING: dict[str, Scoring] = {
     "pagerank": Scoring(direct.pagerank_of_all),
+    "authority": Scoring(authority.score),
     "backlinks": Scoring(direct.backlinks),
     "opic": Scoring(opic.score, ("visited",)),
     "pvalue": Scoring(pvalue.score, ("shape",)),
     "breadth-first": Scoring(direct.nearest),
+    "depth-first": Scoring(direct.farthest),
     "topic": Scoring(topic.score, ("relevance", "link_relevance"), topic.learned),
 }
 

@@ -20,3 +20,8 @@ def backlinks(known: Snapshot) -> Floats:
 def nearest(known: Snapshot) -> Floats:
     """The nearer to a seed, the higher."""
     return -known.depth.astype(np.float64)
+
+
+def farthest(known: Snapshot) -> Floats:
+    """The farther from all seeds, the higher."""
+    return known.depth.astype(np.float64)
