@@ -26,21 +26,30 @@ def main(arguments: list[str]) -> None:
     parser.add_argument("application", choices=APPLICATIONS)
     parser.add_argument("--records", type=int, default=60)
     parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--databases", type=int, default=1)
     options = parser.parse_args(arguments)
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place) / "crawl"
-        with APPLICATIONS[options.application](Path(place) / "app", texts(options.records, length=40)) as url:
-            limits = ("--forms", "search", "--form-queries", options.queries + len(PROBES), "--render", "never")
-            subprocess.run(
-                command("crawl", url, "-d", folder, *FAST, "--no-index", "--clients", 1, *limits), check=True
-            )
-        show(folder, options.records)
+    queries = wasted = 0
+    for seed in range(5, 5 + options.databases):
+        with tempfile.TemporaryDirectory() as place:
+            _crawl(options, Path(place), texts(options.records, seed, length=40))
+            sent, dull = show(Path(place) / "crawl", options.records)
+        queries, wasted = queries + sent, wasted + dull
+    sys.stdout.write(f"all: {queries} queries, {wasted} brought nothing\n")
 
 
-def show(folder: Path, records: int) -> None:
+def _crawl(options: argparse.Namespace, place: Path, records: list[str]) -> None:
+    with APPLICATIONS[options.application](place / "app", records) as url:
+        limits = ("--forms", "search", "--form-queries", options.queries + len(PROBES), "--render", "never")
+        crawl = command("crawl", url, "-d", place / "crawl", *FAST, "--no-index", "--clients", 1, *limits)
+        subprocess.run(crawl, check=True)
+
+
+def show(folder: Path, records: int) -> tuple[int, int]:
+    """Prints the course of each form; returns how many queries were sent, and brought nothing."""
     with reading(folder) as (_, store):
         found = {record.form.id: record for record in stored.forms(store) if record.queries}
         answers = sorted(stored.submissions(store), key=lambda each: (each.number, each.page))
+    queries = 0
     for id, record in found.items():
         reached = requests = number = 0
         course: dict[int, str] = {}
@@ -51,6 +60,8 @@ def show(folder: Path, records: int) -> None:
         sys.stdout.write(f"{record.form.action}: {number} queries, {record.wasted} brought nothing, {record.reason}\n")
         for after in sorted({25, 50, 100, 200, number} & course.keys()):
             sys.stdout.write(f"  after {after:3} queries {course[after]}\n")
+        queries += number
+    return queries, sum(record.wasted for record in found.values())
 
 
 if __name__ == "__main__":

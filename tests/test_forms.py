@@ -187,7 +187,10 @@ def test_a_post_form_is_sent_only_if_it_is_named(tmp_path: Path, sanderling: Run
         command = ("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search")
         sanderling(*command)
         assert not web.sent("/ask")
-        sanderling(*command, "--form-post", web.url + "ask", "--form-queries", "30")
+        wrong = sanderling(*command, "--form-post", "ask")
+        assert wrong.code == 2 and "form_post = ['ask'] is not the URL of a form's action" in wrong.err
+        named = web.url.replace("http", "HTTP") + "./ask#top"  # any way to write the URL will do
+        sanderling(*command, "--form-post", named, "--form-queries", "30")
         sent = web.sent("/ask")
         assert 5 < len(sent) <= 30 and all(method == "POST" for method, path, _ in web.asked if path == "/ask")
         assert all(set(each) == {"q"} for each in sent)  # the token is not replayed
@@ -212,10 +215,15 @@ def test_a_query_that_brought_records_is_repeated_and_finds_new_ones(tmp_path: P
         sanderling(*command)
         asked = len(web.sent("/find"))
         brought = Counter(sent.get("q") for sent in web.sent("/find"))
+        (before,) = sanderling("forms", tmp_path / "c", "--json").lines
         web.records = [*records, records[0]]  # a record with words that were asked for
         sanderling(*command, "--again")
         repeated = {sent.get("q") for sent in web.sent("/find")[asked:]}
     assert repeated & brought.keys()
+    for _ in range(2):  # what was found is kept
+        (form,) = sanderling("forms", tmp_path / "c", "--json").lines
+        assert form["found"] == before["found"] + 1 and form["submissions"] == before["submissions"]
+        sanderling(*command)
     assert 30 in found_in(page["url"] for page in sanderling("pages", tmp_path / "c", "--json").lines)
 
 

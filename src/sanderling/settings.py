@@ -20,7 +20,7 @@ import msgspec
 from sanderling import __version__, credentials
 from sanderling.clock import DAY
 from sanderling.errors import BadSetting
-from sanderling.urls import as_written
+from sanderling.urls import as_written, canonical
 from sanderling.urls import origin as origin_of
 
 Scope = Literal["host", "domain", "prefix", "any"]
@@ -363,6 +363,11 @@ def read_value(name: str, value: Any) -> Any:
     if name == "take_at" and not all(map(_names_token, found)):
         urls = ", ".join(each.partition("#")[0] for each in found)
         raise BadSetting(f"{name} = {urls!r}: give URL#env:NAME or URL#file:PATH, where the token is kept")
+    if name == "form_post":
+        actions = [canonical(each) for each in found]
+        if None in actions:
+            raise BadSetting(f"{name} = {value!r} is not the URL of a form's action, such as https://example.org/find")
+        return tuple(actions)
     if name in _SHARES and found > 1:
         raise BadSetting(f"{name} = {value!r} is not a number from 0 to 1")
     if name in ("user_agent", "contact") and not found.isascii():

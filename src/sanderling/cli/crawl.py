@@ -330,6 +330,8 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
         lines.append(
             f"{counts.held:,} held back because they probably bring nothing new: `sanderling pages {where} --held`"
         )
+    if server.settings.forms != "none" or server.settings.form_post:
+        lines.append(f"what its forms brought: `sanderling forms {where}`")
     if counts.pages:
         lines.append(f"next: `sanderling search {where} WORDS`, `sanderling pages {where}`,")
         lines.append(f"      `sanderling export {where} --format jsonl -o pages.jsonl`")

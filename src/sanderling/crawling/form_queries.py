@@ -15,7 +15,7 @@ from sanderling import clock
 from sanderling.clock import DAY
 from sanderling.documents.forms import pairs_of, request_of
 from sanderling.documents.links import pack
-from sanderling.forms.answers import Likeness, belongs, next_page, split
+from sanderling.forms.answers import Likeness, Split, belongs, next_page, split
 from sanderling.forms.kinds import SENT, FormKind, judge
 from sanderling.forms.probing import LearnedForm, Prober, Values
 from sanderling.model import FormChanges, HostLease, Kind, NewUrl, Outcome, State, Task, Visit
@@ -61,6 +61,7 @@ class FormQueries:
         self._numbers: dict[int, int] = {}  # the last query of each form
         self._unkept: dict[int, int] = {}
         self._asked: dict[int, set[str]] = {}  # requests of each form
+        self._sources: dict[int, Submission] = {}  # those that brought something, which are repeated
         self._load()
 
     # ---- how it begins
@@ -76,6 +77,8 @@ class FormQueries:
                 continue
             self._asked.setdefault(submission.form, set()).add(f"{submission.url}\n{submission.body}")
             prober.remember(submission, now)
+            if submission.new:
+                self._sources[submission.id] = submission
             for id in memoryview(submission.results).cast("q"):
                 self._found.setdefault(id, submission.form)
             if not submission.at and self._store.known([submission.id]).get(submission.id, ("", 0))[1] == State.QUEUED:
@@ -156,7 +159,8 @@ class FormQueries:
         form = self._form_of.pop(visit.id, None)
         prober = self._probers.get(form) if form is not None else None
         if form is None or prober is None or visit.id not in prober.under_way:
-            return visit  # asked for again, because it brought something
+            self._repeat(visit, task, work, touched)
+            return visit
         may_retry = visit.status not in LIMITED and task.attempts < self._settings.retries
         if visit.outcome is Outcome.RETRY and may_retry:
             self._form_of[visit.id] = form  # the network's fault: it is tried again like a page
@@ -165,16 +169,11 @@ class FormQueries:
         submission = prober.under_way[visit.id]
         if visit.outcome is not Outcome.SOURCE:
             return self._failure(visit, prober, submission, work)
-        turners = {each.url for each in visit.turners}
-        links = [(found.id, found.url) for found in visit.found]
-        results, refinements = split(
-            links, task.url, prober.form.action, submission.values, turners, prober.learned.layout
-        )
-        inside = [found.id for found in visit.found if not self._seeds.objection(found.url, origin(found.url))]
-        results = [id for id in results if id in {*inside}]
+        links = [found.id for found in visit.found]
+        results, refinements = self._split(visit, task, prober, submission)
         like = Likeness(visit.gist, visit.core, visit.simhash)
         elsewhere = {id for id in results if self._found.get(id, form) != form}
-        kept = prober.answered(submission, results, like, [id for id, _ in links], elsewhere)
+        kept = prober.answered(submission, results, like, links, elsewhere)
         if kept.purpose != "nonsense":
             kept = msgspec.structs.replace(kept, results=pack(results))
             for id in results:
@@ -183,6 +182,8 @@ class FormQueries:
             if not self._records[form].found and not results:
                 prober.learned.vocabulary.add_page(visit.words.split())
         kept = msgspec.structs.replace(kept, at=visit.at or clock.now())
+        if kept.new:
+            self._sources[kept.id] = kept
         work.changes.submissions.append(kept)
         work.refinements.update(refinements)
         self._count(form, kept)
@@ -191,6 +192,30 @@ class FormQueries:
         if not kept.new:
             return msgspec.structs.replace(visit, outcome=Outcome.EXCLUDED, reason=reason("form-nothing"))
         return visit
+
+    def _split(self, visit: Visit, task: Task, prober: Prober, submission: Submission) -> Split:
+        """The results of an answer that are in scope, and other views of it."""
+        links = [(found.id, found.url) for found in visit.found]
+        turners = {each.url for each in visit.turners}
+        parts = split(links, task.url, prober.form.action, submission.values, turners, prober.learned.layout)
+        inside = {found.id for found in visit.found if not self._seeds.objection(found.url, origin(found.url))}
+        return parts._replace(results=[id for id in parts.results if id in inside])
+
+    def _repeat(self, visit: Visit, task: Task, work: FormWork, touched: dict[int, None]) -> None:
+        """Takes in the answer to a query that is repeated because it brought something."""
+        submission = self._sources.get(visit.id)
+        prober = self._probers.get(submission.form) if submission is not None else None
+        if submission is None or prober is None or visit.outcome is not Outcome.SOURCE:
+            return
+        results, refinements = self._split(visit, task, prober, submission)
+        work.refinements.update(refinements)
+        if new := prober.repeated(submission, results):
+            self._found.update((id, submission.form) for id in new if id not in self._found)
+            packed = submission.results + pack(new)
+            submission = msgspec.structs.replace(submission, results=packed, new=submission.new + len(new))
+            self._sources[submission.id] = submission
+            work.changes.submissions.append(submission)
+            touched[submission.form] = None
 
     def _failure(self, visit: Visit, prober: Prober, submission: Submission, work: FormWork) -> Visit:
         prober.failed(submission)

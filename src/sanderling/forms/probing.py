@@ -208,6 +208,12 @@ class Prober:
             self._answered_in[name] += len(results)
         return new
 
+    def repeated(self, submission: Submission, results: Iterable[int]) -> list[int]:
+        """Takes in the answer to a query that was sent once more; returns the new records. Those
+        that it showed before are not counted again."""
+        new = [id for id in results if id not in self.records and id not in self.learned.layout]
+        return self._find(submission, new)
+
     def _hit(self, id: int) -> None:
         before = self._hits.get(id, 0)
         self._hits[id] = before + 1
@@ -321,7 +327,7 @@ class Prober:
         """
         size = self.size()
         left = 1.0 - len(self.records) / size.estimate if size is not None and size.estimate else 1.0
-        return max(0.05, min(WORTH_TURNING, left / 2))
+        return max(0.01, min(WORTH_TURNING, left / 4))
 
     # ---- how it stands
 

@@ -51,7 +51,7 @@ class DatabaseForm:
         random.Random(seed).shuffle(order)
         self.hits: dict[str, list[int]] = {}
         for number in sorted(order, key=lambda each: len(records[each])):  # a word weighs more in a short text
-            for word in records[number]:
+            for word in sorted(records[number]):  # the same order in every run
                 self.hits.setdefault(word, []).append(number)
 
     def ask(self, word: str, shown: int) -> list[int]:
