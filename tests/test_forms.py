@@ -227,6 +227,21 @@ def test_a_query_that_brought_records_is_repeated_and_finds_new_ones(tmp_path: P
     assert 30 in found_in(page["url"] for page in sanderling("pages", tmp_path / "c", "--json").lines)
 
 
+def test_a_closed_form_is_tried_again_after_a_week(tmp_path: Path, sanderling: Run) -> None:
+    asked = []
+    with HiddenWeb(texts(30)) as web:
+        for days in (0, 1, 8, 9, 23):
+            sanderling(
+                "crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search",
+                env={"SANDERLING_AHEAD": str(days * DAY)},
+            )  # fmt: skip
+            (form,) = sanderling("forms", tmp_path / "c", "--json").lines
+            asked.append(form["submissions"])
+            assert form["state"] == "closed" and form["until"] > 0
+    assert asked[0] == asked[1] < asked[2] == asked[3] < asked[4] <= asked[0] + 8
+    assert "tried again after" in sanderling("forms", tmp_path / "c").out
+
+
 def test_answers_that_echo_or_repeat_themselves_end_a_form(tmp_path: Path, sanderling: Run) -> None:
     home = "".join(
         f"<form action=/{name}><input name=q><p style='display:none'><input name=website></p></form>"

@@ -100,9 +100,7 @@ class FormQueries:
             if packed := stored.learned(self._store, form.id):
                 prober.learned = msgspec.msgpack.decode(packed, type=LearnedForm)
             self._probers[form.id] = prober
-            if record.state == "closed" and record.until <= now:
-                prober.reopen()
-            elif record.state == "refused":
+            if record.state == "refused":
                 record = msgspec.structs.replace(record, state="open", reason="")
             record = msgspec.structs.replace(record, kind=kind)
         self._records[form.id] = record
@@ -262,6 +260,8 @@ class FormQueries:
             record = self._records[id]
             if prober.under_way or record.until > now or (self._waits.get(id) and not idle):
                 continue
+            if record.state == "closed":  # its time has come again
+                prober.reopen()
             state, why = prober.standing(now)
             if state != record.state or why != record.reason:
                 until = (

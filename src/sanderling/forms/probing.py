@@ -32,8 +32,8 @@ WORTH_ASKING = 1.0
 NEARLY_ALL = 0.98
 # And as soon as its first answers are all errors.
 BROKEN = 3
-# A closed form is tried again after so many days, then after twice as many.
-FIRST_PROBE = 7.0
+# A closed form is tried again after so many days, then after twice as many, with so many queries.
+FIRST_PROBE, DULL_PROBE = 7.0, 2
 # Links that are in each of so many different answers belong to the layout.
 LAYOUT = 4
 # Words for a site that says next to nothing beside its form. Every other query tries one until
@@ -267,6 +267,7 @@ class Prober:
         elif new:
             learned.run = 0
         learned.again = learned.again if learned.run else 0
+        learned.probes = 0 if new else learned.probes
         if not submission.is_query:
             found, shown = learned.behind
             learned.behind = (LATE * found + new, LATE * shown + results)
@@ -350,6 +351,9 @@ class Prober:
 
     def _patience(self) -> int:
         """How many queries in a row may bring nothing new."""
+        return min(DULL_PROBE, self._usual_patience()) if self.learned.probes else self._usual_patience()
+
+    def _usual_patience(self) -> int:
         if self.learned.listed:
             return 1 if self.learned.again else DULL_LISTED
         if not self.records:
@@ -371,9 +375,11 @@ class Prober:
         return bool(self._words) and again >= self._enough() and self._best_word().new < WORTH_ASKING
 
     def reopen(self) -> None:
-        """A closed form gets another try: a few queries."""
+        """A closed form gets another try: a few queries, and as many as ever if they bring
+        something."""
         self.learned.probes += 1
-        self.learned.run = max(0, self.learned.run - 2)
+        self.learned.run = 0
+        self.learned.again = 0
         self.learned.recent = []
         self.learned.errors = 0
 
