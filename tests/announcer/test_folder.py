@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sanderling.announcer import content, dirty, folder
+from sanderling.announcer import content, dirty, folder, scanning
 from sanderling.errors import FolderInUse
 from tests.announcer.sites import LONG_AGO, SITE, WatchedSite
 
@@ -108,6 +108,22 @@ def test_links_lead_nowhere_outside_and_not_in_circles(site: WatchedSite, tmp_pa
     (site.root / "in.html").symlink_to(secret / "s.html")
     site.settle()
     assert site.reader.told() == {("in.html", "gone")}
+
+
+def test_a_folder_with_very_many_names_is_read_in_parts(tmp_path: Path) -> None:
+    names = [f"{letter}{number}.html" for letter in "zab" for number in range(20)]
+    for name in names:
+        (tmp_path / name).write_text("x")
+    (tmp_path / "a1").mkdir()
+    (tmp_path / "a1" / "inside.html").write_text("x")
+    for most in (1, 3, 7, 60, 61, 62):
+        found = [file.path for file in scanning.Walk(os.fsencode(tmp_path), most_names=most).files()]
+        assert found == sorted([*map(os.fsencode, names), b"a1/inside.html"])
+    # However many there are, few are in memory.
+    assert scanning.smallest((b"%06d" % (n * 7919 % 100_003) for n in range(100_003)), b"000004", 3) == (
+        [b"000005", b"000006", b"000007"],
+        True,
+    )
 
 
 def test_a_file_that_is_being_written_is_waited_for(site: WatchedSite, monkeypatch: pytest.MonkeyPatch) -> None:

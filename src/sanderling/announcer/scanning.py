@@ -3,13 +3,16 @@ the memory in one pass."""
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from sanderling.announcer.memory import AnnouncedPage
 
 # Folders inside each other. A path cannot be longer than 4,096 bytes on most systems.
 DEEPEST = 1000
+# Names of one folder that are in memory at a time, about 80 bytes each. A folder with more is read
+# several times.
+MOST_NAMES = 500_000
 
 
 class FileSeen(NamedTuple):
@@ -23,8 +26,9 @@ class Walk:
     """One walk. What it could not read is in `unreadable`: of that nothing is known, not even that
     it is gone."""
 
-    def __init__(self, root: bytes) -> None:
+    def __init__(self, root: bytes, most_names: int = MOST_NAMES) -> None:
         self.root = root
+        self._most_names = most_names
         self.unreadable: list[bytes] = []
         self.links: dict[bytes, bytes] = {}  # linked folders, and the folders inside the root that they lead to
         self._real_root = os.path.realpath(root)
@@ -45,23 +49,31 @@ class Walk:
         """Files and folders, the latter as their path, as they are sorted with a slash behind the
         names of folders."""
         prefix = folder + b"/" if folder else b""
-        try:
-            with os.scandir(os.path.join(self.root, folder)) as entries:
-                names = sorted(
-                    (entry.name + b"/" if self._is_folder(entry, prefix) else entry.name)
-                    for entry in entries
-                    if not entry.name.startswith(b".")
-                )
-        except FileNotFoundError:
-            return
-        except OSError:
-            self.unreadable.append(prefix)
-            return
-        for name in names:
-            if name.endswith(b"/"):
-                yield prefix + name[:-1]
-            elif seen := self.look(prefix + name):
-                yield seen
+        names: list[bytes] = []
+        more = True
+        while more:
+            try:
+                names, more = self._names(folder, prefix, names[-1] if names else b"")
+            except FileNotFoundError:
+                return
+            except OSError:
+                self.unreadable.append(prefix)
+                return
+            for name in names:
+                if name.endswith(b"/"):
+                    yield prefix + name[:-1]
+                elif seen := self.look(prefix + name):
+                    yield seen
+
+    def _names(self, folder: bytes, prefix: bytes, after: bytes) -> tuple[list[bytes], bool]:
+        """The first names of a folder after one of them, and whether there are more."""
+        with os.scandir(os.path.join(self.root, folder)) as entries:
+            shown = (
+                entry.name + b"/" if self._is_folder(entry, prefix) else entry.name
+                for entry in entries
+                if not entry.name.startswith(b".")
+            )
+            return smallest(shown, after, self._most_names)
 
     def _is_folder(self, entry: os.DirEntry[bytes], prefix: bytes) -> bool:
         if not entry.is_symlink():
@@ -95,6 +107,23 @@ class Walk:
         if not stat.S_ISREG(found.st_mode):
             return None
         return FileSeen(path, found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def smallest(names: Iterable[bytes], after: bytes, most: int) -> tuple[list[bytes], bool]:
+    """The smallest names after one, sorted, and whether there are more. At most twice as many are
+    in memory."""
+    found: list[bytes] = []
+    largest: bytes | None = None  # of those that can still be among them
+    for name in names:
+        if name > after and (largest is None or name < largest):
+            found.append(name)
+            if len(found) > 2 * most:
+                found.sort()
+                del found[most:]
+                largest = found[-1]
+    found.sort()
+    more = largest is not None or len(found) > most
+    return found[:most], more
 
 
 def compared(
