@@ -2,6 +2,7 @@
 once."""
 
 import random
+import shutil
 import signal
 import subprocess
 import time
@@ -26,7 +27,7 @@ def root(tmp_path: Path) -> Path:
 def test_once_is_a_step_of_a_build(root: Path, tmp_path: Path, sanderling: Run) -> None:
     again = ("announce", root, "--site", SITE, "--state", tmp_path / "state", "--once")
     first = sanderling(*again)
-    assert first.code == 0 and "20 pages found" in first.err and "add to robots.txt" in first.err
+    assert first.code == 0 and "20 pages found" in first.err and "add this to robots.txt" in first.err
     reader = ReportReader(root / ".well-known" / "sanderling")
     assert reader.news() == [] and len(reader.listed()) == 20
     (root / "1.html").write_text("other")
@@ -96,6 +97,7 @@ def test_every_change_is_told_once_however_often_it_is_killed(root: Path, tmp_pa
         ([".", "--site", SITE, "--listen", "here"], "is not an address"),
         ([".", "--site", SITE, "--listen", "0"], "needs a token"),
         ([".", "--site", SITE, "--ignore", "("], "is not a valid pattern"),
+        ([".", "--site", SITE, "--state", "inside"], "is public"),
     ],
 )
 def test_every_mistake_is_one_sentence(
@@ -107,7 +109,8 @@ def test_every_mistake_is_one_sentence(
 ) -> None:
     from sanderling.cli import main
 
-    monkeypatch.chdir(tmp_path)
+    (tmp_path / "www").mkdir()
+    monkeypatch.chdir(tmp_path / "www")
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     assert main(["announce", *arguments]) == 2
     said = capsys.readouterr().err.splitlines()
@@ -134,6 +137,18 @@ def test_several_sites_of_one_server(tmp_path: Path, sanderling: Run) -> None:
     for name in ("a", "b"):
         manifest = (tmp_path / name / ".well-known/sanderling/manifest.jsonl").read_text()
         assert f'"site":"https://{name}.example/"' in manifest
+
+
+def test_a_step_of_a_build_does_not_wait_for_what_cannot_be_read(root: Path, tmp_path: Path, sanderling: Run) -> None:
+    once = ("announce", root, "--site", SITE, "--state", tmp_path / "s", "--once")
+    for source in (("--command", "exit 3"), ("--git",)):
+        done = sanderling(*once, *source)
+        assert done.code == 1 and "there is no list" in done.err and "nothing was announced" in done.err
+    assert sanderling(*once).code == 0
+    shutil.rmtree(root)
+    root.mkdir()
+    done = sanderling(*once)
+    assert done.code == 1 and "is empty, as if a disk were not mounted" in done.err
 
 
 def test_a_report_that_cannot_be_written_ends_it_with_a_sentence(root: Path, tmp_path: Path, sanderling: Run) -> None:

@@ -28,6 +28,7 @@ class Source(Protocol):
     """Where pages come from. It records in the memory what changed."""
 
     hints: bool
+    trouble: str  # why nothing can be announced now; empty when all is well
 
     @property
     def complete(self) -> bool: ...

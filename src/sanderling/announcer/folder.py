@@ -49,7 +49,7 @@ class FolderSource:
         self._next_scan = 0.0
         self._scanned = False  # in this run
         self._scanned_at = memory.fact("scanned_at", 0.0)  # when the last whole scan began, perhaps of an earlier run
-        self._away = ""
+        self.trouble = ""
         self._inode = 0
         self._events = events
         self._watch = self._start_watch() if events and not self._missing_root() else None
@@ -84,11 +84,11 @@ class FolderSource:
     def step(self, now: float) -> float:
         """Does some of what is to be done; returns when there is more."""
         if why := self._missing_root():
-            if why != self._away:
+            if why != self.trouble:
                 self._say(f"{why}; nothing is announced until it is back")
-            self._away, self._scan = why, None
+            self.trouble, self._scan = why, None
             return now + 1.0
-        if self._away or (self._watch and not self._watch.is_alive()):
+        if self.trouble or (self._watch and not self._watch.is_alive()):
             self._watch_anew()
         ready = self._dirty.take(now, _READY)
         if ready:
@@ -107,20 +107,27 @@ class FolderSource:
         try:
             found = os.stat(self.root).st_ino
             if self._inode and found != self._inode:
-                self._away = self._away or "it is another folder now"
+                self.trouble = self.trouble or "it is another folder now"
             self._inode = found
             with os.scandir(self.root) as entries:
-                if next(entries, None) is None and len(self._memory):
+                if len(self._memory) and not any(self._is_foreign(entry.name) for entry in entries):
                     return f"{os.fsdecode(self.root)} is empty, as if a disk were not mounted"
         except OSError as error:
             return f"{os.fsdecode(self.root)} cannot be read: {error.strerror}"
         return ""
 
+    def _is_foreign(self, name: bytes) -> bool:
+        """Whether something in the folder was put there by others: a report that was just written
+        into the place of a disk that is not mounted does not make it a site."""
+        return not name.startswith(b".") and not any(
+            own == name or own.startswith(name + b"/") for own in self._outside
+        )
+
     def _watch_anew(self) -> None:
         """The folder was away, or replaced by another: what happened meanwhile nobody saw."""
-        if self._away:
+        if self.trouble:
             self._say(f"{os.fsdecode(self.root)} is watched anew")
-        self._away = ""
+        self.trouble = ""
         if self._events:
             self.close()
             self._watch = self._start_watch()

@@ -165,7 +165,7 @@ class ListSource:
         self._say = say
         self._every = every or EVERY
         self._next = 0.0
-        self._trouble = ""
+        self.trouble = ""
         self.complete = bool(memory.fact("complete", 0))
         self.settled = False
 
@@ -181,12 +181,13 @@ class ListSource:
         try:
             if self._lister.changed():
                 self._take()
-            self._trouble = ""
+            self.trouble = ""
             self.settled = True
         except CannotList as why:
-            if str(why) != self._trouble:
-                self._say(f"there is no list: {why}; nothing is announced")
-            self._trouble = str(why)
+            trouble = f"there is no list: {why}"
+            if trouble != self.trouble:
+                self._say(f"{trouble}; nothing is announced")
+            self.trouble = trouble
         self._next = clock.now() + max(self._every, TIMES * (time.monotonic() - start))
         return self._next
 

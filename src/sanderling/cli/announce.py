@@ -3,6 +3,7 @@
 import argparse
 import signal
 import sqlite3
+import sys
 import threading
 import time
 from pathlib import Path
@@ -209,16 +210,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _loop(announcers: list[Announcer], wake: threading.Event, signals: list[int], once: bool) -> None:
     complete = {each.site for each in announcers if each.source.complete}
-    said = time.monotonic()
+    said, so_far = time.monotonic(), 0
     while not signals:
         wake.clear()
         due = min(announcer.step(clock.now()) for announcer in announcers)
         for announcer in announcers:
+            if once and announcer.source.trouble:
+                raise RunFailed(f"{announcer.site}: nothing was announced")
             if announcer.source.complete and announcer.site not in complete:
                 complete.add(announcer.site)
                 say(f"{announcer.site}: {many(len(announcer.memory), 'page')} found; changes are announced from now on")
-            elif not announcer.source.complete and time.monotonic() - said > 5:
-                said = time.monotonic()
+            elif len(announcer.memory) > so_far and not announcer.source.complete and time.monotonic() - said > 5:
+                said, so_far = time.monotonic(), len(announcer.memory)
                 say(f"{announcer.site}: {many(len(announcer.memory), 'page')} so far")
         if once and all(announcer.idle for announcer in announcers):
             return
@@ -267,12 +270,17 @@ def _site(options: argparse.Namespace, folder: Path, site: str) -> SiteOptions:
     for text, feed in zip(options.feed, feeds, strict=True):
         if not feed.startswith(site):
             raise UsageError(f"the feed {quoted(text)} is not below {site}")
+    state = state_folder(options.state, site)
+    if not options.git and state.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(
+            f"what is in {quoted(str(folder))} is public; --state has to be elsewhere, for it holds a secret key"
+        )
     pushes = [PushAddress("indexnow", INDEXNOW if text == "indexnow" else _web(text)) for text in options.push]
     pushes += [PushAddress("websub", _web(text)) for text in options.websub]
     return SiteOptions(
         folder=folder,
         site=site,
-        state=state_folder(options.state, site),
+        state=state,
         report=options.report,
         report_url=options.report_url and _web(options.report_url),
         maps=tuple(options.map),
@@ -304,7 +312,8 @@ def _greet(announcer: Announcer, site: SiteOptions) -> None:
         return
     missing = [line for line in wanted if line not in text]
     if missing:
-        say(f"{site.site}: for crawlers to find the report, add to robots.txt: {' and '.join(map(repr, missing))}")
+        say(f"{site.site}: add this to robots.txt, so that crawlers find the report:")
+        sys.stderr.writelines(f"  {line}\n" for line in missing)
 
 
 def _serve(options: argparse.Namespace, announcers: list[Announcer]) -> "ReportServer | None":
