@@ -292,6 +292,36 @@ def test_a_flowing_budget_never_bursts(watch: Watch) -> None:
     assert handed[4] <= refresher.BURST and handed[5] <= 1 and handed[6] == 0
 
 
+def test_pages_that_sources_name_overdraw_the_budget_and_planned_visits_pay_it_back(watch: Watch) -> None:
+    refresh = planned(Terms(Budget(100, "visits", 3600), forever=True), 1000)
+    named = range(2001, 2031)
+    refresh.calls.add(7, "report", named, 1.0, 1000)
+    assert len(refresh.step(1e9)) == refresher.LOAN and refresh.room(0) == refresher.LOAN
+    assert refresh.room(refresher.LOAN) == 0
+    for id in refresh.ids(7, 100, ()):
+        refresh.settle(Visit(id=id, outcome=Outcome.PAGE, status=200, at=2.0), 7, excused=False)
+    assert refresh.step(1e9) == [] and refresh.room(0) == 0
+    for _ in range(20):  # the others come as the budget flows
+        watch.now += 36
+        assert refresh.step(1e9) == [7] and refresh.room(0) == 1
+        (id,) = refresh.ids(7, 100, ())
+        assert id in named
+        refresh.settle(Visit(id=id, outcome=Outcome.PAGE, status=200, at=2.0), 7, excused=False)
+    for _ in range(refresher.LOAN):
+        watch.now += 36
+        assert refresh.step(1e9) == []
+    watch.now += 36
+    assert len(refresh.step(1e9)) == 1
+    # New pages that were named do not wait, either.
+    watch.now += 3600
+    refresh.step(1e9)
+    assert refresh.room(0) == 1
+    refresh.expect([5001, 5002, 5003])
+    assert refresh.room(0) == 3
+    refresh.settle(Visit(id=5001, outcome=Outcome.PAGE, status=200, at=2.0), 7, excused=False)
+    assert refresh.room(0) == 2
+
+
 def test_nothing_is_saved_up_while_the_network_is_away(watch: Watch) -> None:
     refresh = planned(Terms(Budget(3600, "visits", 3600), forever=True), 1000)
     watch.now += 500

@@ -136,10 +136,14 @@ def _changes(facts: dict[str, Any]) -> str:
     )
 
 
+def _share(known: float | None) -> str:
+    return "?" if known is None else f"{known:.0%}"
+
+
 def _sources(believed: list[SourceBelief], origins: dict[int, str]) -> str:
     rows = [
         [
-            harmless(origins.get(each.host, "")), each.source, each.named, f"{each.precision:.0%}", "?" if each.recall is None else f"{each.recall:.0%}",
+            harmless(origins.get(each.host, "")), each.source, each.named, _share(each.precision), _share(each.recall),
             "at once" if each.heeded else "as planned", each.young,
             f"{each.a_day:.1f}",
         ]

@@ -90,6 +90,7 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
         if self.refresher is not None and heeded:
             visited = (id for id, (_, state) in known.items() if state in (State.FETCHED, State.GONE))
             on_trial = record is None or record.on_trial
+            self.refresher.expect(each.id for each in urls if each.state == State.QUEUED)
             self._call(self.refresher, told, host, pages, visited, on_trial)
         self._judge(host, told.source, now)
         self._heed_taken(host, told, now)

@@ -64,7 +64,7 @@ class SourceBelief(NamedTuple):
     source: str
     heard: float  # last sign of life, in days since 1970
     named: int  # pages
-    precision: float  # the share of its words that visits confirmed
+    precision: float | None  # the share of its words that visits confirmed; None before there were any
     recall: float | None  # the share of changes it announces; None before visits to other pages have shown it
     heeded: bool  # what it names is visited at once
     young: int  # pages that need no visit now because it is silent about them
@@ -194,7 +194,7 @@ def source_beliefs(
             unnamed = pages["told"][mine, SOURCES.index(name)] <= last
             found.append(
                 SourceBelief(
-                    host, name, record.heard, record.named, record.precision, recall if record.expected >= KNOWN_AFTER else None, record.is_heeded,
+                    host, name, record.heard, record.named, record.precision if record.true + record.false else None, recall if record.expected >= KNOWN_AFTER else None, record.is_heeded,
                     int((covered & unnamed).sum()) if recall > 0.5 else 0, float(rate.sum()) * recall * alive, record.taken,
                 )
             )  # fmt: skip

@@ -86,7 +86,9 @@ class Watched:
             self._wait(self._pause)
             return f"the report at {self.reader.url} is not taken: {error}" if isinstance(error, BadReport) else ""
         self._wait(max(self._pause * (0.5 if found.pages else 1.5), len(found.pages) / PAGES_PER_SECOND))
-        return f"{found.site} cannot be reserved: {self._complaint}" if self._complaint not in ("", said) else ""
+        if self._complaint not in ("", said):
+            return f"{found.site} cannot be reserved: {self._complaint}"
+        return f"{found.site} announces its changes in a report, which is read from now on" if before is None else ""
 
     def _tell(self, folder: Path, found: Reading, now: float) -> None:
         home = origin(found.site)

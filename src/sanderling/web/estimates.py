@@ -32,7 +32,7 @@ class SourceAnswer(Struct, frozen=True):
     source: str
     heard: float  # last sign of life, in seconds since 1970
     named: int  # pages
-    precision: float  # the share of its words that visits confirmed
+    precision: float | None  # the share of its words that visits confirmed; null before there were any
     recall: float | None  # the share of changes it announces; null if it is not known yet
     heeded: bool  # what it names is visited at once
     young: int  # pages that need no visit now because it is silent about them
