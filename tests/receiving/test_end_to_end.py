@@ -108,6 +108,18 @@ def test_changes_are_found_once_by_the_report_and_shown(
     assert sorted(told) == sorted(urls)
 
 
+def test_a_report_is_found_by_robots_txt(site: FileSite, tmp_path: Path, sanderling: Run) -> None:
+    (site.root / "robots.txt").write_text(f"Announce: {site.url}/news/manifest.jsonl\n")
+    crawl(sanderling, site, tmp_path / "crawl", "--no-sitemaps")
+    site.write("p9.html", prose(7000))
+    report = ("--report", site.root / "news", "--once")
+    assert sanderling("announce", site.root, "--site", f"{site.url}/", "--state", tmp_path / "state", *report).code == 0
+    done = sanderling("refresh", tmp_path / "crawl", *NOTHING_ELSE, "--budget", "3")
+    assert done.code == 0 and f"{site.url}/ announces its changes in a report" in done.err
+    assert len(versions(tmp_path / "crawl", f"{site.url}/p9.html")) == 2
+    assert site.requests["/news/manifest.jsonl"] and not site.requests["/.well-known/sanderling/manifest.jsonl"]
+
+
 def _is_gone(folder: Path, url: str) -> bool:
     store = open_store(Folder(folder), readonly=True)
     with contextlib.closing(store):
