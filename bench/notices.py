@@ -21,6 +21,7 @@ import msgspec
 from sanderling import clock
 from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.model import Commit, NamedPage, NewUrl, Outcome, Settled, State, Told, Visit
+from sanderling.processes import garbage
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.sqlite import SqliteStore
@@ -34,6 +35,7 @@ HOME = "http://example.org"
 
 def report(changes: int) -> int:
     """Prints both tables."""
+    garbage.collect_rarely()  # as the server does
     with tempfile.TemporaryDirectory() as place:
         for name, times in cost(Path(place)):
             print(f"{name:34} {statistics.median(times) * 1000:6.1f} ms CPU (best {min(times) * 1000:.1f})")

@@ -26,6 +26,7 @@ from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.screen import duration, many, rate_of, say, size
+from sanderling.processes import garbage
 from sanderling.refreshing.terms import Terms
 from sanderling.repository.folder import TOPIC, Folder
 from sanderling.repository.opening import settings_for
@@ -250,6 +251,7 @@ def serving(
     topic: "Topic | None" = None,
 ) -> Iterator[CrawlServer]:  # fmt: skip
     crew = settings.clients or os.cpu_count() or 1
+    garbage.collect_rarely()
     server = CrawlServer(folder, settings, seeds, crew, again, terms, retry, topic)
     try:
         yield server

@@ -159,7 +159,8 @@ class ToldPages(Struct, frozen=True, kw_only=True, eq=False):
     def _objection(self, told: Told) -> str:
         if len(told.pages) > MOST_AT_ONCE:
             return f"more than {MOST_AT_ONCE:,} pages at once"
-        if any(not page.url.startswith(told.origin + "/") for page in told.pages):
+        below = told.origin + "/"
+        if not all(page.url.startswith(below) for page in told.pages):
             return f"it names pages of other hosts than {told.origin}"
         if self.hosts.find(identity(told.origin)) is None:
             return f"{told.origin} is no host of this crawl"

@@ -1,7 +1,6 @@
 """The life of a client process: `python -m sanderling.jobs.client NAME SOCKET WARCS MARKER`."""
 
 import errno
-import gc
 import os
 import signal
 import sys
@@ -23,6 +22,7 @@ from sanderling.client.reading import Extract, Mark, Reader
 from sanderling.client.socket_line import SocketLine
 from sanderling.clock import apart
 from sanderling.model import PROTOCOL, Hello, Welcome
+from sanderling.processes import garbage
 from sanderling.processes.crew import NO_ROOM
 from sanderling.processes.descriptors import room_for_connections
 from sanderling.processes.marker import Marker
@@ -67,7 +67,7 @@ class LazyDetector:
 def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     """Runs a client on the machine of its server. It writes into the folder of the crawl."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server gets it and tells us
-    gc.set_threshold(50_000, 20, 50)  # pages are trees without cycles; looking for cycles takes 5 % of the time
+    garbage.collect_rarely()
     # A connection error means that the server is gone. Then nothing may be written any more (see
     # `fencing`).
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:

@@ -60,7 +60,7 @@ class Admission:
         of the queue."""
         if self._max_depth is not None:
             return []  # nobody knows how far they are from a seed
-        found = [(id, url, "", Kind.PAGE, at, 0.0) for id, url, _, at, _ in pages]
+        found = ((id, url, "", Kind.PAGE, at, 0.0) for id, url, _, at, _ in pages)
         rank = (lambda _: FRONT) if first else self._ordering.rank
         rows = admit(found, 0, 1, 0, self._seeds.scope, None, rank)
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
