@@ -118,6 +118,9 @@ def test_a_report_is_found_by_robots_txt(site: FileSite, tmp_path: Path, sanderl
     assert done.code == 0 and f"{site.url}/ announces its changes in a report" in done.err
     assert len(versions(tmp_path / "crawl", f"{site.url}/p9.html")) == 2
     assert site.requests["/news/manifest.jsonl"] and not site.requests["/.well-known/sanderling/manifest.jsonl"]
+    nowhere = f"{site.url}/nowhere.jsonl"
+    done = sanderling("refresh", tmp_path / "crawl", *NOTHING_ELSE, "--budget", "1", "--report-at", nowhere)
+    assert done.code == 0 and f"there is no report at {nowhere}" in done.err
 
 
 def _is_gone(folder: Path, url: str) -> bool:

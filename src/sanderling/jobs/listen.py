@@ -50,9 +50,13 @@ DISCOVER_EVERY = 60.0
 class Watched:
     """One report, and when it is looked at next."""
 
-    def __init__(self, reader: ReportReader, shortest: float, taking: SiteTaking | None = None) -> None:
+    def __init__(
+        self, reader: ReportReader, shortest: float, taking: SiteTaking | None = None, by_hand: bool = False
+    ) -> None:
+        """`by_hand`: the user named it, so that it should be there."""
         self.reader = reader
         self.taking = taking
+        self._by_hand = by_hand
         self._shortest = self._pause = shortest
         self._told_at = 0.0
         self._complaint = ""
@@ -71,7 +75,7 @@ class Watched:
             return f"the report at {self.reader.url} is not believed: {error}" if said != str(error) else ""
         if found is None:
             self.due = now + NO_REPORT_PAUSE
-            return ""
+            return f"there is no report at {self.reader.url}" if self._by_hand else ""
         said, self._complaint = self._complaint, ""
         if self.taking is not None:
             found = self.taking.keep(found, now)
@@ -132,7 +136,7 @@ class Listener:
             homes = {origin(seed) for seed in store.seeds()}
             for text in self._settings.report_at:
                 url, _, key = text.partition("#")
-                self._watch(store, canonical(url) or url, key, homes)
+                self._watch(store, canonical(url) or url, key, homes, by_hand=True)
             for host in store.hosts():
                 for url in self._of(host, host.origin in homes):
                     self._watch(store, url, "", homes)
@@ -150,7 +154,7 @@ class Listener:
         allowed = host.robots.allowed or group_for(host.robots.text, names(self._settings)).allows(guess)
         return [guess] if allowed or self._settings.ignore_robots else []
 
-    def _watch(self, store: Store, url: str, key: str, homes: set[str]) -> None:
+    def _watch(self, store: Store, url: str, key: str, homes: set[str], by_hand: bool = False) -> None:
         if url in self._watched:
             return
         private = self._settings.allow_private or (self._settings.private_seeds and origin(url) in homes)
@@ -165,7 +169,7 @@ class Listener:
             )  # fmt: skip
 
         reader = ReportReader(url, get, key, state, self._crawler)
-        self._watched[url] = Watched(reader, self._settings.report_interval, self._taking(url))
+        self._watched[url] = Watched(reader, self._settings.report_interval, self._taking(url), by_hand)
 
     def _taking(self, report: str) -> SiteTaking | None:
         """How the site of a report is reserved, if the settings say so for its host."""
