@@ -16,8 +16,7 @@ def test_a_crawler_that_reads_the_report_finds_every_update(tmp_path: Path) -> N
     before = {path: path.read_bytes() for path in (tmp_path / "www").rglob("*.html")}
     with NewsServer(tmp_path / "www", latency=0.0) as server:
         watcher._announce(tmp_path, server, 0)
-        crawler = PublishedWatcher(server)
-        crawler.begin(tmp_path)
+        crawler = PublishedWatcher(server.url)
         updated = site.day(1)
         changed = {path for path in (tmp_path / "www").rglob("*.html") if path.read_bytes() != before.get(path)}
         assert {path.relative_to(tmp_path / "www").as_posix().removesuffix("index.html") for path in changed} == updated
@@ -32,16 +31,17 @@ def test_a_crawler_that_reads_the_report_finds_every_update(tmp_path: Path) -> N
 
 
 def test_the_best_threshold_counts() -> None:
-    def days(found: float, seconds: float) -> list[VisitOfDay]:
-        return [VisitOfDay(10, seconds, found)] * 2
+    def days(visits: int, found: float, seconds: float) -> list[VisitOfDay]:
+        return [VisitOfDay(visits, seconds, round(20 * found), found)] * 2
 
     results = {
-        "uniform": days(1.0, 10.0), "by rank, above 0.5": days(0.6, 4.0), "by rank, above 0.6": days(0.5, 1.0),
-        "top 1 levels": days(0.7, 5.0), "top 2 levels": days(0.7, 4.0), "optimal": days(0.9, 1.0),
+        "uniform": days(100, 1.0, 10.0), "by rank, from 0.3": days(95, 1.0, 9.0), "by rank, from 0.5": days(40, 0.6, 4.0),
+        "by rank, from 0.6": days(10, 0.5, 1.0), "top levels, 1": days(50, 0.7, 5.0), "optimal": days(10, 0.9, 1.0),
     }  # fmt: skip
-    best = watcher._best(results)
-    assert best == {"uniform", "by rank, above 0.5", "top 2 levels", "optimal"}
-    assert "10.0x, 4.0x" in watcher.told({name: each for name, each in results.items() if name in best})
+    lines = {line.partition("  ")[0]: line for line in watcher.told(results).splitlines()}
+    assert "10.0x, 4.0x" in lines["optimal"] and lines["optimal"].endswith("56 ms")
+    assert "2.5x, 1.0x" in lines["by rank, from 0.5 (best)"]
+    assert watcher._curves(results)["by rank"] == [(1.0, 0.5), (4.0, 0.6), (9.0, 1.0)]
 
 
 def test_intervals() -> None:

@@ -15,7 +15,8 @@ from sanderling.clock import DAY
 
 SECTIONS = 12
 # Pages that lie one below the other in a section: articles that are reached only through others.
-CHAIN = 3
+# With eight of them, the published rank knows two levels of articles.
+CHAIN = 8
 # Letters only: pages that differ in digits alone count as one.
 _WORDS = [
     a + b + c
@@ -85,8 +86,8 @@ class NewsSite:
         os.utime(where, (self._began + day * DAY,) * 2)
 
     def _links(self, path: str) -> Iterator[str]:
-        """The main page links to the sections, these to every third article, and articles to the
-        next one."""
+        """The main page links to the sections, these to the first article of each chain, and
+        articles to the next one."""
         if not path:
             yield from self._sections
         elif path in self._sections:

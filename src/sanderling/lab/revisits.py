@@ -1,7 +1,9 @@
 """Revisits of a news site by several policies (experiment 5 of `sanderling lab watcher`).
 
 The site is served over HTTP. On each day some of its pages change and some are added, the announcer
-runs, and then each policy visits the site once with `sanderling refresh`.
+runs, and then each policy visits the site once with `sanderling refresh`. Before that, all pages
+are visited on each of some days. So every policy begins with the same knowledge: by rank needs to
+know how often pages change, and optimal how far the report can be trusted.
 """
 
 import argparse
@@ -19,7 +21,6 @@ from typing import NamedTuple
 from sanderling.announcements import (
     MANIFEST,
     Manifest,
-    Position,
     ReportedChange,
     chain,
     file_of_report,
@@ -37,8 +38,19 @@ from sanderling.presenting.plot import plot, save_svg, table
 
 CONNECTIONS = 5
 _SETTINGS = ("--per-host", CONNECTIONS, "--delay", "0", "--clients", "1", "--no-sitemaps", "--no-index")
-THRESHOLDS = (0.2, 0.3, 0.45)
-LEVELS = (1, 2, 3)
+# All pages, and the reports; `--policy all` would not read these.
+_NO_LIMIT = ("--budget", 10**6)
+_EVERYTHING = ("uniform", *_NO_LIMIT)
+# Articles of this site have a rank of 0.4 or, further down, 0.3 until they change. So the first
+# threshold leaves out articles further down that have not changed yet, the second one all that have
+# not changed, and the third one most.
+THRESHOLDS = (0.35, 0.42, 0.5)
+LEVELS = (2, 4, 6)
+# A threshold with which more of the pages are visited makes a policy uniform.
+_MOST_VISITED = 0.9
+_BY_RANK, _TOP_LEVELS = "by rank", "top levels"
+_REPORT, _LIES, _DYING = "report", "lies", "dying"
+_SECONDS, _FOUND = "seconds of a revisit", "share of updated pages found"
 # The announcer that dies does so after this share of the counted days.
 DIES_AFTER = 0.4
 
@@ -46,7 +58,8 @@ DIES_AFTER = 0.4
 class VisitOfDay(NamedTuple):
     visits: int
     seconds: float
-    found: float  # of the updated pages, 0 to 1
+    updates: int  # updated pages that were visited
+    found: float  # their share of the updated pages, 0 to 1
 
 
 Results = dict[str, list[VisitOfDay]]
@@ -56,55 +69,87 @@ def run(options: argparse.Namespace) -> int:
     with TemporaryDirectory(prefix="sanderling-lab-") as home:
         results = experiment(Path(home), options)
     if options.plot:
-        save_svg(_series(results), "day", "share of updated pages found", options.plot)
+        save_svg(_curves(results), _SECONDS, _FOUND, options.plot)
     if options.json:
         sys.stdout.write(json.dumps({name: [day._asdict() for day in days] for name, days in results.items()}) + "\n")
         return 0
-    chosen = {name: days for name, days in results.items() if name in _best(results)}
-    sys.stdout.write(told(chosen) + "\n\n" + plot(_series(chosen), "day", "share of updated pages found") + "\n")
+    sys.stdout.write(told(results) + "\n\n" + plot(_curves(results), _SECONDS, _FOUND) + "\n")
     return 0
 
 
 def experiment(home: Path, options: argparse.Namespace) -> Results:
     """The visits of each policy on each day that counts."""
-    root = home / "www"
+    root, last = home / "www", options.learning + options.days
     site = NewsSite(root, options.pages, options.daily, options.seed)
     with NewsServer(root, options.latency / 1000) as server:
-        crawlers = _crawlers(home, server, options)
-        run_sanderling("crawl", server.url, "-d", home / "first", *_SETTINGS)
-        _announce(home, server, 0)
-        for crawler in crawlers:
-            crawler.begin(home / "first")
-        for day in range(1, options.learning + options.days + 1):
+
+        def morning(day: int) -> set[str]:
+            """The pages that were updated, when the reports of the day are there."""
             updated = site.day(day)
             _announce(home, server, day)
-            _lie(root / "lies", server.url, day, site.pages, len(updated))
+            _lie(root / _LIES, server.url, day, site.pages, len(updated))
             if day <= options.learning + options.days * DIES_AFTER:
-                _copy_report(root / "report", root / "dying")
+                _copy_report(root / _REPORT, root / _DYING)
+            sys.stderr.write(f"sanderling: day {day} of {last}\n")
+            return updated
+
+        run_sanderling("crawl", server.url, "-d", home / "first", *_SETTINGS)
+        _announce(home, server, 0)
+        alone = History(home / "first", home / "alone", "--no-reports")
+        told = History(home / "first", home / "told", "--report-at", f"{server.url}{_REPORT}/{MANIFEST}")
+        for day in range(1, options.learning + 1):
+            morning(day)
+            alone.visit_all(day)
+            told.visit_all(day)
+        crawlers = _crawlers(alone, told, root, server.url, options)
+        for day in range(options.learning + 1, last + 1):
+            updated = morning(day)
             for crawler in crawlers:
                 server.taken()
                 crawler.visit(day)
                 visited, seconds = server.taken()
-                if day > options.learning:
-                    crawler.days.append(VisitOfDay(len(visited), seconds, len(visited & updated) / len(updated)))
-            sys.stderr.write(f"sanderling: day {day} of {options.learning + options.days}\n")
+                updates = len(visited & updated)
+                crawler.days.append(VisitOfDay(len(visited), seconds, updates, updates / len(updated)))
     return {crawler.name: crawler.days for crawler in crawlers}
 
 
-class Refreshed:
-    """A crawl that is refreshed by a policy once a day."""
+class History:
+    """A crawl of which all pages are visited every day, with one report or none."""
 
-    def __init__(self, name: str, folder: Path, *arguments: object) -> None:
+    def __init__(self, first: Path, folder: Path, *reading: object) -> None:
+        self.folder = copytree(first, folder, symlinks=True)
+        self.reading = reading
+
+    def visit_all(self, day: int) -> None:
+        run_sanderling("refresh", self.folder, "--policy", *_EVERYTHING, *self.reading, later=day)
+
+
+class Refreshed:
+    """A crawl with a history that is refreshed by a policy once a day."""
+
+    def __init__(self, name: str, history: History, *policy: object) -> None:
         self.name = name
         self.days: list[VisitOfDay] = []
-        self._folder = folder
-        self._arguments = arguments
-
-    def begin(self, first: Path) -> None:
-        copytree(first, self._folder, symlinks=True)
+        self._folder = copytree(history.folder, history.folder.parent / name, symlinks=True)
+        self._arguments = ("--policy", *policy, *history.reading)
 
     def visit(self, day: int) -> None:
         run_sanderling("refresh", self._folder, *self._arguments, later=day)
+
+
+class Bereaved(Refreshed):
+    """A crawl that sees only what an announcer wrote that is dead."""
+
+    def __init__(self, name: str, history: History, root: Path, *policy: object) -> None:
+        super().__init__(name, history, *policy)
+        self._root = root
+
+    def visit(self, day: int) -> None:
+        alive = (self._root / _REPORT).rename(self._root / ".alive")
+        (self._root / _DYING).rename(self._root / _REPORT)
+        super().visit(day)
+        (self._root / _REPORT).rename(self._root / _DYING)
+        alive.rename(self._root / _REPORT)
 
 
 class PublishedWatcher:
@@ -112,17 +157,13 @@ class PublishedWatcher:
 
     name = "watcher, as published"
 
-    def __init__(self, server: NewsServer) -> None:
+    def __init__(self, site: str) -> None:
         self.days: list[VisitOfDay] = []
-        self._manifest = f"{server.url}report/{MANIFEST}"
-        self._at: Position | None = None
-
-    def begin(self, first: Path) -> None:
+        self._manifest = f"{site}{_REPORT}/{MANIFEST}"
         self._at = position(self._read())
 
     def visit(self, day: int) -> None:
         manifest = self._read()
-        assert self._at is not None
         steps = chain(manifest.deltas, self._at.cursor, manifest.cursor) or ()
         files = [(step, _get(file_of_report(self._manifest, step.name))) for step in steps]
         named = [
@@ -145,35 +186,27 @@ def _get(url: str) -> bytes:
     return found
 
 
-def _crawlers(home: Path, server: NewsServer, options: argparse.Namespace) -> list[Refreshed | PublishedWatcher]:
-    budget = ("--policy", "optimal", "--budget", max(1, round(options.budget * options.pages)))
-    alone = "--no-reports"
-
-    def reported(name: str) -> tuple[object, ...]:
-        return (*budget, "--report-at", f"{server.url}{name}/{MANIFEST}")
-
+def _crawlers(
+    alone: History, told: History, root: Path, site: str, options: argparse.Namespace
+) -> list[Refreshed | PublishedWatcher]:
+    optimal = ("optimal", "--budget", max(1, round(options.budget * options.pages)))
+    lies = ("--report-at", f"{site}{_LIES}/{MANIFEST}")
     return [
-        Refreshed("uniform", home / "uniform", "--policy", "all", alone),
-        *(
-            Refreshed(f"by rank, above {limit}", home / f"rank-{limit}", "--policy", "by-rank", "--threshold", limit, "--budget", 10**6, alone)
-            for limit in options.thresholds
-        ),
-        *(
-            Refreshed(f"top {levels} levels", home / f"top-{levels}", "--policy", "top-levels", "--top-levels", levels, "--budget", 10**6, alone)
-            for levels in options.levels
-        ),
-        PublishedWatcher(server),
-        Refreshed("optimal", home / "optimal", *budget, alone),
-        Refreshed("optimal, report", home / "reported", *reported("report")),
-        Refreshed("optimal, report that lies", home / "lied", *reported("lies")),
-        Refreshed("optimal, announcer that dies", home / "dying", *reported("dying")),
+        Refreshed("uniform", alone, *_EVERYTHING),
+        *(Refreshed(f"by rank, from {limit}", alone, "by-rank", "--threshold", limit, *_NO_LIMIT) for limit in options.thresholds),
+        *(Refreshed(f"top levels, {levels}", alone, "top-levels", "--top-levels", levels, *_NO_LIMIT) for levels in options.levels),
+        PublishedWatcher(site),
+        Refreshed("optimal", alone, *optimal),
+        Refreshed("optimal, report", told, *optimal),
+        Refreshed("optimal, report that lies", History(alone.folder, alone.folder.parent / "lied", *lies), *optimal),
+        Bereaved("optimal, announcer that dies", told, root, *optimal),
     ]  # fmt: skip
 
 
 def _announce(home: Path, server: NewsServer, day: int) -> None:
     run_sanderling(
-        "announce", home / "www", "--site", server.url, "--report", home / "www" / "report", "--state", home / "announcer",
-        "--once", "--map", "lies/**=-", "--map", "dying/**=-", later=day,
+        "announce", home / "www", "--site", server.url, "--report", home / "www" / _REPORT, "--state", home / "announcer",
+        "--once", "--map", f"{_LIES}/**=-", "--map", f"{_DYING}/**=-", later=day,
     )  # fmt: skip
 
 
@@ -194,15 +227,17 @@ def _lie(folder: Path, site: str, day: int, pages: list[str], count: int) -> Non
     (folder / MANIFEST).write_bytes(write_manifest(manifest, bytes(32)))
 
 
-def _best(results: Results) -> set[str]:
-    """All but the thresholds and levels that found less than others of their kind; of equals, the
-    fastest counts."""
-    names = set(results)
-    for kind in ("by rank", "top "):
-        same = [name for name in results if name.startswith(kind)]
-        best = max(same, key=lambda name: (round(_found(results[name]), 3), -_seconds(results[name])))
-        names -= set(same) - {best}
-    return names
+def _best(results: Results) -> str:
+    """The threshold of by rank that finds the most, as in the published experiment; of equals, the
+    fastest. One with which nearly all pages are visited does not count."""
+    most = _MOST_VISITED * _visits(results["uniform"])
+    ranked = [name for name in results if name.startswith(_BY_RANK)]
+    limited = [name for name in ranked if _visits(results[name]) <= most] or ranked
+    return max(limited, key=lambda name: (round(_found(results[name]), 3), -_seconds(results[name])))
+
+
+def _visits(days: list[VisitOfDay]) -> float:
+    return mean([day.visits for day in days])
 
 
 def _found(days: list[VisitOfDay]) -> float:
@@ -214,18 +249,35 @@ def _seconds(days: list[VisitOfDay]) -> float:
 
 
 def told(results: Results) -> str:
-    uniform = _seconds(results["uniform"])
-    ranked = next(_seconds(days) for name, days in results.items() if name.startswith("by rank"))
+    best = _best(results)
+    uniform, ranked = _seconds(results["uniform"]), _seconds(results[best])
     rows = []
     for name, days in results.items():
         seconds, found = _seconds(days), [day.found * 100 for day in days]
         faster = f"{uniform / seconds:.1f}x, {ranked / seconds:.1f}x" if seconds else ""
+        updates = sum(day.updates for day in days)
         rows.append([
-            name, f"{mean([day.visits for day in days]):.0f}", f"{seconds:.2f} ± {half_width([day.seconds for day in days]):.2f}", faster,
+            f"{name} (best)" if name == best else name, f"{_visits(days):.0f}",
+            f"{seconds:.2f} ± {half_width([day.seconds for day in days]):.2f}", faster,
             f"{mean(found):.1f} ± {half_width(found):.1f} %",
+            f"{1000 * seconds * len(days) / updates:.0f} ms" if updates else "",
         ])  # fmt: skip
-    return table(rows, ["policy", "visits a day", "seconds", "faster than uniform, by rank", "updated pages found"])
+    header = [
+        "policy",
+        "visits a day",
+        "seconds",
+        "faster than uniform, by rank",
+        "updated pages found",
+        "time for each",
+    ]
+    return table(rows, header)
 
 
-def _series(results: Results) -> dict[str, list[tuple[float, float]]]:
-    return {name: [(float(number), day.found) for number, day in enumerate(days, 1)] for name, days in results.items()}
+def _curves(results: Results) -> dict[str, list[tuple[float, float]]]:
+    """Seconds and share found: a line for a policy with several limits, and a point for each
+    other."""
+    curves: dict[str, list[tuple[float, float]]] = {}
+    for name, days in results.items():
+        kind = next((kind for kind in (_BY_RANK, _TOP_LEVELS) if name.startswith(kind)), name)
+        curves.setdefault(kind, []).append((_seconds(days), _found(days)))
+    return {kind: sorted(points) for kind, points in curves.items()}

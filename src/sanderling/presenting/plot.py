@@ -84,16 +84,19 @@ def save_png(series: Series, x_label: str, y_label: str, path: Path) -> bool:
     return True
 
 
-_COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910")
+_COLOURS = ("#1b6ca8", "#c0392b", "#2e8b57", "#8e44ad", "#d68910", "#16a085", "#7f5539", "#555555")
+# Points are marked where there are few of them.
+_MARKED = 40
 
 
 def save_svg(series: Series, x_label: str, y_label: str, path: Path) -> None:
-    """Writes an SVG, which needs no further package."""
+    """Writes an SVG, which needs no further package. The names of the series stand on the right."""
     points = [point for line in series.values() for point in line] or [(0.0, 0.0)]
     left, right, low, high = (f(p[k] for p in points) for k in (0, 1) for f in (min, max))
 
-    def place(x: float, y: float) -> str:
-        return f"{60 + 500 * (x - left) / ((right - left) or 1):.1f},{320 - 290 * (y - low) / ((high - low) or 1):.1f}"
+    def place(x: float, y: float) -> tuple[float, float]:
+        across, up = (x - left) / ((right - left) or 1), (y - low) / ((high - low) or 1)
+        return round(60 + 500 * across, 1), round(320 - 290 * up, 1)
 
     drawn = ['<path d="M60 30V320H560" fill="none" stroke="#888"/>']
     labels = [
@@ -102,12 +105,16 @@ def save_svg(series: Series, x_label: str, y_label: str, path: Path) -> None:
         (60, 338, f"{left:.4g}"),
         (530, 338, f"{right:.4g}"),
         (260, 338, x_label),
+        (5, 20, y_label),
     ]
     for n, (name, line) in enumerate(series.items()):
         colour = _COLOURS[n % len(_COLOURS)]
-        route = " ".join(place(x, y) for x, y in line)
+        places = [place(x, y) for x, y in line]
+        route = " ".join(f"{x},{y}" for x, y in places)
         drawn.append(f'<polyline points="{route}" fill="none" stroke="{colour}" stroke-width="2"/>')
-        drawn.append(f'<text x="{80 + 120 * n}" y="20" fill="{colour}">{escape(name)}</text>')
-    drawn += [f'<text x="{x}" y="{y}" fill="#444">{escape(text)}</text>' for x, y, text in [*labels, (5, 20, y_label)]]
-    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 350" font-family="sans-serif" font-size="12">'
+        if len(places) <= _MARKED:
+            drawn += [f'<circle cx="{x}" cy="{y}" r="4" fill="{colour}"/>' for x, y in places]
+        drawn.append(f'<text x="580" y="{40 + 18 * n}" fill="{colour}">{escape(name)}</text>')
+    drawn += [f'<text x="{x}" y="{y}" fill="#444">{escape(text)}</text>' for x, y, text in labels]
+    head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 780 350" font-family="sans-serif" font-size="12">'
     path.write_text(f"{head}{''.join(drawn)}</svg>\n", "utf-8")
