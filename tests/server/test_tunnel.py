@@ -72,5 +72,13 @@ def test_a_better_page_brings_a_held_url_nearer_with_all_its_pages() -> None:
     assert nearer == {FAR: (0, pytest.approx(Focus(0.5).rank(0.2, 0.4, 1.2, HOST)))}
 
 
+def test_a_new_url_gets_its_count() -> None:
+    tunnel = Tunnel(EmptyStore(), 0.5, 1, Focus(0.5))
+    tunnel.learn([visited(1, 0.1, LINK)], Lessons())
+    assert tunnel.place(found(LINK, 1)) == found(LINK, 1)._replace(off_topic=1)
+    tunnel.learn([visited(LINK, 0.1, FAR)], Lessons())
+    assert tunnel.place(found(FAR, LINK)).state is State.KNOWN
+
+
 def test_ranks_of_another_order_are_left_alone() -> None:
     assert after(visited(1, 0.1, FAR), visited(3, 0.9, FAR), ranks=False) == {FAR: (0, None)}

@@ -6,9 +6,13 @@ The job that scores the queue knows more, and corrects the rank later. Nothing h
 
 import math
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from sanderling.model import Kind, Outcome, Task, Visit
 from sanderling.urls import identity, origin
+
+# Most pages are of a host that had others a moment ago.
+_identity = lru_cache(1024)(identity)
 
 # Of the words of a link, the mean and the sum of the pages that link to it, and its host
 # (`orders/topic.py`).
@@ -41,7 +45,7 @@ class Focus:
     def learn(self, visits: Iterable[tuple[Visit, Task]]) -> None:
         for visit, task in visits:
             if visit.outcome is Outcome.PAGE and task.kind == Kind.PAGE:
-                self.see(identity(origin(task.url)), visit.relevance)
+                self.see(_identity(origin(task.url)), visit.relevance)
 
     def see(self, host: int, relevance: float) -> None:
         """A page of a host has turned out to be so relevant."""

@@ -94,14 +94,15 @@ class Judge:
         ]
 
     def _relevance(self, found: dict[str, int], linked: dict[str, int] = _NONE) -> float:
-        length, score, find, unknown = 0.0, 0.0, self._words.get, self._unknown
-        for word, times in found.items():
-            entry = find(word)
+        score, find, unknown = 0.0, self._words.get, self._unknown
+        length, others, squares, often = 0.0, 0.0, _SQUARES, _OFTEN
+        for times, entry in zip(found.values(), map(find, found), strict=True):
             if entry is None:
-                length += unknown * _SQUARES[times]
+                others += squares[times]
             else:
-                length += entry[0] * _SQUARES[times]
-                score += entry[1] * _OFTEN[times]
+                length += entry[0] * squares[times]
+                score += entry[1] * often[times]
+        length += unknown * others
         bare = bool(linked) and len(found) < BARE
         if bare:
             score *= LINKED_BARE

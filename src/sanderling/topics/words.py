@@ -59,6 +59,7 @@ _TYPOGRAPHY = re.compile(
     "[\xa0-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7\u2000-\u206f\u20a0-\u20c0\u2190-\u23ff\u2500-\u27bf]+"
 )
 _NO_BEGINNING = "0123456789_"
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def counted(text: str) -> Counter[str]:
@@ -68,7 +69,9 @@ def counted(text: str) -> Counter[str]:
         text = _TYPOGRAPHY.sub(" ", text.lower())
     if text.isascii():
         found = Counter(text.encode().translate(_SPACED).decode().split())
-        for word in [word for word in found if word < "a" or len(word) < 2]:
+        for word in _LETTERS & found.keys():
+            del found[word]
+        for word in [word for word in found if word < "a"]:
             times, begun = found.pop(word), word.lstrip(_NO_BEGINNING)
             if len(begun) > 1:
                 found[begun] += times

@@ -80,11 +80,11 @@ class Tunnel:
         count, parent = self._pages.get(row.via, (0, 0.0))
         held = count > self._depth
         if len(self._waiting) < MOST:
-            known = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, row.rank, held)
-            self._waiting[row.id] = known
+            self._waiting[row.id] = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, row.rank, held)
         if held:
             return row._replace(state=State.KNOWN, reason=reason(CODE, count), off_topic=count)
-        return row._replace(off_topic=count) if count else row
+        # The count is its last field, and `_replace` takes three times as long.
+        return NewUrl(*row[:-1], count) if count else row
 
     def release(self, lessons: Lessons) -> None:
         """Lets go what an earlier run held back at a smaller depth."""
