@@ -199,10 +199,10 @@ def test_a_collection_on_a_topic_keeps_its_pages(sanderling: Run, tmp_path: Path
 
 def test_from_a_bookmark_file_to_a_searched_collection(sanderling: Run, tmp_path: Path) -> None:
     """One command: the bookmarks are the seeds and the examples of the topic."""
-    web = SyntheticWeb(hosts=1, pages=200, seed=4, topics=5, locality=0.8, vanish=0.0, appear=0.0)
+    web = SyntheticWeb(hosts=1, pages=200, seed=0, topics=5, locality=0.8, vanish=0.0, appear=0.0)
     with web.serve() as site:
         mine = [url for url in sorted(web.pages_at(0.0)) if web.topic(url) == 3]
-        listed_here = [site.url.rstrip("/") + url.partition(".test")[2] for url in mine[:8]]
+        listed_here = [site.url.rstrip("/") + url.partition(".test")[2] for url in mine[:6]]
         marks = tmp_path / "birds.html"
         entries = "".join(f'<DT><A HREF="{url}">a bird</A>' for url in listed_here)
         marks.write_text(f"<!DOCTYPE NETSCAPE-Bookmark-file-1><DL><p><DT><H3>Birds</H3><DL><p>{entries}</DL></DL>")
@@ -210,14 +210,18 @@ def test_from_a_bookmark_file_to_a_searched_collection(sanderling: Run, tmp_path
         start = ("crawl", "--seeds", marks, "--topic", marks, "-d", folder, *FAST, "--max-pages", 60, "--json")
         made = sanderling(*start)
         assert made.code == 0, made.err
-        assert "the topic is learned from 8 pages" in made.err
+        assert "the topic is learned from 6 pages" in made.err
         assert made.json["relevant"] > 20
         taught = sanderling("topic", folder, "--json")  # with pages of the crawl as background
         assert taught.json["background"] > 5
-        assert taught.json["precision"] > 0.5
+        assert taught.json["precision"] > 0.7
     hits = sanderling("search", folder, "relevance:>0.5 *", "--json", "--limit", 100).lines
     right = [hit for hit in hits if web.topic("http://host0.test/" + hit["url"].removeprefix(site.url)) == 3]
     assert len(right) >= 0.7 * len(hits) > 10
+    # Pages that the first model just missed were not taken for counter-examples.
+    stored = [row["url"] for row in sanderling("pages", folder, "--json").lines if row["status"] == 200]
+    true = [url for url in stored if web.topic("http://host0.test/" + url.removeprefix(site.url)) == 3]
+    assert len(right) >= 0.8 * len(true)
 
 
 @pytest.mark.parametrize("first", [False, True])

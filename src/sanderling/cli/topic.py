@@ -148,9 +148,17 @@ def _given(options: argparse.Namespace, folder: Folder | None) -> list[Example]:
     if len(came) < len(missing):
         say(
             f"{many(len(missing) - len(came), 'example')} could not be fetched or had no text, and cannot be learned from"
+            + harmless(_named({*missing}.difference(url for url, _ in came), len(missing) - len(came)))
         )
     found += [Example(url, url not in unwanted_urls, text) for url, text in [*at_hand.items(), *came]]
     return found
+
+
+def _named(lost: set[str], count: int) -> str:
+    """Which examples are lost, unless some that came have another URL than they were given by."""
+    if len(lost) != count:
+        return ""
+    return ": " + ", ".join(sorted(lost)[:_MANY_WRONG]) + ", ..." * (count > _MANY_WRONG)
 
 
 def report(path: Path, quality: Quality, crawled: bool = False) -> str:

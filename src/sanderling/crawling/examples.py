@@ -31,6 +31,8 @@ from sanderling.urls import identity
 BACKGROUND = 200
 MOST_FETCHED = 500
 MOST_FILES = 1000
+# A page may be relevant from this share of `relatedness` on.
+UNSURE = 0.5
 # Seconds for all pages together; what came until then is used.
 PATIENCE = 300.0
 
@@ -91,7 +93,8 @@ def fetched(urls: Sequence[str], say: Callable[[str], None], private: bool = Tru
     left out."""
     if not urls:
         return []
-    say(f"fetches {min(len(urls), MOST_FETCHED):,} examples")
+    count = min(len(urls), MOST_FETCHED)
+    say(f"fetches {count:,} example{'s' * (count != 1)}")
     with tempfile.TemporaryDirectory(prefix="sanderling-topic-") as place:
         listed, folder = Path(place, "examples.txt"), Path(place, "crawl")
         listed.write_text("\n".join(list(urls)[:MOST_FETCHED]))
@@ -131,17 +134,19 @@ def stored(folder: Folder, store: ViewStore, urls: Sequence[str]) -> dict[str, s
 def background(folder: Folder, store: ViewStore, count: int = BACKGROUND) -> list[Example]:
     """Pages of a crawl at random, which show what is not on the topic.
 
-    A focused crawl has brought many pages that are on it, so those that it found relevant are left
+    A focused crawl has brought many pages that are on it, so those that may be relevant are left
     out.
     """
     last = store.select("SELECT coalesce(max(number), 0) FROM versions")[0][0]
     chance = random.Random(last)  # the same folder gives the same pages
     starts = sorted(chance.sample(range(last), min(last, count)))
     rows = {row.number: row for start in starts for row in views.newest_versions(store, start, 1)}
-    off = [row for row in rows.values() if not _found_relevant(store, row.url)]
+    off = [row for row in rows.values() if not _may_be_relevant(store, row.url)]
     return [Example(url, False, text, background=True) for url, text in texts_of(folder, off)]
 
 
-def _found_relevant(store: ViewStore, url: str) -> bool:
+def _may_be_relevant(store: ViewStore, url: str) -> bool:
+    """In a good crawl, most pages that a model of few examples just misses are on the topic. As
+    counter-examples they would make the model miss most of it."""
     shown = views.url(store, identity(url))
-    return shown is not None and shown.relevance >= Settings().relatedness
+    return shown is not None and shown.relevance >= UNSURE * Settings().relatedness
