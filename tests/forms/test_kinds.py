@@ -54,6 +54,7 @@ def test_forms_that_may_be_sent(html: str) -> None:
         ("<form><input name=q><input type=password name=p></form>", "form-login"),
         ("<form><input name=q><input type=file name=f></form>", "form-file"),
         ("<form method=post><input name=q></form>", "form-post"),
+        ("<form action=/t.csv><input type=checkbox name=all><button>Export CSV</button></form>", "download"),
         ("<form action='javascript:go()'><input name=q></form>", "form-nowhere"),
         ("<form method=dialog><input name=q></form>", "form-nowhere"),
         ("<form><input type=hidden name=a value=b></form>", "form-empty"),

@@ -42,6 +42,8 @@ _DEEDS = {
     "message": "contact",
     "report": "contact",
     "follow": "subscribe",
+    "export": "download",
+    "download": "download",
 }
 _TWO_WORDS = {"sign in": "login", "sign up": "login", "log in": "login", "log out": "login", "add to": "order"}
 # A text field that is called so is for something about a person.
