@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sanderling.clock import DAY
+from sanderling.forms.probing import NONSENSE
 from tests.conftest import FAST, Run, started
 from tests.hidden_web import HiddenWeb, listing, texts
 from tests.servers import Answer, PageServer
@@ -225,6 +226,19 @@ def test_a_query_that_brought_records_is_repeated_and_finds_new_ones(tmp_path: P
         assert form["found"] == before["found"] + 1 and form["submissions"] == before["submissions"]
         sanderling(*command)
     assert 30 in found_in(page["url"] for page in sanderling("pages", tmp_path / "c", "--json").lines)
+
+
+def test_forms_of_one_action_share_the_nonsense_query(tmp_path: Path, sanderling: Run) -> None:
+    more = SEARCH.decode().replace("<input type=submit", "<select name=s><option>a<option>b</select><input type=submit")
+
+    def page(path: str, sent: dict[str, str]) -> str | None:
+        return f"<p>About.</p>{more}" if path == "/about" else None
+
+    with HiddenWeb(texts(40), page=page) as web:
+        sanderling("crawl", web.url, "-d", tmp_path / "c", *FAST, "--no-index", "--forms", "search", "--clients", "1")
+        assert [sent.get("q") for sent in web.sent("/find")].count(NONSENSE) == 1
+    forms = sanderling("forms", tmp_path / "c", "--json").lines
+    assert len(forms) == 2 and all(form["submissions"] for form in forms)
 
 
 def test_a_closed_form_is_tried_again_after_a_week(tmp_path: Path, sanderling: Run) -> None:

@@ -262,6 +262,8 @@ class FormQueries:
                 continue
             if record.state == "closed":  # its time has come again
                 prober.reopen()
+            if self._nonsense_under_way(prober):
+                continue
             state, why = prober.standing(now)
             if state != record.state or why != record.reason:
                 until = (
@@ -277,6 +279,18 @@ class FormQueries:
                 purpose, values = chosen
                 if self._query(prober, record, purpose, values, work):
                     break
+
+    def _nonsense_under_way(self, prober: Prober) -> bool:
+        """Whether another form with the same action is asked for nonsense now. A form learns from
+        what others were answered."""
+        for other in self._probers.values():
+            if other is not prober and other.form.action == prober.form.action:
+                prober.learn_nothing_from(other)
+                if prober.learned.nothing is None and any(
+                    each.purpose == "nonsense" for each in other.under_way.values()
+                ):
+                    return True
+        return False
 
     def _query(self, prober: Prober, record: FormRecord, purpose: str, values: Values, work: FormWork) -> bool:
         """Sends one query; False when its URL is known already, so that it says nothing about the

@@ -111,6 +111,13 @@ class Prober:
                 return purpose, values
         return None
 
+    def learn_nothing_from(self, other: "Prober") -> None:
+        """Another form with the same action was asked for nonsense. Its answer need not be asked
+        for again."""
+        if self.learned.nothing is None and other.learned.nothing is not None:
+            self.learned.nothing = other.learned.nothing
+            self.learned.layout |= other.learned.layout
+
     def spent(self, now: float) -> bool:
         day = int(now // DAY)
         if day != self.learned.day:
@@ -118,7 +125,7 @@ class Prober:
         return self.learned.today >= self._budget
 
     def _plans(self) -> Iterable[tuple[str, Values]]:
-        if self._words:
+        if self._words and self.learned.nothing is None:
             yield "nonsense", [(self._words[0], NONSENSE)]
         yield "default", []
         for values in self._given:
