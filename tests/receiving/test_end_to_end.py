@@ -116,6 +116,7 @@ def test_a_report_is_found_by_robots_txt(site: FileSite, tmp_path: Path, sanderl
     assert sanderling("announce", site.root, "--site", f"{site.url}/", "--state", tmp_path / "state", *report).code == 0
     done = sanderling("refresh", tmp_path / "crawl", *NOTHING_ELSE, "--budget", "3")
     assert done.code == 0 and f"{site.url}/ announces its changes in a report" in done.err
+    assert "Fatal" not in done.err
     assert len(versions(tmp_path / "crawl", f"{site.url}/p9.html")) == 2
     assert site.requests["/news/manifest.jsonl"] and not site.requests["/.well-known/sanderling/manifest.jsonl"]
     nowhere = f"{site.url}/nowhere.jsonl"

@@ -20,7 +20,9 @@ def begin() -> tuple[Settings, threading.Event]:
     ended = threading.Event()
 
     def wait_for_the_end() -> None:
-        sys.stdin.buffer.read()
+        # Not through the buffer: a process that ends by itself would crash on its lock.
+        while os.read(sys.stdin.fileno(), 4096):
+            pass
         ended.set()
 
     threading.Thread(target=wait_for_the_end, daemon=True).start()
