@@ -34,7 +34,13 @@ def test_words_or_bookmarks_start_a_focused_crawl(tmp_path: Path) -> None:
         assert read(tmp_path / "words" / "sanderling.topic").name == word
         links = (attribute(each, "href") for each in tree(server, "/crawls/marks/pages").find_all("a"))
         shown = tree(server, [link for link in links if link.startswith("/crawls/marks/pages/")][3]).text
-        for part in ("Words of the link", "Page it was found on", "Its host, on average", "Rank in the queue"):
+        for part in (
+            "Words of the link",
+            "Page it was found on",
+            "Pages that link to it",
+            "Its host, on average",
+            "Rank in the queue",
+        ):
             assert part in shown
 
 

@@ -167,11 +167,12 @@ class TopicParts(NamedTuple):
     parent: float  # the relevance of the page it was found on
     found_on: str
     found_on_id: int
+    linking: list[float]  # the relevances of some pages that link to it
     host: float  # the mean relevance of some pages of its host
     hosts_pages: int
 
 
-def topic_parts(store: ViewStore, id: int, most: int = 2000) -> TopicParts:
+def topic_parts(store: ViewStore, id: int, most: int = 2000, most_linking: int = 50) -> TopicParts:
     """Why a URL has its rank."""
     words, off_topic, rank, via, host = store.select(
         "SELECT relevance, off_topic, rank, via, host FROM urls WHERE number = ?", store.number(id)
@@ -180,8 +181,10 @@ def topic_parts(store: ViewStore, id: int, most: int = 2000) -> TopicParts:
     query = f"""SELECT count(*), coalesce(sum(relevance), 0) FROM (SELECT p.relevance FROM {store.joins.urls}
         WHERE u.host = ? AND u.number <= ? AND p.status BETWEEN 200 AND 299 LIMIT ?) some"""
     pages, total = store.select(query, host, 20_000, most)[0]
+    there = (url(store, each) for each in linking(store, id, most=most_linking).rows)
     return TopicParts(
         words, off_topic, rank, parent.relevance if parent else 0.0, parent.url if parent else "", via or 0,
+        [each.relevance for each in there if each is not None],
         total / pages if pages else 0.0, pages,
     )  # fmt: skip
 

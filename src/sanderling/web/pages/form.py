@@ -15,7 +15,7 @@ _BY_NAME = {each.name: each for each in DECLARED}
 # Settings that contain secrets. They belong in files and are not shown.
 SECRET = ("store", "webhook", "login")
 # The meaning of an empty field. For all others it is "no limit".
-_UNSET = {"delay": "adapts to the server", "contact": "none", "proxy": "none"}
+_UNSET = {"delay": "adapts to the server", "contact": "none", "proxy": "none", "topic": "none"}
 _WRITTEN = {"duration": "90s or 2h", "size": "64MiB"}
 
 

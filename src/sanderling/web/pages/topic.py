@@ -81,13 +81,21 @@ def chosen(folder: Folder, store: ViewStore, page: views.Shown) -> Chosen | None
     if not folder.topic.exists():
         return None
     known = views.topic_parts(store, page.id)
-    parts = [("Words of the link", f"{known.words:.2f}")]
+    parts = [("Relevance", f"{page.relevance:.2f}")] if page.fetched_at else []
+    if page.depth:
+        parts.append(("Words of the link", f"{known.words:.2f}"))
     if known.found_on:
         parts.append(("Page it was found on", f"{known.parent:.2f}"))
+    if known.linking:
+        mean = sum(known.linking) / len(known.linking)
+        parts.append(("Pages that link to it", f"{mean:.2f} on average over {len(known.linking):,}"))
     if known.hosts_pages:
         parts.append(("Its host, on average", f"{known.host:.2f} over {known.hosts_pages:,} pages"))
-    parts.append(("Pages off the topic before it", str(known.off_topic)))
-    parts.append(("Rank in the queue", f"{known.rank:.3f}"))
+    if page.depth:
+        parts.append(("Pages off the topic before it", str(known.off_topic)))
+        parts.append(("Rank in the queue", f"{known.rank:.3f}"))
+    else:
+        parts.append(("Chosen", "it is a start address"))
     said = {each.source: each.relevant for each in read(folder.topic).examples if not each.background}
     taught = "" if page.url not in said else "relevant" if said[page.url] else "not relevant"
     return Chosen(parts, known.found_on, known.found_on_id, taught)
