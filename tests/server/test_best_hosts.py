@@ -6,6 +6,7 @@ import pytest
 
 from sanderling.server import best_hosts
 from sanderling.server.best_hosts import BestHosts, least
+from sanderling.server.reranker import FRONT
 
 
 class Queue:
@@ -65,6 +66,14 @@ def test_a_host_that_promises_more_than_it_brings_has_to_wait() -> None:
     found = served(best, [1, 2], 50)
     assert found[1] == 50
     assert found[2] <= 3
+
+
+def test_sitemaps_and_seeds_wait_for_nobody_and_keep_nobody_back() -> None:
+    queue = Queue({1: [FRONT, 0.1], 2: [0.6], 3: [2 * FRONT], 4: [0.5]})
+    best = BestHosts(queue.best_ranks, fair)
+    found = served(best, [1, 2, 3, 4], 20)
+    assert found == {1: 20, 2: 20, 3: 20, 4: found[4]}
+    assert found[4] <= 3
 
 
 def test_a_single_host_is_visited_as_long_as_it_has_links() -> None:
