@@ -1,11 +1,15 @@
 import json
+import socket
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from sanderling.cli import lab
 from sanderling.graph import Graph
-from sanderling.lab import webs
+from sanderling.lab import real_teams, webs
+from sanderling.lab.delayed import DelayedSocket
 from sanderling.lab.messaging import Costs, Dependent, Independent, Served, Timed, crawl
 from sanderling.lab.teams import TEAMS, TeamResult, compare, split
 
@@ -103,3 +107,28 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     options = parser.parse_args(small)
     assert options.run(options) == 0
     assert "3 crawlers on" in capsys.readouterr().out
+
+
+def test_real_clients_through_slow_sockets() -> None:
+    """A server that leases pages has none of them downloaded twice."""
+    found = {each.team: each for each in real_teams.compare(crawlers=3, seconds=4.0, message=0.02, pages=60)}
+    assert list(found) == list(real_teams.TEAMS)
+    assert found["ours"].most == found["seed-server"].most == 1
+    assert all(0 < each.distinct <= each.downloads for each in found.values())
+
+
+def test_a_delayed_socket_passes_everything_on(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "there"))
+        listener.listen()
+        with closing(DelayedSocket(tmp_path / "here", tmp_path / "there", 0.01)), socket.socket(socket.AF_UNIX) as line:
+            line.connect(str(tmp_path / "here"))
+            end, _ = listener.accept()
+            with end:
+                line.sendall(b"x" * 200_000)
+                line.shutdown(socket.SHUT_WR)
+                heard = b""
+                while data := end.recv(1 << 16):
+                    heard += data
+                end.sendall(b"answer")
+                assert (len(heard), line.recv(10)) == (200_000, b"answer")

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from sanderling.client import robots
 from sanderling.client.archive import Archive
 from sanderling.client.arrival import REDIRECTS
+from sanderling.client.asking import AskingAhead
 from sanderling.client.exchange import ROBOTS
 from sanderling.client.fetch import LOGIN, PAGE, Fetch, Requests
 from sanderling.client.fetcher import Fetcher, Learner, Response, refused
@@ -80,6 +81,7 @@ class Crawler:
         self._oldest = 0.0
         self._told_at = 0.0
         self._number = 0
+        self._ahead = AskingAhead(REPORT_AFTER)
         self._looked_up = self._fetched = 0.0  # seconds since the last report, of all requests together
 
     def run(self) -> None:
@@ -116,6 +118,8 @@ class Crawler:
     def _take_lease(self, lease: Lease) -> None:
         now = time.monotonic()
         shift = self._server_clock.hear(lease.clock, now)
+        if lease.hosts:
+            self._ahead.answered(now)
         for part in lease.hosts:
             host = self._hosts.get(part.origin)
             if host is None:
@@ -355,8 +359,10 @@ class Crawler:
         warcs = self._archive.flush()
         notices = self._learner.notices() if self._learner is not None else []
         notices += [f"{place}: {sentence(each.over)}" for place, each in self._sessions.items() if each.over]
+        want = self._want(now)
+        self._ahead.told(now, len(self._visits), want)
         report = Report(
-            self._name, self._number, time.monotonic(), self._want(now), self._visits, notes, warcs, list(returned),
+            self._name, self._number, time.monotonic(), want, self._visits, notes, warcs, list(returned),
             notices, self._looked_up, self._fetched,
         )  # fmt: skip
         self._visits = []
@@ -390,14 +396,16 @@ class Crawler:
         return notes
 
     def _want(self, now: float) -> int:
-        """How many more connections this client could use. Hosts that pause do not count.
+        """How many more connections this client could use, and what it asks for ahead. Hosts that
+        pause do not count.
 
         A host counts for no more than its own connections, however many tasks wait for it.
         """
         used = sum(
             min(len(host.queue), host.connections) for host in self._hosts.values() if host.pause.next_at <= now + 1
         )
-        return max(0, self._settings.connections - used)
+        connections = self._settings.connections
+        return max(0, connections + self._ahead.pages(connections) - used)
 
     def _forget_idle_hosts(self, now: float) -> None:
         self._hosts = {origin: host for origin, host in self._hosts.items() if host.queue or host.in_flight}

@@ -14,7 +14,7 @@ from sanderling.crawling import topic as topics
 from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.crawling.clients import Clients
 from sanderling.crawling.control import Control
-from sanderling.crawling.crews import on_cluster, on_this_machine
+from sanderling.crawling.crews import Begin, on_cluster, on_this_machine
 from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.crawling.opening import new_archives, open_crawl
 from sanderling.crawling.sizing import Sizing
@@ -63,11 +63,11 @@ class CrawlServer:
 
     def __init__(
         self, folder: Folder, settings: Settings, seeds: list[str], crew_size: int, again: bool = False,
-        terms: Terms | None = None, retry: bool = False, topic: "Topic | None" = None,
+        terms: Terms | None = None, retry: bool = False, topic: "Topic | None" = None, begin: Begin | None = None,
     ) -> None:  # fmt: skip
         """`again` visits every known page once more, `terms` those that deserve it; both ask only
         for what has changed. `retry` tries what failed once more. `topic` becomes the topic of the
-        crawl."""
+        crawl. `begin` starts clients in another way than the settings say."""
         self._folder = folder
         self._again = again
         self._stopping = False
@@ -88,7 +88,7 @@ class CrawlServer:
         make_room_for_clients(crew_size)
         with contextlib.ExitStack() as undo:
             self._absence = StoreAbsence(self._notify, self._is_ending)
-            begin = on_cluster(folder, settings, undo) if settings.cluster else on_this_machine
+            begin = begin or (on_cluster(folder, settings, undo) if settings.cluster else on_this_machine)
             opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
             topics.keep(topic, folder)

@@ -15,6 +15,10 @@ most links to them were downloaded, on average.
 Then two machines divide the web by its domains: 25 threads for .com, 10 for .edu, .net and .org.
 
 Nothing is fetched: this is a model of the time that messages cost.
+
+With `--real`, real clients fetch from a real web server on this computer, and a socket delays their
+messages. A crawler has one connection. There are no dependent crawlers, because ours cannot ask
+each other. `--kill-every` kills a client of ours again and again.
 """
 
 import argparse
@@ -24,7 +28,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from sanderling.lab import webs
+from sanderling.lab import real_teams, webs
 from sanderling.lab.messaging import Costs, Served, Timed, crawl
 from sanderling.lab.parallel import BATCH
 from sanderling.presenting.arguments import positive
@@ -104,10 +108,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--message", type=positive, nargs="+", metavar="MS", default=[round(1000 * each) for each in MESSAGES],
         help="milliseconds that a message takes, one way (default: 10 50 200)",
     )  # fmt: skip
+    parser.add_argument(
+        "--real", action="store_true", help="real clients and a real web server instead of a simulation"
+    )
+    parser.add_argument(
+        "--kill-every",
+        type=positive,
+        default=0,
+        metavar="SECONDS",
+        help="with --real: kill a client of ours, again and again",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(options: argparse.Namespace) -> int:
+    return run_real(options) if options.real else run_simulated(options)
+
+
+def run_real(options: argparse.Namespace) -> int:
+    results = [
+        each
+        for milliseconds in options.message
+        for each in real_teams.compare(
+            options.crawlers, options.seconds, milliseconds / 1000, options.pages, options.kill_every
+        )
+    ]
+    if options.json:
+        sys.stdout.write(msgspec.json.encode({"teams": results}).decode() + "\n")
+    else:
+        sys.stdout.write(f"{options.crawlers} clients for {options.seconds} s\n{_shown(results)}\n")
+    return 0
+
+
+def run_simulated(options: argparse.Namespace) -> int:
     web = webs.synthetic(pages=options.pages)
     teams: list[TeamResult] = []
     splits: list[SplitPages] = []
@@ -127,6 +160,6 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _shown(results: list[TeamResult] | list[SplitPages]) -> str:
+def _shown(results: list[TeamResult] | list[SplitPages] | list[real_teams.RealTeam]) -> str:
     rows: list[list[Any]] = [list(msgspec.structs.astuple(each)) for each in results]
     return table(rows, [name.replace("_", " ") for name in results[0].__struct_fields__])

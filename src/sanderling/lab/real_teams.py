@@ -1,0 +1,225 @@
+"""Teams of real clients on a real web server, whose messages take time (`lab teams --real`).
+
+independent   each crawler is a crawl of its own, with one client
+seed-server   a server gives each connection one URL at a time, after each page
+ours          one crawl with all clients
+
+Clients speak to their server through a socket that delays each message. All teams have the same
+time, which begins after three requests for each crawler. Downloads are counted at the web server.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import msgspec
+
+from sanderling.crawling.crew import Crew
+from sanderling.crawling.opening import OpenCrawl, socket_in
+from sanderling.crawling.server import CrawlServer
+from sanderling.errors import RunFailed
+from sanderling.lab.delayed import DelayedSocket
+from sanderling.model import Hello, HostLease, Kind, Lease, Outcome, Report, Stop, Task, Welcome
+from sanderling.processes import entry_points
+from sanderling.processes.crew import LocalCrew, new_name
+from sanderling.processes.marker import marker_path
+from sanderling.repository.folder import Folder
+from sanderling.server.socket_switchboard import SocketSwitchboard
+from sanderling.server.switchboard import ClientLine, Switchboard
+from sanderling.settings import Settings
+from sanderling.testing import ServedWeb, SyntheticWeb
+from sanderling.urls import identity
+
+TEAMS = ("independent", "seed-server", "ours")
+LATENCY = 0.2  # seconds until the web server answers
+AT_FIRST = 3  # requests for each crawler until the time begins
+BEGINS_WITHIN = 60.0  # seconds
+
+
+class RealTeam(msgspec.Struct, frozen=True):
+    """What a team downloaded in the time; `most` is since its start."""
+
+    team: str
+    message: float
+    downloads: int
+    distinct: int
+    most: int  # downloads of one page
+    killed: int = 0
+
+
+def compare(crawlers: int, seconds: float, message: float, pages: int, kill_every: float = 0.0) -> Iterator[RealTeam]:
+    """All teams, one after the other. `kill_every` seconds, a client of ours is killed."""
+    for team in TEAMS:
+        web = SyntheticWeb(hosts=max(1, pages // 25), pages=pages, latency=LATENCY, appear=0.0, vanish=0.0)
+        with web.serve() as site, TemporaryDirectory(prefix="sanderling-lab-") as place:
+            settings = Settings(
+                delay=0.0, proxy=site.proxy, scope="any", connections=1, sitemaps=False, hold=False, index=False,
+                ignore_robots=True, render="never",
+            )  # fmt: skip
+            running = {"independent": _independent, "seed-server": _seed_server, "ours": _ours}[team]
+            killed: list[int] = []
+            with running(Path(place), site, settings, crawlers, message) as pids:
+                _until_begun(site, AT_FIRST * crawlers)
+                before = sum(site.requests.values()), len(site.requests)
+                end = time.monotonic() + seconds
+                while (left := end - time.monotonic()) > 0:
+                    time.sleep(min(left, kill_every or left))
+                    if kill_every and team == "ours" and time.monotonic() < end and (alive := pids()):
+                        killed.append(alive[0])
+                        with contextlib.suppress(ProcessLookupError):
+                            os.kill(alive[0], signal.SIGKILL)
+                counted = dict(site.requests)
+        downloads, distinct = sum(counted.values()) - before[0], len(counted) - before[1]
+        yield RealTeam(team, message, downloads, distinct, max(counted.values()), len(killed))
+
+
+def _until_begun(site: ServedWeb, requests: int) -> None:
+    deadline = time.monotonic() + BEGINS_WITHIN
+    while sum(site.requests.values()) < requests:
+        if time.monotonic() > deadline:
+            raise RunFailed("the crawlers of a team did not begin")
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def _independent(
+    place: Path, site: ServedWeb, settings: Settings, crawlers: int, message: float
+) -> Iterator[Callable[[], list[int]]]:
+    """Every crawler begins with other seeds and follows every link."""
+    processes = []
+    for number in range(crawlers):
+        (seeds := place / f"{number}.txt").write_text("\n".join(site.seeds[number::crawlers]) + "\n")
+        flags = (
+            "--delay", 0, "--scope", "any", "--no-sitemaps", "--no-hold", "--no-index", "--ignore-robots", "--render", "never",
+            "--clients", 1, "--connections", settings.connections, "--proxy", site.proxy,
+        )  # fmt: skip
+        words = entry_points.command("command", "crawl", "--seeds", seeds, "-d", place / str(number), *flags)
+        processes.append(subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    try:
+        yield list
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.wait()
+
+
+@contextlib.contextmanager
+def _ours(
+    place: Path, site: ServedWeb, settings: Settings, crawlers: int, message: float
+) -> Iterator[Callable[[], list[int]]]:
+    """A crawl whose clients reach it through a slow socket."""
+    over, failed, names = threading.Event(), list[BaseException](), list[str]()
+    slow, crews = list[DelayedSocket](), list[LocalCrew]()
+
+    def begin(size: int, opened: OpenCrawl, folder: Folder) -> tuple[Switchboard, Crew]:
+        path = opened.run_folder / "slow"
+        slow.append(DelayedSocket(path, socket_in(opened.run_folder), message))
+
+        def command(name: str) -> list[str]:
+            names.append(name)
+            marker = marker_path(opened.run_folder, name)
+            return entry_points.command("client", name, path, folder.warcs.absolute(), marker)
+
+        crews.append(LocalCrew(size, command, opened.run_folder))
+        return opened.switchboard, crews[0]
+
+    def crawl() -> None:
+        try:
+            server = CrawlServer(Folder(place / "crawl"), settings, site.seeds, crawlers, begin=begin)
+            with contextlib.closing(server):
+                server.run(lambda progress: None, over.is_set)
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=crawl)
+    thread.start()
+    try:
+        yield lambda: [pid for name in names if (pid := crews[0].pid(name))]
+    finally:
+        over.set()
+        thread.join()
+        for each in slow:
+            each.close()
+    if failed:
+        raise failed[0]
+
+
+@contextlib.contextmanager
+def _seed_server(
+    place: Path, site: ServedWeb, settings: Settings, crawlers: int, message: float
+) -> Iterator[Callable[[], list[int]]]:
+    (run := place / "run").mkdir()
+    (place / "warc" / "run").mkdir(parents=True)
+    path, over = run / "slow", threading.Event()
+    with (
+        contextlib.closing(SocketSwitchboard(run / "socket")) as switchboard,
+        contextlib.closing(DelayedSocket(path, run / "socket", message)),
+    ):
+        server = SeedServer(switchboard, settings, site.seeds)
+        thread = threading.Thread(target=server.run, args=(over,))
+        thread.start()
+        processes = []
+        for name in (new_name() for _ in range(crawlers)):
+            words = entry_points.command("client", name, path, place / "warc", marker_path(run, name))
+            processes.append(subprocess.Popen(words))
+        try:
+            yield list
+        finally:
+            over.set()
+            thread.join()
+            for process in processes:
+                process.kill()
+                process.wait()
+
+
+class SeedServer:
+    """Knows all URLs, and gives a crawler as many as it has free connections."""
+
+    def __init__(self, switchboard: SocketSwitchboard, settings: Settings, seeds: list[str]) -> None:
+        self._switchboard = switchboard
+        self._settings = settings
+        self._known = set(map(identity, seeds))
+        self._queue = deque(seeds)
+        self._free: dict[ClientLine, int] = {}
+
+    def run(self, over: threading.Event) -> None:
+        while not over.is_set():
+            arrived, lost = self._switchboard.poll(0.1)
+            for line in lost:
+                self._free.pop(line, None)
+            for line, message in arrived:
+                if isinstance(message, Hello):
+                    self._switchboard.send(line, Welcome(msgspec.json.encode(self._settings)))
+                elif isinstance(message, Report):
+                    self._take_in(line, message)
+            for line in self._free:
+                self._give(line)
+        for line in self._free:
+            self._switchboard.send(line, Stop())
+
+    def _take_in(self, line: ClientLine, report: Report) -> None:
+        # A client is ready with its first report.
+        self._free[line] = self._free.get(line, self._settings.connections) + len(report.visits)
+        for visit in report.visits:
+            for found in visit.found if visit.outcome == Outcome.PAGE else ():
+                if found.kind == Kind.PAGE and found.id not in self._known:
+                    self._known.add(found.id)
+                    self._queue.append(found.url)
+
+    def _give(self, line: ClientLine) -> None:
+        now, hosts = time.monotonic(), list[HostLease]()
+        while self._free[line] and self._queue:
+            url = self._queue.popleft()
+            origin = "/".join(url.split("/", 3)[:3])
+            hosts.append(HostLease(origin, 1, now, True, None, [Task(identity(url), url, 0, 0, 0)]))
+            self._free[line] -= 1
+        if hosts:
+            self._switchboard.send(line, Lease(now, hosts))
