@@ -48,7 +48,7 @@ def scale(
 
 def memory(place: str, cluster: list[str], environment: dict[str, str]) -> None:
     with SyntheticWeb(hosts=HOSTS, pages=HOSTS * 20, latency=LATENCY).serve() as site:
-        for clients in (2, 8, 16):
+        for clients in (2, 8, 16, 32):
             with _crawl(place, site, cluster, environment, clients) as (pid, look):
                 visits = look().counts.visits
                 _until(lambda look=look, visits=visits: look().counts.visits > visits + 1000)

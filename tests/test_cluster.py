@@ -340,7 +340,7 @@ def test_a_machine_whose_clocks_are_hours_ahead(nodes: Nodes, tmp_path: Path) ->
         other = ("--proxy", site.proxy, "--scope", "any", "--no-sitemaps", "--delay", "0.1", "--clients", 6)
         site.hold(after=20)
         with crawl(folder, f"--seeds={seeds}", nodes, *other, *PATIENT, "--json") as process:
-            until(lambda: site.held and machines(folder)["ahead"] == 2 and len(machines(folder)) > 1)
+            until(lambda: site.held and {"one", "ahead"} <= machines(folder).keys())
             site.release()
             out, err = process.communicate(timeout=PATIENCE)
         took = time.time() - began
