@@ -1,7 +1,10 @@
 """Forms of applications that nobody here wrote, with records that no link leads to."""
 
+import contextlib
+import json
 import re
 import shlex
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -36,6 +39,35 @@ def test_datasette(tmp_path: Path, sanderling: Run) -> None:
     assert all(
         "sql" not in {field["name"] for field in form["fields"]} or not form.get("submissions") for form in forms
     )
+
+
+def test_facets_of_a_public_table(tmp_path: Path, sanderling: Run) -> None:
+    """Filters, orders, pages and formats of one list can be combined in thousands of ways."""
+    folder, port = tmp_path / "app", free_port()
+    folder.mkdir()
+    with contextlib.closing(sqlite3.connect(folder / "shops.db")) as db:
+        db.execute("CREATE TABLE shops (id INTEGER PRIMARY KEY, trade TEXT, place TEXT, about TEXT)")
+        for number, text in enumerate(texts(120, length=12)):
+            row = (number, f"trade{'abcdef'[number % 6]}", f"place{'uvwxyz'[number * 7 % 11 % 6]}", text)
+            db.execute("INSERT INTO shops VALUES (?, ?, ?, ?)", row)
+        db.commit()
+    facets = {"databases": {"shops": {"tables": {"shops": {"facets": ["trade", "place"], "size": 20}}}}}
+    (folder / "metadata.json").write_text(json.dumps(facets))
+    command = (
+        sys.executable,
+        "-m",
+        "datasette",
+        "serve",
+        folder / "shops.db",
+        "-p",
+        port,
+        "-m",
+        folder / "metadata.json",
+    )
+    with serving(command, f"http://127.0.0.1:{port}/") as url:
+        _, pages = crawl(sanderling, url, tmp_path / "c", "--exclude", r"\.(json|csv)|[?&]sql=", "--max-pages", "1000")
+    assert {f"{url}shops/shops/{number}" for number in range(120)} <= pages
+    assert len(pages) < 400
 
 
 def test_roundup(tmp_path: Path, sanderling: Run) -> None:

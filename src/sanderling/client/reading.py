@@ -12,6 +12,7 @@ from sanderling.client.contents import CHOKED, ContentReader, Detector, Read
 from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.keeping import body_filter
+from sanderling.client.repetition import Repetition
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.sources import read_form_answer, read_sitemap
 from sanderling.client.unread import (
@@ -60,6 +61,7 @@ class Reader:
         self._judge = judge
         self._contents = ContentReader(settings, detector, judge, keep_tree=extract is not None)
         self._filter = body_filter(settings)
+        self._repetition = Repetition()
         self._skip = skipped_types(settings) or ("\0",)
 
     def read(self, fetches: Sequence[Fetch]) -> list[Visit]:
@@ -155,6 +157,7 @@ class Reader:
             failed_extractors=failed,
             forms=list(read.forms),
             words=self._contents.vocabulary(read.words),
+            repeats=read.words is not None and self._repetition.found(task.url, read.words),
             completes=bool(task.digest) and rendered is None and _completes(body, task.digest),
         )
         if rendered is None:

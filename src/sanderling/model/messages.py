@@ -14,7 +14,7 @@ from sanderling.model.forms import Form, Turner
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 14
+PROTOCOL = 15
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -191,6 +191,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     forms: list[Form] = []  # on the page, if the crawl sends forms
     words: str = ""  # of the page, if the crawl sends forms
     turners: list[Turner] = []  # where the results of an answer go on
+    repeats: bool = False  # with a query of several parameters, it says nothing that other queries did not
     completes: bool = False  # the stored version is the beginning of this one, and was cut short
 
 

@@ -168,7 +168,7 @@ class Gatekeeper:
             exact = int.from_bytes(visit.text_digest[:8], "big", signed=True)
             judged = watched.budget.judge(task.url, exact, 0, exact)
         else:
-            judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core)
+            judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core, visit.repeats)
         self._holding.probing.discard(task.id)
         self._holding.judged(task.id, judged.newness == 1.0)
         watched.unkept += 1

@@ -165,15 +165,15 @@ class Pattern(msgspec.Struct, array_like=True):
     resumed: bool = False  # it is older than this run, and not all of its contents were kept
     sampled: int = 0  # how many URLs were held back when a sample of them was taken last
 
-    def judge(self, gist: int, simhash: int, seen_before: bool) -> float:
+    def judge(self, gist: int, simhash: int, seen_before: bool, repeats: bool = False) -> float:
         """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for
-        the same.
+        the same, or for one that `repeats` parts of others.
         """
         self.tried += 1
         self.pending = max(0, self.pending - 1)
         full = len(self.gists) >= MOST_GISTS
         # Of many contents, and of those of an earlier run, only the host remembers all.
-        if gist in self.gists or ((full or self.resumed) and seen_before and not self.is_folder):
+        if repeats or gist in self.gists or ((full or self.resumed) and seen_before and not self.is_folder):
             self.run += 1
             return 0.0
         if not full:
@@ -271,8 +271,11 @@ class HostBudget:
         said = self._said[-MOST_SAID:].tobytes()
         return KeptTraps(self.new, self.spent, patterns, sorted(self.soft), said, sorted(self.front), ways)
 
-    def judge(self, url: str, gist: int, simhash: int, core: int = 0) -> PageNews:
-        """Counts a page that was visited; `core` is its gist without the words of its URL."""
+    def judge(self, url: str, gist: int, simhash: int, core: int = 0, repeats: bool = False) -> PageNews:
+        """Counts a page that was visited; `core` is its gist without the words of its URL.
+
+        A page that `repeats` parts of others says nothing about what lies beside it.
+        """
         core = core or gist
         text = pattern(url)
         seen_before = self._saw(gist)
@@ -281,7 +284,7 @@ class HostBudget:
         newness = both[0].judge(gist, simhash, seen_before)
         if _MASKED.search(text) or _GROWN in text:
             both.append(self.find(text))
-            newness = min(newness, both[1].judge(core, simhash, seen_before))
+            newness = min(newness, both[1].judge(core, simhash, seen_before, repeats))
         soft = core in self.soft
         if seen_before or soft:
             newness = 0.0
