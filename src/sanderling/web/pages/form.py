@@ -16,6 +16,8 @@ _BY_NAME = {each.name: each for each in DECLARED}
 SECRET = ("store", "webhook", "login")
 # The meaning of an empty field. For all others it is "no limit".
 _UNSET = {"delay": "adapts to the server", "contact": "none", "proxy": "none", "topic": "none"}
+# Where a form takes less than the command line does: it names no files.
+_HELP = {"topic": "keep to a topic that some words name"}
 _WRITTEN = {"duration": "90s or 2h", "size": "64MiB"}
 
 
@@ -38,7 +40,7 @@ class SettingField(NamedTuple):
     def help(self) -> str:
         """The help of the setting in the words of the form: other settings by their labels, nothing
         about flags."""
-        text = self.declared.help.replace("; repeatable)", ")").replace(" (repeatable)", "")
+        text = _HELP.get(self.name, self.declared.help).replace("; repeatable)", ")").replace(" (repeatable)", "")
         return re.sub(r"\b[a-z]+_[a-z_]+\b", lambda found: f"“{label(found[0])}”", text)
 
     @property
