@@ -1,5 +1,7 @@
 import json
 import socket
+import time
+from collections import deque
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +13,10 @@ from sanderling.graph import Graph
 from sanderling.lab import real_teams, webs
 from sanderling.lab.delayed import DelayedSocket
 from sanderling.lab.messaging import Costs, Dependent, Independent, Served, Timed, crawl
+from sanderling.lab.team_servers import DependentTeam, TeamCrawler
 from sanderling.lab.teams import TEAMS, TeamResult, compare, split
+from sanderling.server.socket_switchboard import SocketSwitchboard
+from sanderling.settings import Settings
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +120,19 @@ def test_real_clients_through_slow_sockets() -> None:
     assert list(found) == list(real_teams.TEAMS)
     assert found["ours"].most == found["seed-server"].most == 1
     assert all(0 < each.distinct <= each.downloads for each in found.values())
+
+
+def test_dependent_crawlers_that_ask_at_the_same_time_both_visit(tmp_path: Path) -> None:
+    page = "http://e.org/"
+    with closing(SocketSwitchboard(tmp_path / "s")) as switchboard:
+        team = DependentTeam(switchboard, Settings(connections=1), [], crawlers=3, message=0.1)
+        one, two, three = (TeamCrawler(deque([page]), set(), 1) for _ in range(3))
+        assert [*team._next(one)] == [*team._next(two)] == []  # they have asked
+        time.sleep(0.25)
+        assert [*team._next(one)] == [*team._next(two)] == [page]
+        assert [*team._next(three)] == []
+        time.sleep(0.25)
+        assert [*team._next(three)] == []  # the others had begun with it when they were asked
 
 
 def test_a_delayed_socket_passes_everything_on(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Teams of real clients on a real web server, whose messages take time (`lab teams --real`).
 
 independent   each crawler is a crawl of its own, with one client
+dependent     before each page, a crawler asks all others, at the same time
 seed-server   a server gives each connection one URL at a time, after each page
 ours          one crawl with all clients
 
@@ -14,7 +15,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,18 +26,17 @@ from sanderling.crawling.opening import OpenCrawl, socket_in
 from sanderling.crawling.server import CrawlServer
 from sanderling.errors import RunFailed
 from sanderling.lab.delayed import DelayedSocket
-from sanderling.model import Hello, HostLease, Kind, Lease, Outcome, Report, Stop, Task, Welcome
+from sanderling.lab.team_servers import DependentTeam, SeedServer, TeamServer
 from sanderling.processes import entry_points
 from sanderling.processes.crew import LocalCrew, new_name
 from sanderling.processes.marker import marker_path
 from sanderling.repository.folder import Folder
 from sanderling.server.socket_switchboard import SocketSwitchboard
-from sanderling.server.switchboard import ClientLine, Switchboard
+from sanderling.server.switchboard import Switchboard
 from sanderling.settings import Settings
 from sanderling.testing import ServedWeb, SyntheticWeb
-from sanderling.urls import identity
 
-TEAMS = ("independent", "seed-server", "ours")
+TEAMS = ("independent", "dependent", "seed-server", "ours")
 LATENCY = 0.2  # seconds until the web server answers
 AT_FIRST = 3  # requests for each crawler until the time begins
 BEGINS_WITHIN = 60.0  # seconds
@@ -54,16 +53,18 @@ class RealTeam(msgspec.Struct, frozen=True):
     killed: int = 0
 
 
-def compare(crawlers: int, seconds: float, message: float, pages: int, kill_every: float = 0.0) -> Iterator[RealTeam]:
+def compare(
+    crawlers: int, seconds: float, message: float, pages: int, connections: int = 1, kill_every: float = 0.0
+) -> Iterator[RealTeam]:
     """All teams, one after the other. `kill_every` seconds, a client of ours is killed."""
     for team in TEAMS:
         web = SyntheticWeb(hosts=max(1, pages // 25), pages=pages, latency=LATENCY, appear=0.0, vanish=0.0)
         with web.serve() as site, TemporaryDirectory(prefix="sanderling-lab-") as place:
             settings = Settings(
-                delay=0.0, proxy=site.proxy, scope="any", connections=1, sitemaps=False, hold=False, index=False,
+                delay=0.0, proxy=site.proxy, scope="any", connections=connections, sitemaps=False, hold=False, index=False,
                 ignore_robots=True, render="never",
             )  # fmt: skip
-            running = {"independent": _independent, "seed-server": _seed_server, "ours": _ours}[team]
+            running = _RUNNING[team]
             killed: list[int] = []
             with running(Path(place), site, settings, crawlers, message) as pids:
                 _until_begun(site, AT_FIRST * crawlers)
@@ -156,22 +157,38 @@ def _ours(
 def _seed_server(
     place: Path, site: ServedWeb, settings: Settings, crawlers: int, message: float
 ) -> Iterator[Callable[[], list[int]]]:
+    with _clients_of(place, crawlers, message, lambda line: SeedServer(line, settings, site.seeds, crawlers)):
+        yield list
+
+
+@contextlib.contextmanager
+def _dependent(
+    place: Path, site: ServedWeb, settings: Settings, crawlers: int, message: float
+) -> Iterator[Callable[[], list[int]]]:
+    """A crawler has its queue beside it: only its questions take time."""
+    with _clients_of(place, crawlers, 0.0, lambda line: DependentTeam(line, settings, site.seeds, crawlers, message)):
+        yield list
+
+
+@contextlib.contextmanager
+def _clients_of(
+    place: Path, crawlers: int, delay: float, server_on: Callable[[SocketSwitchboard], TeamServer]
+) -> Iterator[None]:
     (run := place / "run").mkdir()
     (place / "warc" / "run").mkdir(parents=True)
     path, over = run / "slow", threading.Event()
     with (
         contextlib.closing(SocketSwitchboard(run / "socket")) as switchboard,
-        contextlib.closing(DelayedSocket(path, run / "socket", message)),
+        contextlib.closing(DelayedSocket(path, run / "socket", delay)),
     ):
-        server = SeedServer(switchboard, settings, site.seeds)
-        thread = threading.Thread(target=server.run, args=(over,))
+        thread = threading.Thread(target=server_on(switchboard).run, args=(over,))
         thread.start()
         processes = []
         for name in (new_name() for _ in range(crawlers)):
             words = entry_points.command("client", name, path, place / "warc", marker_path(run, name))
             processes.append(subprocess.Popen(words))
         try:
-            yield list
+            yield
         finally:
             over.set()
             thread.join()
@@ -180,46 +197,4 @@ def _seed_server(
                 process.wait()
 
 
-class SeedServer:
-    """Knows all URLs, and gives a crawler as many as it has free connections."""
-
-    def __init__(self, switchboard: SocketSwitchboard, settings: Settings, seeds: list[str]) -> None:
-        self._switchboard = switchboard
-        self._settings = settings
-        self._known = set(map(identity, seeds))
-        self._queue = deque(seeds)
-        self._free: dict[ClientLine, int] = {}
-
-    def run(self, over: threading.Event) -> None:
-        while not over.is_set():
-            arrived, lost = self._switchboard.poll(0.1)
-            for line in lost:
-                self._free.pop(line, None)
-            for line, message in arrived:
-                if isinstance(message, Hello):
-                    self._switchboard.send(line, Welcome(msgspec.json.encode(self._settings)))
-                elif isinstance(message, Report):
-                    self._take_in(line, message)
-            for line in self._free:
-                self._give(line)
-        for line in self._free:
-            self._switchboard.send(line, Stop())
-
-    def _take_in(self, line: ClientLine, report: Report) -> None:
-        # A client is ready with its first report.
-        self._free[line] = self._free.get(line, self._settings.connections) + len(report.visits)
-        for visit in report.visits:
-            for found in visit.found if visit.outcome == Outcome.PAGE else ():
-                if found.kind == Kind.PAGE and found.id not in self._known:
-                    self._known.add(found.id)
-                    self._queue.append(found.url)
-
-    def _give(self, line: ClientLine) -> None:
-        now, hosts = time.monotonic(), list[HostLease]()
-        while self._free[line] and self._queue:
-            url = self._queue.popleft()
-            origin = "/".join(url.split("/", 3)[:3])
-            hosts.append(HostLease(origin, 1, now, True, None, [Task(identity(url), url, 0, 0, 0)]))
-            self._free[line] -= 1
-        if hosts:
-            self._switchboard.send(line, Lease(now, hosts))
+_RUNNING = {"independent": _independent, "dependent": _dependent, "seed-server": _seed_server, "ours": _ours}

@@ -17,8 +17,8 @@ Then two machines divide the web by its domains: 25 threads for .com, 10 for .ed
 Nothing is fetched: this is a model of the time that messages cost.
 
 With `--real`, real clients fetch from a real web server on this computer, and a socket delays their
-messages. A crawler has one connection. There are no dependent crawlers, because ours cannot ask
-each other. `--kill-every` kills a client of ours again and again.
+messages. A dependent crawler asks all others at the same time. `--crawlers 2 --connections 18` is
+two machines with as many threads as above. `--kill-every` kills a client of ours again and again.
 """
 
 import argparse
@@ -112,6 +112,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--real", action="store_true", help="real clients and a real web server instead of a simulation"
     )
     parser.add_argument(
+        "--connections", type=positive, default=1, metavar="N", help="with --real: of each crawler (default: 1)"
+    )
+    parser.add_argument(
         "--kill-every",
         type=positive,
         default=0,
@@ -130,7 +133,12 @@ def run_real(options: argparse.Namespace) -> int:
         each
         for milliseconds in options.message
         for each in real_teams.compare(
-            options.crawlers, options.seconds, milliseconds / 1000, options.pages, options.kill_every
+            options.crawlers,
+            options.seconds,
+            milliseconds / 1000,
+            options.pages,
+            options.connections,
+            options.kill_every,
         )
     ]
     if options.json:
