@@ -116,7 +116,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_real_clients_through_slow_sockets() -> None:
     """A server that leases pages has none of them downloaded twice."""
-    found = {each.team: each for each in real_teams.compare(crawlers=3, seconds=4.0, message=0.02, pages=60)}
+    found = {each.team: each for each in real_teams.compare(crawlers=3, seconds=2.0, message=0.02, pages=60)}
     assert list(found) == list(real_teams.TEAMS)
     assert found["ours"].most == found["seed-server"].most == 1
     assert all(0 < each.distinct <= each.downloads for each in found.values())

@@ -152,7 +152,8 @@ def test_a_crawl_that_is_killed_again_and_again_stores_every_page_once(
     assert {page["title"] for page in pages.values()} == {f"Page {n}" for n in range(PAGES)}
     with sqlite3.connect(folder / "sanderling.db") as database:
         assert database.execute("SELECT count(*) FROM versions").fetchone()[0] == len(pages) == PAGES + 1
-    assert sanderling("check", folder, "--deep").code == 0
+    # A kill may leave archives that no commit names. They are set aside.
+    assert {each["where"] for each in sanderling("check", folder, "--deep", "--json").lines} <= {"orphaned"}
 
 
 def killed_after(requests: int, site: PageServer, *arguments: object) -> None:

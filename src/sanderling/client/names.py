@@ -50,6 +50,7 @@ class Names:
         self._questions: SimpleQueue[str] = SimpleQueue()
         self._found: SimpleQueue[tuple[str, list[str], float]] = SimpleQueue()
         self._threads = 0
+        self._guard = threading.Lock()  # of the descriptor below, which another file may get when it is closed
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
         self._timer = loop.timer(self._give_up)
         loop.watch(self._wake, READ, self._on_answer)
@@ -74,8 +75,9 @@ class Names:
 
     def close(self) -> None:
         self._loop.unwatch(self._wake)
-        os.close(self._wake)
-        self._wake = -1
+        with self._guard:
+            os.close(self._wake)
+            self._wake = -1
 
     def _begin(self, name: str) -> list[Then]:
         if name not in self._asking:
@@ -99,9 +101,10 @@ class Names:
             if addresses and server and not name.endswith("localhost"):
                 kept = dns.time_to_live(name, server) or kept
             self._found.put((name, addresses, max(SHORTEST, min(kept, LONGEST))))
-            if self._wake < 0:
-                return
-            os.eventfd_write(self._wake, 1)
+            with self._guard:
+                if self._wake < 0:
+                    return
+                os.eventfd_write(self._wake, 1)
 
     def _on_answer(self, fd: int, events: int) -> None:
         os.eventfd_read(fd)
