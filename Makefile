@@ -18,7 +18,7 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 	@command -v sanderling >/dev/null || echo '(`. $(BIN)/activate` makes `sanderling` a command of this shell)'
 
 test: $(VENV)/.browser $(VENV)/.replay ## run all tests
-	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
 	$(BIN)/ruff format --check .
