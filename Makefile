@@ -6,7 +6,7 @@ DIR    ?= crawls/$(shell printf '%s' '$(URL)' | sed -e 's,^[a-z]*://,,' -e 's,[^
 ARGS   ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help crawl test check bench cluster-demo screenshots lock clean
+.PHONY: help crawl test check bench cluster-demo image screenshots lock clean
 
 help: ## show this help
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -e 's/:.*## /\t/' | expand -t 14
@@ -32,6 +32,9 @@ bench: $(VENV)/.dev ## race against other crawlers (installs nginx, wget2 and do
 cluster-demo: $(VENV)/.dev ## a crawl on three machines (network namespaces if you are root), one of which is cut off
 	$(BIN)/python -m bench.cluster_demo
 
+image: ## build the image of deploy/Dockerfile (needs docker)
+	docker build -f deploy/Dockerfile -t sanderling:$(shell sed -n 's/^version = "\(.*\)"/\1/p' pyproject.toml) .
+
 screenshots: $(VENV)/.browser ## take the pictures in the docs again (needs Chromium)
 	$(BIN)/python -m tests.browser.screenshots $(ARGS)
 
@@ -43,6 +46,10 @@ lock: $(VENV)/.dev ## update the pinned dependencies after a change of pyproject
 	  --no-header --extra dev -c requirements/run.txt pyproject.toml -o requirements/dev.txt
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --no-header requirements/replay.in -o requirements/replay.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra postgresql -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/image.txt
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --no-header --extra cluster -c requirements/run.txt pyproject.toml requirements/build.in -o requirements/cluster.txt
 
 clean: ## remove the environment and caches, never a crawl
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -6,14 +6,19 @@ import argparse
 import signal
 import sys
 import time
+from pathlib import Path
 
 from bench import (
+    alarms,
     application_text,
     beside,
     change,
     cluster,
     dashboard,
     documents,
+    extraction,
+    extraction_set,
+    journey,
     notices,
     race,
     render,
@@ -25,7 +30,9 @@ from bench import (
     truth,
     web,
 )
-from bench.places import BenchError, working_folder
+from bench.field import serving as field_serving
+from bench.field import trial
+from bench.places import CACHE, BenchError, working_folder
 
 EPILOG = """\
 examples:
@@ -38,6 +45,7 @@ examples:
   python -m bench slow-hosts               1,000 slow hosts at once, one client
   python -m bench revisit                  an unchanged site visited again
   python -m bench change                   change detection beside other ways to compare two pages
+  python -m bench alarms                   false alarms on noisy pages, beside webchanges and changedetection.io
   python -m bench documents                reading office documents in the child process
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
@@ -45,8 +53,12 @@ examples:
   python -m bench notices                  what 10,000 notices cost the server, and how fast a change is seen
   python -m bench render                   pages that JavaScript makes, with a browser
   python -m bench application-text         how much of an application from npm is found, against its Markdown files
+  python -m bench field                    applications that nobody here wrote, from Debian, PyPI and npm
+  python -m bench field --serve dokuwiki --port 8100   one of them, to try things by hand
+  python -m bench extraction --build       main content beside other extractors, on pages built from packages
   python -m bench cluster                  the same crawl over the Unix socket and through Ray
   python -m bench topic                    what a topic costs a client, the server and a whole crawl
+  python -m bench journey                  the way of one page through the code, traced
   python -m bench store                    the stores with a million URLs, without any network
 
 Pages are counted the same way for all: HTML answers of status 200. CPU seconds are those of the whole
@@ -114,15 +126,50 @@ def parser() -> argparse.ArgumentParser:
     office = commands.add_parser("documents", help="what reading an office document costs")
     office.add_argument("--times", type=int, default=200, help="how often each is read (200)")
     office.set_defaults(run=lambda chosen: documents.report(chosen.times))
+    way = commands.add_parser("journey", help="the way of one page through the code, traced")
+    way.set_defaults(run=lambda _: journey.report())
     text = commands.add_parser("application-text", help="how much of the text of a real application is found")
     text.set_defaults(run=lambda _: application_text.report())
+    strange = commands.add_parser("field", help="real applications: found, waste, false changes, hidden pages")
+    strange.add_argument("names", nargs="*", metavar="NAME", help="which ones (all)")
+    strange.add_argument("--no-scrapy", action="store_true", help="leave the crawl with Scrapy out")
+    strange.add_argument("--minutes", type=int, default=3, help="of each crawl at most (3)")
+    strange.add_argument("--serve", metavar="NAME", help="only serve this one, until interrupted")
+    strange.add_argument("--port", type=int, default=0, help="with --serve: where (a free port)")
+    strange.add_argument("--hidden", action="store_true", help="with --serve: also pages that only its search finds")
+    strange.set_defaults(
+        run=lambda chosen: (
+            field_serving.serve(chosen.serve, chosen.port, chosen.hidden)
+            if chosen.serve
+            else trial.run(chosen.names, chosen.no_scrapy, chosen.minutes)
+        )
+    )
+    noisy = commands.add_parser("alarms", help="false alarms on noisy pages, beside other watchers")
+    noisy.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="sanderling, webchanges, changedetection.io"
+    )
+    noisy.set_defaults(run=lambda chosen: alarms.report(chosen.only))
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     again.set_defaults(run=lambda chosen: revisit.revisit(chosen.on))
     serving = commands.add_parser("web", help="serve the pages until interrupted")
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
     serving.set_defaults(run=lambda chosen: serve(chosen.port))
+    extracting = commands.add_parser("extraction", help="the main content of pages, beside other extractors")
+    extracting.add_argument(
+        "--set", type=Path, default=CACHE / "extraction" / "set", metavar="FOLDER", help="the pages"
+    )
+    extracting.add_argument("--build", action="store_true", help="make our own set there, from packages")
+    extracting.add_argument("--kind", nargs="+", default=[], metavar="KIND", help="only pages of this kind: docs, blog")
+    extracting.add_argument("--alone", action="store_true", help="without the other extractors")
+    extracting.set_defaults(run=_extraction)
     return top
+
+
+def _extraction(chosen: argparse.Namespace) -> int:
+    if chosen.build:
+        extraction_set.build(chosen.set)
+    return extraction.report(chosen.set, chosen.kind, not chosen.alone)
 
 
 def main() -> int:

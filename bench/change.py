@@ -34,9 +34,8 @@ Pair = tuple[str, str]
 def ours(pairs: list[Pair]) -> tuple[list[float], list[float]]:
     """CPU seconds of every revisit, and the part beyond parsing, which a crawler needs for the
     links anyway."""
-    from turbohtml import parse
-
     from sanderling.change import compare, fingerprint
+    from sanderling.documents.tree import parse
 
     stored = [fingerprint(parse(before)) for before, _ in pairs]
     parsing = [_timed(parse, after) for _, after in pairs]
@@ -132,9 +131,8 @@ def read_pairs(folder: Path, count: int) -> list[Pair]:
 
 
 def generated_pairs(count: int) -> list[Pair]:
-    from turbohtml import parse
-
-    from sanderling.lab import change_edits
+    from lab import change_edits
+    from sanderling.documents.tree import parse
 
     dice = random.Random(4)
     edits = [*change_edits.EDITS.values()]

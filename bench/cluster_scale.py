@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from bench.places import BenchError
-from sanderling.crawling import remote
 from sanderling.model import Live
 from sanderling.processes.entry_points import command
+from sanderling.server.requests import remote
 from sanderling.testing import SyntheticWeb
 
 HOSTS, LATENCY = 2000, 0.2

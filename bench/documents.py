@@ -10,6 +10,7 @@ from statistics import median
 
 from bench.places import say
 from sanderling.documents import foreign
+from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage
 from tests.papers import READABLE, office_xml, opendocument, paper, workbook
 
@@ -41,10 +42,11 @@ def report(times: int) -> int:
 
 
 def _measure(name: str, body: bytes, times: int) -> None:
-    read = foreign.read(body)  # starts the child
+    kind = kind_of(body, "")
+    read = foreign.read(kind, body)  # starts the child
     taken = []
     for _ in range(times):
         began = time.perf_counter()
-        foreign.read(body)
+        foreign.read(kind, body)
         taken.append(time.perf_counter() - began)
     say(f"{name:28} {len(body) / 1e3:>8,.1f} {len(read.text):>11,} {1e3 * median(taken):>8.2f}")

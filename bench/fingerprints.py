@@ -47,7 +47,7 @@ def documentation(count: int) -> list[bytes]:
 
 def cost(pages: Sequence[bytes]) -> Cost:
     """The mean over some pages."""
-    import turbohtml
+    from sanderling.documents.tree import parse
 
     first, again = reader(), reader()
     totals = [0.0, 0.0, 0.0]
@@ -57,7 +57,7 @@ def cost(pages: Sequence[bytes]) -> Cost:
         best = [1e9, 1e9, 1e9]
         visits: list[Any] = []
         runs: tuple[Callable[[], object], ...] = (
-            lambda group=group: [turbohtml.parse(page, detect_encoding=True, positions=False) and 0 for page in group],
+            lambda group=group: [parse(page, detect_encoding=True, positions=False) and 0 for page in group],
             lambda group=group: first.read(fetched(group, b"")),
             lambda group=group, visits=visits: visits.extend(again.read(fetched(group, b"another"))),
         )
@@ -68,8 +68,8 @@ def cost(pages: Sequence[bytes]) -> Cost:
                 best[at] = min(best[at], time.thread_time() - began)
         totals = [total + least for total, least in zip(totals, best, strict=True)]
         kept += [visit.fingerprint for visit in visits[: len(group)]]
-    parse, plain, full = (total / len(pages) for total in totals)
-    return Cost(parse, plain, full - plain, *_sizes(kept))
+    parsing, plain, full = (total / len(pages) for total in totals)
+    return Cost(parsing, plain, full - plain, *_sizes(kept))
 
 
 def _sizes(kept: list[bytes]) -> tuple[float, float]:

@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lab.simulation.pickers import PICKERS
+from lab.simulation.replay import replay
+from lab.simulation.synthetic import commits
 from sanderling.freshness import evidence, planning
+from sanderling.freshness.choosing import PlannedTimes
 from sanderling.freshness.collection import COLUMNS, believe
 from sanderling.freshness.worth import Objective
-from sanderling.lab.simulation.memory import Memory
-from sanderling.lab.simulation.pickers import PICKERS
-from sanderling.lab.simulation.replay import replay
-from sanderling.lab.simulation.synthetic import commits
 
 PAGES = 1_000_000
 HOSTS = 5_000
@@ -47,7 +47,7 @@ def main() -> None:
     known, cost, host = believe(rows, {}, 31.0), np.ones(PAGES), rows["host"].astype(np.intp)
     caps = np.where(np.arange(HOSTS) % 10 == 0, 3.0, np.inf)
 
-    def solve(caps: object) -> planning.PlannedTimes:
+    def solve(caps: object) -> PlannedTimes:
         return planning.schedule("optimal", Objective.FRESHNESS, rows, known, cost, 50_000.0, 31.0, host, caps)  # type: ignore[arg-type]
 
     timed("threshold solved for 50,000 visits a day", lambda: solve(np.inf), 2)
@@ -60,18 +60,6 @@ def main() -> None:
 
     timed("1,000 visits chosen by what they are worth now", choose, 5)
     timed("100,000 visits observed", lambda: [evidence.observe(seen, 3.0, [False] * 4) for _ in range(100_000)])
-
-    memory = Memory(20.0, 0.0)
-    memory.extend(f"http://site/d{k % 20}/p{k}.html" for k in range(2000))
-    for page in range(2000):
-        memory.first_visit(page, 0.0)
-
-    def learn() -> None:
-        now = memory.last.max() + 20.0
-        for page in range(2000):
-            memory.observe(page, now + page / 100, page % 3 == 0)
-
-    timed("2,000 visits learned from", learn, 3)
 
     pages = commits(1, pages=900, days=3285)
     print(

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench.places import say
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.model.reasons import reason
 from sanderling.repository.address import located
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
-from sanderling.repository.warc import WarcWriter
 from sanderling.urls import identity
 
 # The numbers of pages, versions and so on are proportional to this.

@@ -19,12 +19,12 @@ from pathlib import Path
 import msgspec
 
 from sanderling import clock
-from sanderling.crawling.assembly import Purpose, assemble
 from sanderling.model import Commit, NamedPage, NewUrl, Outcome, Settled, State, Told, Visit
 from sanderling.processes import garbage
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.server.assembly import Purpose, assemble
 from sanderling.settings import Settings
 from sanderling.testing.prose import sentences
 from sanderling.urls import identity
@@ -68,7 +68,7 @@ def cost(place: Path, rounds: int = 5) -> list[tuple[str, list[float]]]:
         for number in range(1, rounds + 1):
             message = msgspec.msgpack.encode(Told("indexnow", HOME, _pages(which(number))))
             began = time.process_time()
-            assert parts.told_pages.take_in(msgspec.msgpack.decode(message, type=Told)) == ""
+            assert parts.change_hints.take_in(msgspec.msgpack.decode(message, type=Told)) == ""
             times.append(time.process_time() - began)
         found.append((name, times))
     store.close()
@@ -98,7 +98,9 @@ def latency(place: Path, changes: int) -> list[tuple[str, list[float]]]:
             )
             announce = ["announce", home / "site", "--site", f"{site}/", "--state", home / "announcer"]
             if by_push:
-                server = running.enter_context(_started("serve", home / "crawl", "--port", 0, "--archive-port", 0))
+                server = running.enter_context(
+                    _started("serve", home / "crawl", "--port", 0, "--archive-port", 0, "--indexnow")
+                )
                 assert server.stdout is not None
                 url = next(word for word in server.stdout.readline().split() if word.startswith("http"))
                 announce += ["--push", f"{url}indexnow"]

@@ -27,9 +27,9 @@ import numpy as np
 from bench.places import RESULTS, say, working_folder
 
 if TYPE_CHECKING:
+    from sanderling.client.warc_writer import WarcWriter
     from sanderling.model import Visit
     from sanderling.repository.folder import Folder
-    from sanderling.repository.warc import WarcWriter
 
 PAGES = 100_000
 VOCABULARY = 200_000
@@ -93,7 +93,6 @@ class Words:
 def make(folder: Folder, pages: int, words: Words) -> None:
     """A crawl folder as a crawl leaves it."""
     from sanderling.model import Change, ChangeKind, Commit, Counts, Host, NewUrl, Settled, State
-    from sanderling.repository import warc
     from sanderling.repository.opening import open_store
     from sanderling.settings import Settings, dump
     from sanderling.urls import identity
@@ -101,7 +100,7 @@ def make(folder: Folder, pages: int, words: Words) -> None:
     folder.path.mkdir()
     folder.warcs.mkdir()
     folder.settings.write_text(dump(Settings(), ()))
-    archive = warc.WarcWriter(folder.warcs, "bench")
+    archive = WarcWriter(folder.warcs, "bench")
     hosts = [Host(identity(f"http://host{n}.example"), f"http://host{n}.example") for n in range(HOSTS)]
     with contextlib.closing(open_store(folder, readonly=False)) as store:
         for number, start in enumerate(range(0, pages, A_REPORT), 1):

@@ -16,9 +16,9 @@ from bench.places import SANDERLING, say
 from sanderling.documents.html import HtmlPage
 from sanderling.documents.links import pack
 from sanderling.model import Kind, NewUrl, Outcome, State, Task, Visit
-from sanderling.server.focus import Focus
 from sanderling.server.gate.holding import Lessons
 from sanderling.server.gate.tunnel import Tunnel
+from sanderling.server.ranking.focus import Focus
 from sanderling.testing import SyntheticWeb
 from sanderling.topics.judging import Judge
 from sanderling.topics.model import Example, Topic, write

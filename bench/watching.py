@@ -36,9 +36,9 @@ def main() -> int:
 
 def cost(path: Path, leases: int) -> tuple[float, int, int]:
     """Seconds of CPU time for each answer, the number of leases, and the size of an answer."""
-    from sanderling.crawling.server import CrawlServer
     from sanderling.model import LiveAnswer
     from sanderling.repository.folder import Folder
+    from sanderling.server.loop import CrawlServer
     from sanderling.settings import load
 
     folder = Folder(path)
@@ -46,7 +46,7 @@ def cost(path: Path, leases: int) -> tuple[float, int, int]:
     server = CrawlServer(folder, settings, list(seeds), 0)
     try:
         frontier = server._frontier
-        allocator = frontier.allocator
+        allocator = frontier.leases
         for client in ("a", "b"):
             allocator.join(client)
         while allocator.leased < leases and any(frontier.lease(client, 1000) for client in ("a", "b")):

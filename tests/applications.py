@@ -1,7 +1,8 @@
 """Search applications that nobody here wrote, each with records that no link leads to: Datasette,
 Roundup, Xapian Omega.
 
-`python -m tests.applications` installs Omega, which is a Debian package, if it is not there.
+`python -m tests.applications` installs Omega, which is a Debian package, if it is not there, and
+the light applications of the field trial.
 """
 
 import contextlib
@@ -18,6 +19,8 @@ from http.server import CGIHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
+from bench.field.registry import APPLICATIONS, LIGHT
+from bench.places import BenchError
 from tests.waiting import until
 
 OMEGA = Path("/usr/lib/cgi-bin/omega/omega")
@@ -162,7 +165,7 @@ def omega(folder: Path, records: Sequence[str]) -> Iterator[str]:
 
 
 def fetch() -> None:
-    """Installs Omega if allowed. Without it, its test is skipped."""
+    """Installs what is missing if allowed. Without it, its test is skipped."""
     if omega_missing() and os.geteuid() == 0 and shutil.which("apt-get"):
         sys.stderr.write("fetching Xapian Omega for the tests of forms ...\n")
         environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
@@ -170,6 +173,11 @@ def fetch() -> None:
             subprocess.run(["apt-get", *step], env=environment, stdout=subprocess.DEVNULL, check=False)
     if why := omega_missing():
         sys.stderr.write(f"its tests are skipped: {why}\n")
+    for name in LIGHT:
+        try:
+            APPLICATIONS[name].install()
+        except BenchError as missing:
+            sys.stderr.write(f"the test of {name} is skipped: {missing}\n")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,10 @@ import pytest
 
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
+from tests.forking import suits
+from tests.ready import ReadyProcess
 from tests.search_library import Library
+from tests.surviving import Surviving, SurvivingScheduling
 from tests.web.served import Served, running
 
 FAST = ("--per-host", "8", "--delay", "0")
@@ -43,6 +46,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     about the same time."""
     sizes = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path.name != "test_torture.py", -sizes[item.path]))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    is_worker = hasattr(config, "workerinput")
+    if config.getvalue("dist") != "no" and not is_worker:
+        config.pluginmanager.register(Surviving(), "surviving")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SurvivingScheduling | None:
+    return SurvivingScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def command(*arguments: object) -> list[str]:
@@ -89,18 +103,24 @@ Run = Callable[..., Ran]
 
 
 @pytest.fixture(scope="session")
-def sanderling() -> Run:
+def sanderling() -> Iterator[Run]:
     """Runs the command in a process of its own. A traceback fails the test, unless `crashes` is
     set."""
+    ready = ReadyProcess()
 
     def run(*arguments: object, env: dict[str, str] | None = None, crashes: bool = False) -> Ran:
-        done = subprocess.run(
-            command(*arguments), capture_output=True, text=True, timeout=WHOLE_RUN, env={**os.environ, **(env or {})}
-        )
+        surroundings = {**os.environ, **(env or {})}
+        if suits(env or {}):
+            done = ready.run([str(each) for each in arguments], surroundings, WHOLE_RUN)
+        else:
+            done = subprocess.run(
+                command(*arguments), capture_output=True, text=True, timeout=WHOLE_RUN, env=surroundings
+            )
         assert crashes or "Traceback" not in done.stderr, done.stderr
         return Ran(done)
 
-    return run
+    yield run
+    ready.close()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sanderling.crawling import remote
+from sanderling.server.requests import remote
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.conftest import FAST, command, started
 from tests.names_server import NamesServer

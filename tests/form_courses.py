@@ -10,7 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from sanderling.repository import forms as stored
+from sanderling.repository import form_rows as stored
 from sanderling.repository.opening import reading
 from tests.applications import datasette, omega, roundup
 from tests.conftest import FAST, command

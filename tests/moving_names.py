@@ -13,6 +13,7 @@ from pathlib import Path
 
 from sanderling.browser.finding import find
 from tests.conftest import FAST, command
+from tests.rendering.rendering import namespaces_are_permitted
 from tests.servers import Answer, PageServer, Socks, links, listening
 
 PUBLIC, PRIVATE, OTHER = "93.184.216.34", "127.0.0.5", "127.0.0.6"
@@ -35,7 +36,7 @@ def main(place: Path) -> None:
             for address in (PUBLIC, PRIVATE, OTHER)
         }
         found = {"moved": moved(place, hosts, servers), **proxied(place, hosts)}
-        if find(None) is not None:
+        if find(None) is not None and namespaces_are_permitted():
             found["rendered"] = rendered(place, hosts, servers)
         sys.stdout.write(json.dumps(found))
 

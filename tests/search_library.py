@@ -4,8 +4,8 @@ import secrets
 from pathlib import Path
 
 from sanderling.client.sketch import sketch
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.model import Change, ChangeKind, Commit, Counts, Exchange, Host, NewUrl, Outcome, Settled, State, Visit
-from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.search.searching import Query, Results, Searcher, open_search
@@ -24,7 +24,7 @@ class Library:
         self.folder.warcs.mkdir()
         self.folder.settings.write_text(dump(overlay(Settings(), settings), ()))
         self._store = open_store(self.folder, readonly=False)
-        self._archive = warc.WarcWriter(self.folder.warcs, f"test-{secrets.token_hex(4)}")
+        self._archive = WarcWriter(self.folder.warcs, f"test-{secrets.token_hex(4)}")
         self._known: set[str] = set()
         self._reports = 0
 

@@ -13,9 +13,9 @@ import pytest
 from PIL import Image
 from warcio.archiveiterator import ArchiveIterator
 
-from sanderling.crawling.ledger import Ledger
 from sanderling.model import Before, Counts, Outcome, State, Task, Visit
-from sanderling.server import settling
+from sanderling.server.frontier import settling
+from sanderling.server.frontier.ledger import Ledger
 from sanderling.testing import DAY, FaultServer, SyntheticWeb
 from tests.conftest import FAST, Run, started
 from tests.servers import Answer, PageServer, links, redirect
@@ -43,7 +43,7 @@ def test_all_changes_are_found_and_nothing_else(sanderling: Run, tmp_path: Path,
         first = site.direct.reachable(0)
         site.clock.advance(4 * DAY)
         site.requests.clear()
-        ran = sanderling("crawl", "-d", folder, "--again", "--json")
+        ran = sanderling("crawl", "-d", folder, "--again", "--revisit-records", "--json")
         assert ran.code == 0, ran.err
         now = site.direct.reachable(4 * DAY)
         assert site.requests == Counter(first | now)
@@ -73,6 +73,38 @@ def test_all_changes_are_found_and_nothing_else(sanderling: Run, tmp_path: Path,
         assert {target for source, *rest in links for target in rest if source == page} == set(
             site.direct.links_at(page, 0)
         )
+
+
+def test_visits_that_find_nothing_new_leave_the_archive_as_it_is(sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    table = {"/": links("/told", "/same"), "/same": b"<p>The same", "/told": told_once(b"<p>As ever")}
+    with PageServer(table) as server:
+        server.table["/sitemap.xml"] = Answer(b"<urlset></urlset>", "application/xml")
+        assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
+        before = archived_pages(folder)
+        ran = sanderling("crawl", "-d", folder, "--again", "--json")
+        assert (ran.json["not_modified"], ran.json["same"], ran.json["visits"]) == (1, 2, 6)
+        assert archived_pages(folder) == before
+        ran = sanderling("crawl", "-d", folder, "--again", "--revisit-records", "--json")
+        assert len(archived_pages(folder)) == len(before) + 3
+    assert sanderling("check", folder, "--deep").code == 0
+
+
+def told_once(body: bytes) -> Callable[[int], Answer]:
+    tag = (("ETag", '"x"'),)
+    return lambda n: Answer(body, headers=tag) if n == 1 else Answer(b"", status=304, headers=tag)
+
+
+def archived_pages(folder: Path) -> list[str]:
+    """The URLs of all captures of pages."""
+    found = []
+    for path in (folder / "warc").glob("*.warc.gz"):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file):
+                url = record.rec_headers.get_header("WARC-Target-URI") or ""
+                if record.rec_type in ("response", "revisit") and not url.endswith((".txt", ".xml")):
+                    found.append(url)
+    return sorted(found)
 
 
 def test_a_page_that_left_and_came_back(sanderling: Run, tmp_path: Path) -> None:
@@ -118,6 +150,13 @@ def test_reading_versions(sanderling: Run, tmp_path: Path) -> None:
         assert sanderling("changes", folder, "--since", "1h", "--limit", 2).out.count("\n") == 2
         assert sanderling("changes", folder, "--since", "2100-01-01").out == ""
         assert sanderling("changes", folder, "--min-significance", 2).out == ""
+        (counted,) = sanderling("changes", folder, "--summary", "--all", "--json").lines
+        pages = sanderling("pages", folder, "--json").lines
+        assert counted["kinds"]["text"] == len([r for r in edited if "new" not in r["kinds"]])
+        assert counted["degrees"].pop("no change") == sum(row["visits"] - row["changes"] - 1 for row in pages)
+        assert sum(counted["degrees"].values()) + counted["gone"] == sum(row["changes"] for row in pages)
+        table = sanderling("changes", folder, "--summary", "--since", "1h").out.splitlines()
+        assert len(table) == 2 and "no text change" in table[0] and "  no change" not in table[0]
         plain = sanderling("diff", folder, page).out
         assert "\n  + " in plain
         assert "\x1b[" not in plain
@@ -134,6 +173,7 @@ def test_reading_versions(sanderling: Run, tmp_path: Path) -> None:
             ["diff", folder, page, 1, 9],
             ["history", folder, site.url + "nowhere"],
             ["changes", folder, "--since", "soon"],
+            ["changes", folder, "--summary", "--follow"],
         ):
             ran = sanderling(*wrong)
             assert ran.code == 2
@@ -206,7 +246,7 @@ def test_a_rule_changes_what_counts_without_fetching(sanderling: Run, tmp_path: 
         kept = settings.read_text()
         settings.write_text(kept + 'rules = [{ urls = "", watch = ["h1"] }]\n')
         ran = sanderling("crawl", "-d", folder)
-        assert "judged anew" in ran.err
+        assert "judged again" in ran.err
         assert sum(site.requests.values()) == requests
         watched = sanderling("changes", folder, "--kind", "text", "--json").lines
         assert len(watched) < len(before)
@@ -375,6 +415,8 @@ def test_an_interrupted_round_goes_on_where_it_was(sanderling: Run, tmp_path: Pa
         ran = sanderling(*slow)
         assert ran.code == 0
         assert "goes on with a round of visits that was interrupted" in ran.err
+        if command[0] == "crawl":
+            assert "this finished a round of visits that had been interrupted" in ran.out
         assert set(site.requests) == site.direct.reachable(0)
         # A stop comes between an answer and its commit once a run.
         assert sum(site.requests.values()) <= 80 + 3 * 21

@@ -93,7 +93,7 @@ def test_requests_are_archived_as_they_were_sent(sanderling: Run, tmp_path: Path
 
     with listening(serve) as (host, port):
         assert sanderling("crawl", f"http://{host}:{port}/", "-d", tmp_path / "c", *FAST, *more).code == 0
-        assert sanderling("crawl", "-d", tmp_path / "c", "--again").code == 0
+        assert sanderling("crawl", "-d", tmp_path / "c", "--again", "--revisit-records").code == 0
     sent = [record.content for record in records(tmp_path / "c") if record.kind == "request"]
     assert sorted(sent) == sorted(heard)
     assert any(b'If-None-Match: "x"' in request for request in sent)
@@ -110,7 +110,7 @@ def test_revisits_name_the_record_that_has_the_content(sanderling: Run, tmp_path
     with PageServer(site) as server:
         assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
         for _ in range(2):
-            assert sanderling("crawl", "-d", folder, "--again").code == 0
+            assert sanderling("crawl", "-d", folder, "--again", "--revisit-records").code == 0
     found = list(records(folder))
     originals = {r.url: r for r in found if r.kind == "response" and r.head.endswith("200 OK")}
     revisits = [record for record in found if record.kind == "revisit"]

@@ -13,7 +13,7 @@ from sanderling.cli import main
 from sanderling.cli.crawl import _default_folder
 from sanderling.documents.charsets import decode
 from sanderling.model.reasons import SENTENCES, code_of, sentence
-from sanderling.server.dispatcher import canonical_seed
+from sanderling.server.frontier.scope import canonical_seed
 from sanderling.testing import FaultServer
 from sanderling.testing.faults.exchange import FAULTS
 from tests.conftest import FAST, command, stored_urls

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import main
-from sanderling.crawling.control import amend_file
+from sanderling.server.requests.control import amend_file
 from sanderling.settings import load
 from tests.conftest import FAST, Run, said
 from tests.servers import PageServer, closed, links

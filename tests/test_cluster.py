@@ -7,8 +7,11 @@ import io
 import json
 import os
 import random
+import shutil
 import signal
+import socket
 import subprocess
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -24,10 +27,10 @@ from sanderling.cluster.credentials import FOLDER, Credentials
 from sanderling.cluster.engine import Engine
 from sanderling.cluster.link import Waits
 from sanderling.cluster.messages import MachineTerms, encode
-from sanderling.crawling import remote
 from sanderling.model import Live
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
+from sanderling.server.requests import remote
 from sanderling.testing import SyntheticWeb
 from tests.cluster.local_machine import ExpectedLine, switchboard_in
 from tests.conftest import FAST, PATIENT, Run, started, stored_urls
@@ -309,6 +312,8 @@ def test_a_wrong_token_is_refused_with_one_sentence(
     for name in [each for each in os.environ if each.startswith("RAY_")]:
         monkeypatch.delenv(name)  # set by a crawl of this process, with the right token
     credentials = Credentials(tmp_path / "other")
+    shutil.copytree(nodes.environment[FOLDER], credentials.path)
+    credentials.token.unlink()
     credentials.make_token()
     environment = {**nodes.environment, FOLDER: str(credentials.path), "http_proxy": "http://127.0.0.1:1"}
     ran = sanderling("crawl", "http://127.0.0.1:9/", "-d", tmp_path / "c", "--cluster", nodes.address, env=environment)
@@ -316,6 +321,42 @@ def test_a_wrong_token_is_refused_with_one_sentence(
     assert not (tmp_path / "c").exists()
     joining = ("cluster", "join", nodes.address, "--own", "127.0.0.1")
     assert "does not accept this machine's token" in sanderling(*joining, env=environment).err
+
+
+def test_a_listener_without_a_certificate_of_the_cluster_gets_no_token(
+    nodes: Nodes, tmp_path: Path, sanderling: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On loopback any user may listen where a head was. Nor does one wait for it."""
+    for name in [each for each in os.environ if each.startswith("RAY_")]:  # of a test before this one
+        monkeypatch.delenv(name)
+    other = Credentials(tmp_path / "other")
+    other.make_authority()
+    other.make_own("127.0.0.1")
+    environment = {name: value for name, value in nodes.environment.items() if not name.startswith("RAY_")}
+    heard: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+
+        def listen() -> None:
+            with suppress(OSError):
+                while True:
+                    line, _ = stranger.accept()
+                    with line:
+                        heard.append(line.recv(1 << 16))
+
+        threading.Thread(target=listen, daemon=True).start()
+        for folder, address, said in (
+            (other.path, nodes.address, "has other certificates"),
+            (nodes.environment[FOLDER], f"127.0.0.1:{stranger.getsockname()[1]}", "copy the folder of the token"),
+        ):
+            environment[FOLDER] = str(folder)
+            place = tmp_path / "c"
+            ran = sanderling("crawl", "http://127.0.0.1:9/", "-d", place, "--cluster", address, env=environment)
+            assert ran.code == 1 and len(ran.err.splitlines()) == 1 and said in ran.err
+            joining = sanderling("cluster", "join", address, "--own", "127.0.0.1", env=environment)
+            assert joining.code == 1 and said in joining.err
+            assert not place.exists()
+    token = Credentials(Path(nodes.environment[FOLDER])).token.read_bytes()
+    assert any(heard) and token not in b"".join(heard)
 
 
 # ---- clocks

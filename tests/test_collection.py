@@ -33,9 +33,10 @@ def test_the_most_important_pages_stay(sanderling: Run, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
     with PageServer(a_site()) as server:
         ran = sanderling(
-            "crawl", server.origin + "/", "-d", folder, "--collection", 30, "--order", "breadth-first", *FAST, "--json"
+            "crawl", server.origin + "/", "-d", folder, "--collection", 30, "--order", "breadth-first", *FAST
         )
         assert ran.code == 0, ran.err
+        assert "the collection keeps the 30 most important pages" in ran.out and "later retry" not in ran.out
         rows = {row["url"].removeprefix(server.origin): row for row in sanderling("pages", folder, "--json").lines}
         inside = {path for path, row in rows.items() if row["state"] == "fetched"}
         left = {path for path, row in rows.items() if row["state"] == "excluded"}
@@ -47,6 +48,10 @@ def test_the_most_important_pages_stay(sanderling: Run, tmp_path: Path) -> None:
         # It keeps its history and its archive, and is not visited again.
         assert len(sanderling("history", folder, server.origin + leaver, "--json").lines) == 1
         assert server.origin + leaver in stored_urls(folder)
+        # Only a search in the past finds it.
+        found = [sanderling("search", folder, f'"{leaver}"', *flags, "--json").lines for flags in ((), ("--versions",))]
+        hits = [[hit["url"].removeprefix(server.origin) for hit in each] for each in found]
+        assert leaver not in hits[0] and leaver in hits[1]
         server.asked.clear()
         later = {"SANDERLING_AHEAD": str(9 * DAY)}
         again = sanderling("refresh", folder, "--budget", 60, "--json", *FAST, env=later)

@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 import pytest
 
-from sanderling.crawling import remote
 from sanderling.errors import UsageError
 from sanderling.model import Command, Live
+from sanderling.server.requests import remote
 from sanderling.settings import Settings, amend, load, with_changes
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
@@ -92,7 +92,7 @@ def test_a_limit_that_is_changed_counts_and_is_kept(web: ServedWeb, tmp_path: Pa
         web.hold(after=20)
         pages = wait_for(folder, lambda live: live.leased == 0).counts.pages
         limit = pages + 20
-        assert tell(folder, "change", {"max_pages": limit, "max_time": "1h"}).left == 20
+        assert tell(folder, "change", {"max_pages": limit, "max_time": "1h"}).pages_left == 20
         web.release()
         tell(folder, "resume")
         out, _ = process.communicate(timeout=PATIENCE)

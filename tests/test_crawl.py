@@ -15,8 +15,8 @@ from subprocess import DEVNULL, PIPE
 
 import pytest
 
-from sanderling.crawling import remote
-from sanderling.server.allocator import LARGEST_STOCK
+from sanderling.server.frontier.allocator import LARGEST_STOCK
+from sanderling.server.requests import remote
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.conftest import FAST, PATIENT, command, said, started, stored_urls
 from tests.servers import WORDS, PageServer, links
@@ -366,12 +366,15 @@ def test_the_commands_that_are_named_can_be_copied(sanderling, web: ServedWeb, t
 
 
 def test_what_is_held_back_is_not_passed_over_in_silence(sanderling, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    paths = [f"/{number}" for number in range(60)]
-    with PageServer({"/": links(*paths), **dict.fromkeys(paths, b"always the same")}) as server:
+    table = {f"/{number}": links(f"/{number + 1}") + b"always the same" for number in range(400)}
+    with PageServer({"/": links("/0"), **table}) as server:
         ran = sanderling("crawl", server.origin, "-d", tmp_path / "c", *FAST)
         held = sanderling("status", tmp_path / "c", "--json").json["held"]
-        assert held and f"{held} held back" in ran.out and f"`sanderling pages {tmp_path / 'c'} --held`" in ran.out
-        assert sanderling("crawl", "-d", tmp_path / "c", "--json").json["held"] == held
+        assert held and f"{held} held back: {held} l" in ran.out
+        assert f"`sanderling pages {tmp_path / 'c'} --held` lists these" in ran.out
+        assert f"`sanderling crawl -d {tmp_path / 'c'} --no-hold` fetches them" in ran.out
+        again = sanderling("crawl", "-d", tmp_path / "c", "--json").json
+        assert again["held"] == held == sum(again["held_why"].values())
 
 
 def test_counts_that_are_none_are_wrong_usage(sanderling, web: ServedWeb, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

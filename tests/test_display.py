@@ -8,12 +8,12 @@ from rich.console import Console
 
 from sanderling.cli.crawl import what_was_found
 from sanderling.cli.progress import Display, RevisitDisplay
-from sanderling.crawling.status import CrawlProgress
 from sanderling.model import Counts
+from sanderling.server.requests.status import CrawlProgress
 
 
 def progress(pages: int, **limits: float) -> CrawlProgress:
-    return CrawlProgress(Counts(pages=pages, bytes=1000 * pages), 0, 1, 2, 0, 1.0, **{"left": None, **limits})  # type: ignore[arg-type]
+    return CrawlProgress(Counts(pages=pages, bytes=1000 * pages), 0, 1, 2, 0, 1.0, **{"pages_left": None, **limits})  # type: ignore[arg-type]
 
 
 def shown(capsys: pytest.CaptureFixture[str], **limits: float) -> str:
@@ -23,14 +23,14 @@ def shown(capsys: pytest.CaptureFixture[str], **limits: float) -> str:
     return capsys.readouterr().err.splitlines()[-1]
 
 
-@pytest.mark.parametrize("limit", ["left", "time_left", "bytes_left"])
+@pytest.mark.parametrize("limit", ["pages_left", "time_left", "bytes_left"])
 def test_how_long_it_takes_until_any_limit_is_met(capsys: pytest.CaptureFixture[str], limit: str) -> None:
     assert "left" not in shown(capsys)
     assert shown(capsys, **{limit: 0}).endswith(" · 0.0 s left")
 
 
 def test_the_first_limit_counts(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(capsys, time_left=90, left=10**12, bytes_left=10**15).endswith(" · 1 min 30 s left")
+    assert shown(capsys, time_left=90, pages_left=10**12, bytes_left=10**15).endswith(" · 1 min 30 s left")
 
 
 def test_a_narrow_terminal_keeps_the_wheel_beside_the_text() -> None:
@@ -60,7 +60,10 @@ def test_a_second_round_shows_visits_and_how_long_the_rest_takes(capsys: pytest.
     ("found", "told"),
     [
         (Counts(visits=1, changed=1), "1 visit in x, 1.0 s: 1 changed, 0 new,"),
-        (Counts(visits=9, same=4, left=1), "4 with the same bytes, 4 other (redirects, errors, pages still gone)\n"),
+        (
+            Counts(visits=9, same=4, vanished=1),
+            "4 with the same bytes, 4 other (redirects, errors, pages still gone)\n",
+        ),
         (Counts(visits=2, same=2, missed=3), "5 visits in x, 1.0 s: 0 changed, 0 new, 0 gone, 0 not modified (304), "),
     ],
 )

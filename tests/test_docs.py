@@ -1,14 +1,13 @@
 """Runs every command and every Python example of the documentation, on a synthetic web."""
 
-import ast
 import os
 import re
 import shlex
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,10 @@ import sanderling
 from sanderling.settings import DECLARED, ORDERS
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 from sanderling.testing.sitemap import EPOCH
-from tests.waiting import PATIENCE
+from tests.conftest import started
+from tests.telling.test_notify import Mailbox, mailbox  # noqa: F401  a fixture
+from tests.test_watch import Shop
+from tests.waiting import PATIENCE, until
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -88,6 +90,33 @@ def test_python_examples(path: Path, site: ServedWeb, tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stderr
 
 
+def test_a_new_user_gets_a_price_by_mail(mailbox: tuple[Mailbox, str], tmp_path: Path) -> None:  # noqa: F811
+    """The first commands of the page on watching, as they are written but for the addresses."""
+    box, address = mailbox
+    with Shop() as shop:
+        text = blocks(ROOT / "docs" / "watching.md", "sh")[0]
+        text = text.replace("https://shop.example/p/7", shop.url).replace("--every 10m", "--every 1s")
+        export, *commands, service = text.strip().splitlines()
+        assert export.startswith("export MAIL=") and len(commands) == 2
+        for line in commands:
+            ran = subprocess.run(
+                [sys.executable, "-m", *shlex.split(line)], cwd=tmp_path, capture_output=True, text=True,
+                timeout=PATIENCE, env={**os.environ, "MAIL": address},
+            )  # fmt: skip
+            assert ran.returncode == 0 and "79.00" in ran.stdout, f"{line}\n{ran.stderr}"
+        words, visited = shlex.split(service), len(shop.asked)
+        with started(
+            *words[1:], "--port", 0, cwd=tmp_path, env={**os.environ, "MAIL": address}, stdout=subprocess.PIPE
+        ) as served:
+            home = next(word for word in served.stdout.readline().split() if word.startswith("http"))
+            until(lambda: shop.asked[visited:].count("/p/7") >= 2)
+            shop.price = "75.00"
+            until(lambda: bool(box.mails))
+            dashboard = urllib.request.urlopen(home).read().decode()
+    assert "79.00 → 75.00" in box.mails[0].get_body(("plain",)).get_content()
+    assert "79.00 → 75.00" in dashboard
+
+
 def test_every_setting_is_documented() -> None:
     text = (ROOT / "docs" / "settings.md").read_text()
     assert re.findall(r"^\| `(\w+)` \|(?=.*\|.*\|)", text, re.MULTILINE) == [each.name for each in DECLARED]
@@ -101,20 +130,6 @@ def test_links_between_pages_lead_somewhere() -> None:
     for path in [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", path.read_text()):
             assert (path.parent / target).exists(), f"{path.name}: {target}"
-
-
-def test_the_journey_of_a_page_is_as_it_is_told() -> None:
-    """Every hop exists, and the journey stays short."""
-    text = (ROOT / "ARCHITECTURE.md").read_text()
-    hops = re.findall(r"^\| (\d+) \| `([\w/]+\.py)` \| `(\w+)` \|", text, re.MULTILINE)
-    assert [int(number) for number, _, _ in hops] == list(range(1, len(hops) + 1))
-    for _, file, name in hops:
-        code = ast.parse((Path(sanderling.__file__).parent / file).read_text())
-        defined = {n.name for n in ast.walk(code) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
-        assert name in defined, f"{file} has no {name}"
-    rooms = [file.partition("/")[0] for _, file, _ in hops]
-    assert len(hops) <= 55
-    assert sum(a != b for a, b in pairwise(rooms)) <= 25
 
 
 def test_files_named_in_the_architecture_exist() -> None:

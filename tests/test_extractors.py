@@ -233,7 +233,7 @@ def test_data_in_the_library(site: PageServer, shop: Path, tmp_path: Path) -> No
     async def crawled() -> dict[str, object]:
         extractors = [f"{shop}:heading"]
         async with package.Crawl(tmp_path / "crawl", [site.origin], extractors=extractors, delay=0, clients=1) as crawl:
-            return {page.url: page.extracted async for page in crawl}
+            return {page.url: page.data async for page in crawl}
 
     assert asyncio.run(crawled())[f"{site.origin}/b"] == {"heading": {"name": "Shoe", "status": 200}}
 

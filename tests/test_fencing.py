@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.repository import archives, fencing, warc
+from sanderling.client.warc_writer import WarcWriter
+from sanderling.repository import archives, fencing
 from sanderling.testing import SyntheticWeb
 from tests.conftest import FAST, PATIENT, Run, started, stored_urls
 from tests.repository.test_warc import exchange
@@ -19,7 +20,7 @@ from tests.waiting import until
 STOPPED_AT = """
 import os, signal
 from pathlib import Path
-from sanderling.repository.warc import WarcWriter
+from sanderling.client.warc_writer import WarcWriter
 
 call, place = WarcWriter.{step}, Path({place!r})
 
@@ -70,7 +71,7 @@ def test_a_lost_client_of_a_run_that_goes_on(tmp_path: Path) -> None:
     """Its file is taken from it; another client's is not."""
     run = tmp_path / "sanderling-run"
     run.mkdir()
-    writers = [warc.WarcWriter(tmp_path, name, place=run) for name in ("a", "b")]
+    writers = [WarcWriter(tmp_path, name, place=run) for name in ("a", "b")]
     for writer in writers:
         writer.add(exchange(1))
     committed = {name: end for writer in writers for name, end in writer.flush().items()}
@@ -89,7 +90,7 @@ def test_new_files_of_a_dead_run(tmp_path: Path) -> None:
     its rename."""
     run = tmp_path / "sanderling-run"
     run.mkdir()
-    known, unknown = warc.WarcWriter(tmp_path, "known", place=run), warc.WarcWriter(tmp_path, "unknown", place=run)
+    known, unknown = WarcWriter(tmp_path, "known", place=run), WarcWriter(tmp_path, "unknown", place=run)
     known.add(exchange(1))
     unknown.add(exchange(2))
     committed = known.flush()
@@ -103,6 +104,6 @@ def test_new_files_of_a_dead_run(tmp_path: Path) -> None:
     unknown.close()
     known.close()
     assert orphan.stat().st_size == size
-    fresh = warc.WarcWriter(tmp_path, "fresh", place=run)
+    fresh = WarcWriter(tmp_path, "fresh", place=run)
     with pytest.raises(ConnectionError, match="the run is over"):
         fresh.add(exchange(4))

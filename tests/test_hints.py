@@ -8,7 +8,7 @@ from sanderling.cli import main
 from sanderling.cli.crawl import _hint_at_http
 from sanderling.errors import BadSetting
 from sanderling.settings import DECLARED, Rule, read_value
-from sanderling.web.pages import form
+from sanderling.web.pages import settings_form
 from sanderling.web.pages.crawl import _plain
 from tests.conftest import Run
 from tests.search_library import Library
@@ -67,6 +67,8 @@ def test_a_server_says_that_its_folder_is_not_there_yet(tmp_path: Path) -> None:
 def test_settings_are_shown_in_the_words_of_a_form() -> None:
     rules = (Rule(ignore=(".ad", "#clock")), Rule(urls="/products/", watch=("h1",)))
     assert _plain("rules", rules) == "ignore .ad, #clock; watch h1 on /products/"
-    helped = {name: field.help for name, field in form.fields({}, {}, [each.name for each in DECLARED]).items()}
+    helped = {
+        name: field.help for name, field in settings_form.fields({}, {}, [each.name for each in DECLARED]).items()
+    }
     assert "max_depth" not in helped["sitemaps"] and "Max depth" in helped["sitemaps"]
     assert all("repeatable" not in text and not text.startswith("http") for text in helped.values())

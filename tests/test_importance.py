@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.crawling import final_ranking
-from sanderling.crawling.final_ranking import FinalRanking
 from sanderling.model import Counts
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.server.ranking import final_ranking
+from sanderling.server.ranking.final_ranking import FinalRanking
 from tests.conftest import FAST, Run
 from tests.servers import PageServer
 

@@ -14,39 +14,43 @@ PACKAGE = Path(sanderling.__file__).parent
 
 # Lowest first. Rooms of one layer do not know each other. The last layer is the composition root.
 LAYERS = [
-    ["errors", "clock", "files", "arrays"],
-    ["urls", "credentials"],
+    ["errors", "clock", "files", "arrays", "header_values"],
+    ["urls", "credentials", "plugins"],
+    ["subscriptions", "watches"],
     ["settings", "model", "processes"],
     ["graph", "network", "announcements"],
     ["documents"],
     ["change", "forms", "freshness", "topics"],
     ["repository"],
     ["search", "telling"],
-    ["client", "server", "announcer"],
-    ["browser", "cluster", "refreshing"],
-    ["crawling"],
+    ["client", "announcer"],
+    ["server"],
+    ["browser", "cluster"],
     ["presenting", "library", "jobs", "testing"],
-    ["lab", "web"],
+    ["agents", "web"],
     ["cli"],
     ["__init__", "__main__"],
 ]
 LEVEL = {room: level for level, rooms in enumerate(LAYERS) for room in rooms}
-# The stages of the server hand values to each other; only `crawling` connects them.
-STAGES = {"dispatcher", "ranking", "distributor", "allocator", "settling"}
+# The stages of the server hand values to each other and do not import one another.
+STAGES = {"frontier.scope", "ranking.order", "frontier.distributor", "frontier.allocator", "frontier.settling"}
 
 
 def imported(path: Path) -> set[str]:
     """The sanderling modules a file imports, as dotted paths below the package."""
+    return imported_by(path.read_text(), ["sanderling", *path.relative_to(PACKAGE).parent.parts])
+
+
+def imported_by(code: str, package: list[str]) -> set[str]:
+    """The same for the text of a module in a package, of which relative imports count the dots."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            if node.module == "sanderling":
-                found |= {f"sanderling.{alias.name}" for alias in node.names}
-            else:
-                found.add(node.module)
-                found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*above, *filter(None, [node.module])])
+            found |= {module, *(f"{module}.{alias.name}" for alias in node.names)}
     return {name.removeprefix("sanderling.") for name in found if name.startswith("sanderling.")} - {"__version__"}
 
 
@@ -73,9 +77,34 @@ def test_a_room_imports_only_lower_layers(room: str) -> None:
             assert not above, f"{path.relative_to(PACKAGE)} imports {above}"
 
 
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        ("import sanderling.web.app", {"web.app"}),
+        ("from sanderling import web", {"web"}),
+        ("from sanderling.web import app", {"web", "web.app"}),
+        ("from . import ledger", {"server.frontier", "server.frontier.ledger"}),
+        ("from .ledger import Ledger", {"server.frontier.ledger", "server.frontier.ledger.Ledger"}),
+        ("from ..gate import traps", {"server.gate", "server.gate.traps"}),
+        ("from ... import web", {"web"}),
+        ("from ...web import app", {"web", "web.app"}),
+    ],
+)
+def test_every_way_to_import_is_seen(line: str, seen: set[str]) -> None:
+    assert imported_by(line, ["sanderling", "server", "frontier"]) == seen
+
+
+def test_the_product_does_not_import_what_stands_beside_it() -> None:
+    for path in FILES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                names = {a.name for a in node.names} | {getattr(node, "module", "") or ""}
+                assert not {name.split(".")[0] for name in names} & {"lab", "bench", "tests"}, path
+
+
 def test_no_stage_of_the_server_imports_another() -> None:
     for stage in STAGES:
-        path = PACKAGE / "server" / f"{stage}.py"
+        path = PACKAGE.joinpath("server", *stage.split(".")).with_suffix(".py")
         assert not imported(path) & {f"server.{other}" for other in STAGES - {stage}}
 
 
@@ -93,6 +122,16 @@ def test_child_processes_are_started_from_one_table() -> None:
                     assert not re.search(r"^sanderling\.jobs", node.value), path
                 if isinstance(node, ast.Attribute) and node.attr == "executable":
                     raise AssertionError(f"{path.relative_to(PACKAGE)} starts a process by itself")
+
+
+def test_one_module_knows_the_parser() -> None:
+    """It reads all hostile HTML, so that it stands behind one wall."""
+    for path in FILES:
+        if path != PACKAGE / "documents" / "tree.py":
+            for node in ast.walk(ast.parse(path.read_text())):
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+                names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                assert not any(name.split(".")[0] == "turbohtml" for name in names), path.relative_to(PACKAGE)
 
 
 def test_nothing_from_outside_selects_python_objects() -> None:

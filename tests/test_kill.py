@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.crawling import remote
-from sanderling.crawling.run_folder import LINK
 from sanderling.processes import entry_points
 from sanderling.processes.crew import new_name
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.server.requests import remote
+from sanderling.server.run_folder import LINK
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.conftest import FAST, Run, started, stored_urls
 from tests.servers import PageServer, links

@@ -25,19 +25,19 @@ from sanderling.model import (
     Lease,
     Outcome,
     Recall,
-    Report,
     Robots,
     Stop,
     Task,
     ToServer,
     Visit,
+    VisitReport,
     Welcome,
 )
 from sanderling.model.frames import framed
 from sanderling.processes.crew import new_name
-from sanderling.server.client_time import in_server_time, lease_of
-from sanderling.server.socket_switchboard import SocketSwitchboard
-from sanderling.server.switchboard import ClientLine, Switchboard
+from sanderling.server.members.client_time import in_server_time, lease_of
+from sanderling.server.members.socket_switchboard import SocketSwitchboard
+from sanderling.server.members.switchboard import ClientLine, Switchboard
 from tests.cluster.local_machine import HERE, ExpectedLine, LocalMachine, switchboard_in
 from tests.waiting import until
 
@@ -102,8 +102,8 @@ def introduced(client: ServerLine, hello: Hello) -> Welcome | None:
         return None
 
 
-def report(number: int = 1, visits: list[Visit] | None = None, hosts: list[HostNote] | None = None) -> Report:
-    return Report("0" * 12, number, time.monotonic(), 10, visits or [], hosts or [], {})
+def report(number: int = 1, visits: list[Visit] | None = None, hosts: list[HostNote] | None = None) -> VisitReport:
+    return VisitReport("0" * 12, number, time.monotonic(), 10, visits or [], hosts or [], {})
 
 
 def test_what_one_side_says_the_other_hears(lines: Lines) -> None:
@@ -201,7 +201,7 @@ def test_times_of_a_report_are_brought_to_the_servers_clock() -> None:
     theirs = 1_000_000.0
     robots = Robots(theirs - 60, None, "", "")
     visits = [Visit(id=1, outcome=Outcome.PAGE, at=theirs - 2)]
-    said = Report("0" * 12, 1, theirs, 0, visits, [HostNote("http://e.org", robots, theirs + 30, 1.0)], {})
+    said = VisitReport("0" * 12, 1, theirs, 0, visits, [HostNote("http://e.org", robots, theirs + 30, 1.0)], {})
     here = in_server_time(said, RemoteClock())
     (visit,), (note,) = here.visits, here.hosts
     assert note.robots is not None

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from sanderling.refreshing import logbook
-from sanderling.refreshing.logbook import RefreshLog, past
-from sanderling.refreshing.refresher import Refreshing
 from sanderling.repository.sqlite import SqliteStore
+from sanderling.server.revisits import logbook
+from sanderling.server.revisits.logbook import RefreshLog, past
+from sanderling.server.revisits.refresher import Refreshing
 
 
 def believed(freshness: float, planned: bool = True) -> Refreshing:

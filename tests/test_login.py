@@ -327,6 +327,56 @@ def test_what_pages_load_gets_the_session_of_their_own_origin_only(tmp_path: Pat
     assert b"secret 0" not in theirs[: theirs.index(b"WARC/1.1")]
 
 
+def test_frames_of_other_sites_do_not_use_the_session(tmp_path: Path, sanderling: Run) -> None:
+    """The frame that asks decides, and the frames around it. Both sites share a process of the
+    browser, as their host is the same.
+    """
+    browser()
+    tell = "finally(() => top.postMessage(1, '*'))"
+    ask = "<script>fetch('%s/from/%s', {mode: 'no-cors'})." + tell + "</script>"
+    with Members(1) as other, Members(1) as site:
+        home = site.origin
+        site.extra["/"] = (
+            "<title>Ours</title><body>Log out <script>let n = 9; onmessage = () => --n || document.body.append("
+            "Object.assign(document.createElement('p'), {id: 'answered'}))</script><iframe src=/inner></iframe>"
+            f"<iframe src={other.origin}/x></iframe>"
+            f'<iframe srcdoc="{ask % (home, "srcdoc")}"></iframe>'
+            f'<iframe sandbox=allow-scripts srcdoc="{ask % (home, "sandboxed-text")}"></iframe>'
+            "<iframe sandbox=allow-scripts src=/sandboxed></iframe>"
+            f"<script>new Worker(URL.createObjectURL(new Blob(['fetch(\"{home}/from/worker\").finally(() => postMessage(1))'])))"
+            ".onmessage = () => onmessage()</script>"
+        )
+        site.extra["/inner"] = "<body>Log out" + ask % ("", "inner")
+        site.extra["/sandboxed"] = "<body>Log out" + ask % ("", "sandboxed-file")
+        site.extra["/nested"] = "<body>Log out" + ask % ("", "nested-in-theirs")
+        other.extra["/x"] = (
+            f"<body><iframe name=sink onload=\"this.contentDocument || top.postMessage(1, '*')\"></iframe>"
+            f"<iframe src={home}/nested></iframe>"
+            f"<form method=post target=sink action='{home}/from/posted'></form>{ask % (home, 'theirs')}"
+            f"<script>document.forms[0].submit(); fetch('{home}/from/fetched', {{method: 'POST', mode: 'no-cors'}})"
+            f".{tell}</script>"
+        )
+        folder = folder_with(tmp_path / "c", site, more="allow_private = true\ncookies = true\nmax_pages = 1")
+        options = (
+            "--render",
+            "always",
+            "--wait-for",
+            "#answered",
+            "--clients",
+            "1",
+            "--no-sitemaps",
+            *FAST,
+            "--no-index",
+        )
+        assert sanderling("crawl", "-d", folder, *options, env=KNOWN).code == 0
+        asked = {each.path for each in site.asked if each.path.startswith("/from/")}
+        private = {each.path for each in with_secrets(site.asked) if each.path.startswith("/from/")}
+    named = ("sandboxed-text", "sandboxed-file", "theirs", "nested-in-theirs", "posted", "fetched")
+    own = {f"/from/{name}" for name in ("inner", "srcdoc", "worker")}
+    assert asked == own | {f"/from/{name}" for name in named}
+    assert private == own
+
+
 def test_webhooks_are_told_of_pages_behind_a_login_only_when_asked(tmp_path: Path, sanderling: Run) -> None:
     for asked in (False, True):
         with Members(2) as site, Endpoint() as endpoint:

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.presenting.chunks import chunks
 from sanderling.presenting.markdown import name
 from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer
@@ -46,10 +47,56 @@ def test_pages_become_files(sanderling: Run, tmp_path: Path) -> None:
         sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "crawl", *FAST)
         out = tmp_path / "out"
         assert sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", out).code == 0
-        assert sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", out).code == 2
+        assert sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", out).code == 0
         assert sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", out, "--force").code == 0
         assert sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", "-").code == 2
         assert len(list(out.rglob("*.md"))) == 2
         front, text = next(out.rglob("index*.md")).read_text().split("---\n", 2)[1:]
         assert f'url: "{server.origin}/"' in front and 'title: "About: birds"' in front
         assert text == f"\n# Birds\n\nThey **run** to [the sea]({server.origin}/sea).\n"
+
+
+def test_a_second_export_writes_what_changed(sanderling: Run, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+
+    def export() -> str:
+        ran = sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", out)
+        assert ran.code == 0, ran.err
+        return ran.err
+
+    front = b"<p>" + b"words of the front page " * 20
+    pages = {"/": front + b"<a href=/a>a</a><a href=/b/c>c</a>", "/a": b"<p>first", "/b/c": b"<p>third"}
+    with PageServer(pages) as server:
+        sanderling("crawl", f"{server.origin}/", "-d", tmp_path / "crawl", *FAST)
+        assert "wrote 3 files" in export()
+        (kept,) = out.glob("*/index*.md")
+        kept.write_text("edited by hand")
+        server.table["/a"] = b"<p>second"
+        server.table["/b/c"] = Answer(b"", status=404)
+        sanderling("crawl", "--again", "-d", tmp_path / "crawl", *FAST)
+        assert "wrote 1 file" in (said := export()) and "1 unchanged, 1 removed" in said
+        assert kept.read_text() == "edited by hand"
+        assert {path.suffix for path in out.rglob("*") if path.is_file()} == {".md", ".json"}
+        assert len(list(out.rglob("*.md"))) == 2 and not list(out.rglob("b"))
+        assert "second" in next(out.glob("*/a*.md")).read_text()
+        (out / ".sanderling.json").write_text("[")
+        assert "cannot be read" in sanderling("export", tmp_path / "crawl", "--format", "markdown", "-o", out).err
+        lists = sanderling("export", tmp_path / "crawl", "--format", "llms.txt", "-o", "-").out
+        assert f"({server.origin}/a)" in lists
+        assert "second" in sanderling("export", tmp_path / "crawl", "--format", "llms-full.txt", "-o", "-").out
+        pieces = sanderling("export", tmp_path / "crawl", "--format", "chunks", "-o", "-").lines
+        assert {piece["url"] for piece in pieces} == {f"{server.origin}/", f"{server.origin}/a"}
+
+
+def test_pieces_keep_their_ids_when_their_text_changes() -> None:
+    page = "before\n\n# One\n\ntext\n\n## Two\n\n```\n# no heading\n```\n\n# Three\n\nend"
+    found = list(chunks("http://e.org/", "T", page))
+    assert [(piece.path, piece.text) for piece in found] == [
+        ([], "before"), (["One"], "text"), (["One", "Two"], "```\n# no heading\n```"), (["Three"], "end"),
+    ]  # fmt: skip
+    other = list(chunks("http://e.org/", "T", page.replace("text", "another text")))
+    assert [piece.id for piece in other] == [piece.id for piece in found]
+    assert [a.digest == b.digest for a, b in zip(found, other, strict=True)] == [True, False, True, True]
+    assert len({piece.id for piece in found}) == 4
+    long = list(chunks("http://e.org/", "T", "# A\n\n" + "word " * 300 + "\n\n" + "more " * 700))
+    assert len(long) == 2 and len({piece.id for piece in long}) == 2

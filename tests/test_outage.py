@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
-from sanderling.crawling import outage, remote
-from sanderling.crawling.outage import Network
 from sanderling.errors import RunFailed
 from sanderling.model import Host, Outcome, Visit
+from sanderling.server.frontier import outage
+from sanderling.server.frontier.outage import Connectivity
+from sanderling.server.requests import remote
 from sanderling.settings import Settings
 from sanderling.testing import ServedWeb, SyntheticWeb
 from tests.conftest import FAST, Ran, started
@@ -161,7 +162,7 @@ def answers(*hosts: int, at: float = 0.0) -> list[tuple[Visit, Host]]:
     return [(Visit(id=99, outcome=Outcome.PAGE, at=at, status=200), Host(h, origin(h))) for h in hosts]
 
 
-def decide(net: Network) -> None:
+def decide(net: Connectivity) -> None:
     if net._asked is not None:
         net._asked.result(PATIENCE)
     net.step()
@@ -172,7 +173,7 @@ WAIT = Settings().retry_wait
 
 def test_the_hosts_that_answered_last_are_asked(watch: Watch) -> None:
     world = World()
-    net = Network(world, WAIT)
+    net = Connectivity(world, WAIT)
     net.hear(answers(1, 2, 3, 4, 4))
     assert net.hear(silent(7, 7, 8, 7, 8, 7)) == set() and not world.asked  # two of them may also be dead hosts
     assert net.hear(silent(7, 8, 9)) == {1, 2, 3}  # no page fails while this is not clear
@@ -191,7 +192,7 @@ def test_the_hosts_that_answered_last_are_asked(watch: Watch) -> None:
 
 
 def test_who_is_silent_while_the_network_is_there_is_dead(watch: Watch) -> None:
-    net = Network(World(1), WAIT)
+    net = Connectivity(World(1), WAIT)
     net.hear(answers(1))
     assert net.hear(silent(7, 7, 8, 8, 9)) == {1, 2, 3, 4, 5}
     decide(net)
@@ -200,7 +201,7 @@ def test_who_is_silent_while_the_network_is_there_is_dead(watch: Watch) -> None:
 
 
 def test_an_answer_ends_all_doubt(watch: Watch) -> None:
-    net = Network(World(), WAIT)
+    net = Connectivity(World(), WAIT)
     net.hear(answers(1))
     net.hear(silent(7, 7, 8, 8, 9))
     assert net.hear([*silent(7), *answers(1), *silent(8)]) == set()
@@ -209,7 +210,7 @@ def test_an_answer_ends_all_doubt(watch: Watch) -> None:
 
 
 def test_an_answer_from_before_the_silence_that_is_reported_late_ends_no_doubt(watch: Watch) -> None:
-    net = Network(World(), WAIT)
+    net = Connectivity(World(), WAIT)
     net.hear(answers(1, at=1.0))
     net.hear(silent(7, 7, 8, 8, 9, at=5.0))
     assert net.hear([*answers(2, at=4.0), *silent(7, at=6.0)]) == {1}
@@ -223,7 +224,7 @@ def test_an_answer_from_before_the_silence_that_is_reported_late_ends_no_doubt(w
 
 def test_nobody_can_tell_where_nobody_has_answered(watch: Watch) -> None:
     world = World()
-    net = Network(world, WAIT)
+    net = Connectivity(world, WAIT)
     assert net.hear(silent(1, 2, 3, 4, 5, 6)) == set()
     decide(net)
     assert not net.away and not world.asked
@@ -233,7 +234,7 @@ def test_a_question_that_cannot_be_asked_ends_nothing(watch: Watch) -> None:
     def reached(_: list[str]) -> bool:
         raise OSError("too many open files")
 
-    net = Network(reached, WAIT)
+    net = Connectivity(reached, WAIT)
     net.hear(answers(1))
     net.hear(silent(7, 7, 8, 8, 9))
     decide(net)
@@ -241,7 +242,7 @@ def test_a_question_that_cannot_be_asked_ends_nothing(watch: Watch) -> None:
 
 
 def test_a_run_that_is_to_end_gives_up(watch: Watch) -> None:
-    net = Network(World(), WAIT)
+    net = Connectivity(World(), WAIT)
     net.hear(answers(1))
     net.hear(silent(7, 7, 8, 8, 9))
     decide(net)
@@ -252,7 +253,7 @@ def test_a_run_that_is_to_end_gives_up(watch: Watch) -> None:
 
 def test_a_refresh_asks_the_silent_themselves_and_waits_for_ever(watch: Watch) -> None:
     world = World()
-    net = Network(world, WAIT, returns=True, gives_up=False)
+    net = Connectivity(world, WAIT, returns=True, gives_up=False)
     net.hear(silent(1, 1, 1, 1, 1), hosts=5)
     assert not world.asked  # one host of five
     net.hear(silent(1), hosts=1)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import EXPERIMENTS
 from sanderling.cli import COMMANDS, main
-from sanderling.cli.lab import EXPERIMENTS
 from sanderling.model import ChangeKind
 from tests.conftest import Run
 from tests.search_library import NOW, Library
@@ -122,7 +122,12 @@ def test_changes_stand_in_columns(library: Library, capsys: pytest.CaptureFixtur
 
     library.page("http://library.test/1", "<p>one")
     assert column() == {len("2026-11-15 20:25:09  new  ")}
-    library.page("http://library.test/1", "<b>two", NOW + 1, ~ChangeKind(0) & ~(ChangeKind.NEW | ChangeKind.GONE))
+    library.page(
+        "http://library.test/1",
+        "<b>two",
+        NOW + 1,
+        ChangeKind.STRUCTURE | ChangeKind.PRESENTATION | ChangeKind.TEXT | ChangeKind.IMAGE | ChangeKind.BEHAVIOUR,
+    )
     assert column() == {len("2026-11-15 20:25:09  structure, presentation, text, image, behaviour  ")}
 
 
@@ -134,6 +139,17 @@ def test_help_fits_a_terminal(name: str, monkeypatch: pytest.MonkeyPatch, capsys
     lines = capsys.readouterr().out.splitlines()
     assert [line for line in lines if len(line) > 80] == []
     assert [line for line in lines if re.match(r"\S.*\S {3,}\S", line)] == []  # a list that was filled as prose
+
+
+def test_the_lab_says_how_to_get_it_where_it_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sanderling.cli.lab.CHECKOUT", tmp_path)
+    assert main(["lab", "ordering", "--web", "synthetic"]) == 2
+    assert "not in the package" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        main(["lab", "--help"])
+    assert "pip install -e '.[lab]'" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(("said", "colours"), [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)])

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import psycopg
@@ -19,9 +20,9 @@ import pytest
 from psycopg import sql
 
 from sanderling.errors import StoreLost
-from sanderling.refreshing.terms import Budget, Terms
 from sanderling.repository.postgres import PostgresStore
 from sanderling.repository.postgres.session import LOCK_PATIENCE
+from sanderling.server.revisits.terms import Budget, Terms
 from sanderling.settings import load
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
@@ -116,7 +117,7 @@ def test_what_is_dropped_in_mid_crawl_is_named(
             drop = "DROP SCHEMA dropped CASCADE" if what == "namespace" else "DROP DATABASE other WITH (FORCE)"
             where = store if what == "namespace" else postgres.dsn
             with psycopg.connect(where, autocommit=True) as db:
-                db.execute(drop.encode())
+                until(lambda: is_done(db, drop))
             site.release()
             assert process.wait(PATIENCE) == 1
     said = errors.read_text()
@@ -132,6 +133,15 @@ def test_what_is_dropped_in_mid_crawl_is_named(
     assert {page["url"] for page in sanderling("pages", folder, "--json").lines} == set(stored) != set()
     with psycopg.connect(postgres.dsn, autocommit=True) as db:
         db.execute("DROP DATABASE other WITH (FORCE)")
+
+
+def is_done(db: psycopg.Connection[Any], statement: str) -> bool:
+    """Whether a statement was not interrupted by what the crawl wrote meanwhile."""
+    try:
+        db.execute(statement.encode())
+    except psycopg.errors.DeadlockDetected:
+        return False
+    return True
 
 
 def test_a_database_that_comes_back_older_is_not_written_to(postgres: PostgresServer) -> None:

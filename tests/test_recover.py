@@ -30,7 +30,6 @@ FACTS = (
     "url",
     "status",
     "state",
-    "visits",
     "changes",
     "digest",
     "title",
@@ -175,7 +174,7 @@ def test_redirects_errors_and_sitemaps_are_rebuilt(sanderling: Run, tmp_path: Pa
         listed = f"<urlset><url><loc>{server.origin}/listed</loc></url></urlset>".encode()
         server.table["/sitemap.xml"] = Answer(listed, "application/xml")
         assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
-        assert sanderling("crawl", "-d", folder, "--again").code == 0
+        assert sanderling("crawl", "-d", folder, "--again", "--revisit-records").code == 0
     before = everything(sanderling, folder)
     status = sanderling("status", folder, "--json").json
     lose_database(folder)
@@ -279,3 +278,21 @@ def test_a_page_that_crashes_a_parser_is_left_out_and_named(tmp_path: Path, sand
         assert sanderling("crawl", "-d", folder, *FAST).code == 0
         urls = {row["url"] for row in sanderling("pages", folder, "--json").lines}
     assert urls == {f"{server.origin}{path}" for path in ("/", "/a", "/b")}
+
+
+def test_a_lost_or_damaged_database_is_said_with_what_helps(crawled: Path, sanderling: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "crawl"
+    (folder / "warc").mkdir(parents=True)
+    for path in (crawled / "small" / "warc").glob("*.warc.gz"):
+        shutil.copy(path, folder / "warc")
+    assert f"`sanderling recover {folder}` makes one from its archives" in sanderling("status", folder).err
+    shutil.copy(crawled / "small" / "sanderling.toml", folder)
+    assert f"`sanderling recover {folder}` rebuilds it" in sanderling("status", folder).err
+    (folder / "sanderling.db").write_bytes(b"no database" * 1000)
+    for command in ("status", "recover"):
+        said = sanderling(command, folder)
+        assert said.code == 1 and "or move it away: then `sanderling recover" in said.err
+    (folder / "warc" / "foreign.warc").write_bytes(b"")
+    for path in (folder / "warc").glob("*.gz"):
+        path.unlink()
+    assert "`sanderling import" in sanderling("recover", folder).err

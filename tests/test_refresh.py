@@ -15,7 +15,7 @@ from xml.etree.ElementTree import fromstring
 
 import pytest
 
-from sanderling.crawling import remote
+from sanderling.server.requests import remote
 from sanderling.testing import DAY, SyntheticWeb
 from sanderling.testing.postgres import PostgresServer
 from tests.conftest import FAST, Run, command

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.crawling import rejudging
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store, settings_for
+from sanderling.server.topic import rejudging
 from sanderling.testing.prose import sentences
 from sanderling.topics.model import Topic, read
 from tests.conftest import FAST, Run, listed
@@ -72,10 +72,10 @@ def test_a_crawl_judges_again_what_another_model_has_judged(sanderling: Run, sit
     assert sanderling("topic", other, "--words", SECOND).code == 0
     again = sanderling("crawl", "-d", folder, *FAST, "--topic", other)
     assert again.code == 0, again.err
-    assert "the model of the topic changed: all pages were judged anew" in again.err
+    assert "the model of the topic changed: all pages were judged again" in again.err
     after = relevances(sanderling, folder)
     assert after["/green/0"] > 0.5 > after["/sun/0"]
-    assert "judged anew" not in sanderling("crawl", "-d", folder, *FAST).err
+    assert "judged again" not in sanderling("crawl", "-d", folder, *FAST).err
 
 
 def forget_judgements(folder: Path) -> None:
@@ -136,7 +136,7 @@ def test_only_a_crawl_with_a_topic_can_be_judged_again(sanderling: Run, tmp_path
 
 
 def test_models_are_known_again(tmp_path: Path) -> None:
-    from sanderling.crawling.topic import of_words
+    from sanderling.server.topic.topic import of_words
 
     one: Topic = of_words(FIRST)
     assert rejudging.mark_of(one.weights) == rejudging.mark_of(of_words(FIRST).weights)

@@ -66,7 +66,7 @@ def archive(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         # of this one.
         second = int(time.time())
         until(lambda: int(time.time()) > second)
-        assert sanderling("crawl", "-d", folder, *FAST, "--again").code == 0
+        assert sanderling("crawl", "-d", folder, *FAST, "--again", "--revisit-records").code == 0
         assert [each.headers.get("if-none-match") for each in server.asked if each.url == "/validated"] == [
             None,
             '"one"',
@@ -112,7 +112,7 @@ def rendered(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple
     files = {f"/{name}.txt": Answer(f"The {name} text".encode(), "text/plain") for name in ("first", "second")}
     with PageServer({"/App/?b=2&a=1": document, **files}) as server:
         url = server.origin + "/App/?b=2&a=1"
-        always = (*FAST, "--render", "always", "--states", 2, "--screenshots", "--clients", 1)
+        always = (*FAST, "--render", "always", "--states", 2, "--screenshots", "--clients", 1, "--revisit-records")
         assert sanderling("crawl", url, "-d", folder, *always).code == 0
         assert [row["url"] for row in sanderling("pages", folder, "--states", "--json").lines] == [
             url,

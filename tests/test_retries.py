@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sanderling.crawling import remote
+from sanderling.server.requests import remote
 from sanderling.testing import FaultServer, SyntheticWeb
 from tests.conftest import FAST, listed, started
 from tests.servers import Answer, PageServer, closed, deaf, links

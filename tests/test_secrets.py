@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from sanderling.cli import main
-from sanderling.cli.serve import _token
-from sanderling.crawling.control import amend_file
+from sanderling.cli.serve import token_of
 from sanderling.errors import BadSetting, UsageError
 from sanderling.presenting.screen import harmless_json
+from sanderling.server.requests.control import amend_file
 from sanderling.settings import read_value
 from sanderling.testing.postgres import PostgresServer
 from sanderling.web.running import Runner
@@ -26,13 +26,13 @@ def test_a_token_may_come_from_a_file_or_the_environment(monkeypatch: pytest.Mon
     file = tmp_path / "token"
     file.write_text("from a file, long enough\n")
     monkeypatch.setenv("SANDERLING_TOKEN", "from the environment")
-    assert _token(Namespace(token=None, token_file=file)) == "from a file, long enough"
-    assert _token(Namespace(token="from the command line", token_file=None)) == "from the command line"
-    assert _token(Namespace(token=None, token_file=None)) == "from the environment"
+    assert token_of(Namespace(token=None, token_file=file)) == "from a file, long enough"
+    assert token_of(Namespace(token="from the command line", token_file=None)) == "from the command line"
+    assert token_of(Namespace(token=None, token_file=None)) == "from the environment"
     assert "SANDERLING_TOKEN" not in os.environ  # the crawls that the server starts do not inherit it
-    assert _token(Namespace(token=None, token_file=None)) == ""
+    assert token_of(Namespace(token=None, token_file=None)) == ""
     with pytest.raises(UsageError, match="only one of --token and --token-file"):
-        _token(Namespace(token="", token_file=file))
+        token_of(Namespace(token="", token_file=file))
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,15 @@ from subprocess import DEVNULL
 
 import pytest
 
+from sanderling.server.gate.traps import GIVE_UP_AFTER
 from sanderling.testing import FaultServer, SyntheticWeb, TrapWeb
 from tests.conftest import FAST, Run, command, started, stored_urls
 from tests.servers import Answer, PageServer, links
 from tests.waiting import PATIENCE, until
+
+# The traps have up to eight patterns. Each is visited hundreds of times before it is given up. The
+# rest is what was under way, samples, and the hosts of the domain.
+MOST_WASTED = 8 * GIVE_UP_AFTER + 400
 
 
 @pytest.mark.parametrize(
@@ -19,14 +24,24 @@ from tests.waiting import PATIENCE, until
 def test_a_trap_web_is_crawled_to_its_end(
     sanderling: Run, tmp_path: Path, manners: tuple[str, ...], echo: bool
 ) -> None:
-    with TrapWeb(pages=1500, echo=echo).serve() as site:
+    with TrapWeb(pages=900, echo=echo).serve() as site:
         folder = tmp_path / "crawl"
         ran = sanderling(
-            "crawl", site.url, "-d", folder, "--proxy", site.proxy, "--scope", "domain", *manners, "--json"
+            "crawl",
+            site.url,
+            "-d",
+            folder,
+            "--proxy",
+            site.proxy,
+            "--scope",
+            "domain",
+            *manners,
+            "--no-index",
+            "--json",
         )
         assert ran.code == 0, ran.err
         assert len(site.found) >= 0.95 * len(site.real)
-        assert site.wasted <= 0.2 * site.answered
+        assert site.wasted <= MOST_WASTED
         assert ran.json["queued"] == 0
         held = sanderling("pages", folder, "--held", "--json").lines
         assert {row["state"] for row in held} == {"known"}
@@ -44,17 +59,8 @@ def test_a_trap_web_is_crawled_to_its_end(
         assert site.answered <= before + 40
 
 
-@pytest.mark.parametrize("manners", [("--delay", "0.001"), FAST], ids=["one after the other", "many at a time"])
-def test_a_small_trap_web_wastes_little(sanderling: Run, tmp_path: Path, manners: tuple[str, ...]) -> None:
-    with TrapWeb(pages=300).serve() as site:
-        ran = sanderling("crawl", site.url, "-d", tmp_path / "c", "--proxy", site.proxy, "--scope", "domain", *manners)
-        assert ran.code == 0, ran.err
-        assert len(site.found) >= 0.95 * len(site.real)
-        assert site.wasted <= 160  # what five traps cost until they are known, whatever arrives first
-
-
 def test_a_crawl_that_is_killed_learns_nothing_twice(tmp_path: Path) -> None:
-    """What visits taught is committed with them. Undisturbed, about 120 trap pages are stored."""
+    """What visits taught is committed with them."""
     flags = ("--scope", "domain", *FAST, "--no-index", "--render", "never")
     with TrapWeb(pages=300).serve() as site:
         for _ in range(4):
@@ -66,7 +72,7 @@ def test_a_crawl_that_is_killed_learns_nothing_twice(tmp_path: Path) -> None:
         done = command("crawl", "-d", tmp_path / "c")
         assert subprocess.run(done, capture_output=True, timeout=PATIENCE).returncode == 0
         assert len(site.found) >= 0.95 * len(site.real)
-    assert len(stored_urls(tmp_path / "c")) <= 300 + 190
+    assert len(stored_urls(tmp_path / "c")) <= 300 + MOST_WASTED
 
 
 def test_a_site_with_thousands_of_pages_of_one_pattern_loses_none(sanderling: Run, tmp_path: Path) -> None:
@@ -119,28 +125,40 @@ def test_every_trap_ends(sanderling: Run, tmp_path: Path, name: str) -> None:
         ran = sanderling("crawl", faults.url(name), "-d", tmp_path / "crawl", *FAST, "--max-time", "100s", "--json")
         assert ran.code == 0, ran.err
         assert ran.json["queued"] == 0
-        assert ran.json["pages"] < 200
+        assert ran.json["pages"] < 5 * GIVE_UP_AFTER
+
+
+def test_pages_that_differ_in_numbers_only_are_different_pages(sanderling: Run, tmp_path: Path) -> None:
+    """A chain of pages, an album and a list of stations: all of these end."""
+    chain = {f"/book/{n}": f"<p>Page {n} of a book</p><a href=/book/{n + 1}>next</a>".encode() for n in range(40)}
+    album = {f"/al/{n}.html": f"<p>Photo {n} of 80</p>".encode() + links(f"/al/{n + 1}.html") for n in range(80)}
+    stations = {f"/s/{n}": f"<p>Station {n}: water level {n * 37 % 400} cm</p>".encode() for n in range(400)}
+    table = chain | album | stations
+    table["/"] = b"<p>Everything</p>" + links("/book/0", "/al/0.html", *stations)
+    with PageServer(table) as site:
+        assert sanderling("crawl", site.origin, "-d", tmp_path / "crawl", *FAST).code == 0
+        assert not table.keys() - site.requests.keys()
 
 
 def test_held_pages_are_sampled_when_nothing_else_is_left(sanderling: Run, tmp_path: Path) -> None:
-    """A long run of equal pages closes their pattern. Beyond it are pages that exist nowhere
-    else.
+    """A long run of copies gives up their pattern, also of what is listed. Beyond it are pages
+    that exist nowhere else.
     """
-    unique = {f"/item/{n}": f"<p>thing {word(n)} {word(n * 7919)}</p>".encode() for n in range(200, 300)}
-    table = {f"/item/{n}": b"<p>sold out</p>" for n in range(200)} | unique
+    unique = {f"/item/{n}": f"<p>thing {word(n)} {word(n * 7919)}</p>".encode() for n in range(900, 1000)}
+    table = {f"/item/{n}": b"<p>sold out</p>" for n in range(900)} | unique
     table["/"] = b"<p>All items</p>" + links(*table)
     with PageServer(table) as site:
         assert sanderling("crawl", site.origin, "-d", tmp_path / "crawl", *FAST).code == 0
         assert unique.keys() <= site.requests.keys()
-        assert len(site.requests) - len(unique) <= 180  # the front page, robots.txt and 150 of 200 that are all alike
+        assert len(site.requests) - len(unique) <= 800
 
 
 def test_nothing_is_held_back_when_nothing_shall_be(sanderling: Run, tmp_path: Path) -> None:
-    table = {f"/item/{n}": b"<p>sold out</p>" for n in range(100)}
-    table["/"] = b"<p>All items</p>" + links(*table)
+    table = {f"/item/{n}": b"<p>sold out</p>" + links(f"/item/{n + 1}") for n in range(2 * GIVE_UP_AFTER)}
+    table["/"] = b"<p>All items</p>" + links("/item/0")
     with PageServer(table) as site:
         folder = tmp_path / "crawl"
         ran = sanderling("crawl", site.origin, "-d", folder, *FAST, "--json")
-        assert 0 < ran.json["held"] < 100 and ran.json["pages"] < 60
+        assert ran.json["held"] > 0 and GIVE_UP_AFTER < ran.json["pages"] < 2 * GIVE_UP_AFTER
         ran = sanderling("crawl", "-d", folder, *FAST, "--no-hold", "--json")  # what was held before is visited, too
-        assert (ran.json["held"], ran.json["pages"]) == (0, 101)
+        assert (ran.json["held"], ran.json["pages"]) == (0, 2 * GIVE_UP_AFTER + 1)

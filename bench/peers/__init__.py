@@ -32,7 +32,7 @@ class Peer:
 
 def peers() -> list[Peer]:
     need_debian("wget2")
-    _need_environment()
+    need_environment()
     return [
         Peer("scrapy", _python("scrapy_peer.py"), _reported),
         Peer("crawlee", _python("crawlee_peer.py"), _reported),
@@ -62,7 +62,7 @@ def _saved(outcome: Outcome, folder: Path) -> int:
     return sum(1 for _ in folder.rglob("*.html"))
 
 
-def _need_environment() -> None:
+def need_environment() -> None:
     """Peers have an environment of their own, so that their dependencies do not mix with the
     crawler's."""
     requirements = HERE / "requirements.txt"

@@ -1,25 +1,25 @@
 """Sanderling keeps a versioned copy of part of the web and revisits what has probably changed.
 
 The life of a page: A URL enters as a seed or as a link on another page. The dispatcher
-(`server.dispatcher`) decides once whether it is in scope and keeps it with its state in the store
-(`repository`). Ranking (`server.ranking`) orders the URLs that wait. The allocator
-(`server.allocator`) leases a batch of URLs to a client process. The client's loop
+(`server.frontier.scope`) decides once whether it is in scope and keeps it with its state in the
+store (`repository`). Ranking (`server.ranking`) orders the URLs that wait. The allocator
+(`server.frontier.allocator`) leases a batch of URLs to a client process. The client's loop
 (`client.crawler`) asks the host's robots rules, waits for the pause that the host is owed, fetches
 the page (`client.fetcher`), reads it (`client.reading`), appends it to a WARC file
-(`repository.warc`) and reports. The intake (`crawling.intake`, `server.settling`) turns the report
-into one commit: states, facts, version, links and the new URLs, which start over. `crawling.server`
-connects the stages.
+(`repository.warc`) and reports. The intake (`server.intake`) turns the report into one commit:
+states, facts, version, links and the new URLs, which start over. `server.loop` connects the stages.
 """
 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Crawl", "Page", "ReadPage", "SanderlingError", "__version__"]
+__all__ = ["Crawl", "Event", "OpenFolder", "Page", "ReadPage", "SanderlingError", "__version__", "open"]
 
 if TYPE_CHECKING:
     from sanderling.documents.extracting import ReadPage
     from sanderling.errors import SanderlingError
-    from sanderling.library import Crawl, Page
+    from sanderling.library import Crawl, Event, OpenFolder, Page
+    from sanderling.library import open_folder as open
 
 
 def __getattr__(name: str) -> Any:
@@ -32,6 +32,10 @@ def __getattr__(name: str) -> Any:
         from sanderling.documents.extracting import ReadPage
 
         return ReadPage
+    if name == "open":
+        from sanderling.library import open_folder
+
+        return open_folder
     if name in __all__:
         from sanderling import library
 

@@ -1,15 +1,19 @@
 """Errors that a user can fix. Any other exception is a bug and keeps its traceback.
 
-SanderlingError ├── UsageError        the request itself is wrong (exit code 2) │   ├── BadSeed
-a seed that is not a URL we can fetch │   ├── BadSetting    an unknown setting or a wrong value │
-├── BadFolder     a folder that is not a crawl, is empty or was made by another version of this
-program │   └── BadTopic      a topic without examples, or a model that cannot be used └── RunFailed
-the request is right but failed this time (exit code 1)
+SanderlingError
+├── UsageError        the request itself is wrong (exit code 2)
+│   ├── BadSeed       a seed that is not a URL we can fetch
+│   ├── BadSetting    an unknown setting or a wrong value
+│   ├── BadFolder     a folder that is not a crawl, is empty or is of another version
+│   └── BadTopic      a topic without examples, or a model that cannot be used
+└── RunFailed         the request is right but failed this time (exit code 1)
+    ├── NothingFetched  no seed of a crawl could be fetched
     ├── FolderInUse   another process is using the folder
     ├── Damaged       a database or an archive that cannot be read
     ├── BadIndex      a search index that is damaged, older or of another crawl
     │   └── IndexInUse    another process is writing to it
     ├── DiskFull      no room left; what was committed is safe
+    │   └── DiskFails     a disk that cannot be written for another reason
     └── StoreAway     the database cannot be reached; what was committed is safe
         └── StoreLost     the state of the crawl was dropped or replaced while it ran
 """
@@ -48,6 +52,10 @@ class RunFailed(SanderlingError):
     pass
 
 
+class NothingFetched(RunFailed):
+    pass
+
+
 class FolderInUse(RunFailed):
     pass
 
@@ -65,6 +73,10 @@ class IndexInUse(BadIndex):
 
 
 class DiskFull(RunFailed):
+    pass
+
+
+class DiskFails(DiskFull):
     pass
 
 

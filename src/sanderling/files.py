@@ -16,7 +16,7 @@ def write_whole(path: Path, *parts: bytes, sync: bool = True, mode: int = 0o666)
     """
     beside = path.with_name(path.name + ".part")
     beside.unlink(missing_ok=True)  # one that was left may have another mode
-    with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+    with open(beside, "wb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW, mode)) as file:
         for part in parts:
             file.write(part)
         if sync:

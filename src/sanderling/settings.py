@@ -10,6 +10,7 @@ import difflib
 import json
 import math
 import re
+import time
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -17,18 +18,23 @@ from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from sanderling import __version__, credentials
+from sanderling import __version__, credentials, plugins
 from sanderling.clock import DAY
 from sanderling.errors import BadSetting
+from sanderling.subscriptions import ChangeName, Notify
+from sanderling.subscriptions import as_tables as notify_tables
 from sanderling.urls import as_written, canonical
 from sanderling.urls import origin as origin_of
+from sanderling.watches import Watch, check_conditions
+from sanderling.watches import as_tables as watch_tables
 
 Scope = Literal["host", "domain", "prefix", "any"]
 Render = Literal["never", "auto", "always"]
 
 
 class VisitOrder(NamedTuple):
-    """An order of visits that the user may choose; `server/orders` says how it scores URLs."""
+    """An order of visits that the user may choose. Its module in `server/ranking/orders` scores
+    URLs."""
 
     help: str
     scored: bool = True  # by a job beside the crawl; else URLs are visited by their depth
@@ -44,6 +50,15 @@ ORDERS = {
     "depth-first": VisitOrder("by the distance from the seeds, the farthest first; for comparison in the lab"),
     "topic": VisitOrder("by how well it probably fits the topic of the crawl; the default with a topic"),
 }
+
+
+def is_scored(order: str) -> bool:
+    """Whether a job beside the crawl scores URLs for this order."""
+    return order not in ORDERS or ORDERS[order].scored
+
+
+# Where files of the user's own functions are named.
+PLUGINS = ("extractors", "url_filters", "fetchers")
 CHOICES: dict[str, tuple[str, ...]] = {
     "scope": get_args(Scope),
     "order": tuple(ORDERS),
@@ -51,7 +66,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "forms": ("none", "search", "filters", "all-get"),
 }
 # Kinds of files that pages need not get, because their text is the same without.
-BLOCKS = ("images", "fonts", "media", "styles")
+BLOCKS = ("images", "fonts", "media", "styles", "none")
 
 DURATIONS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": DAY}
 SIZES = {
@@ -62,15 +77,20 @@ SIZES = {
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What counts as a change on some pages: nothing that `ignore` selects, and only what `watch`
-    selects, if it is set.
+    selects, if it is set. Then by patterns of lines; and when it is told.
     """
 
     urls: str = ""  # a pattern; empty for all pages
     ignore: tuple[str, ...] = ()
     watch: tuple[str, ...] = ()
+    keep_text: tuple[str, ...] = ()
+    ignore_text: tuple[str, ...] = ()
+    must: tuple[str, ...] = ()
+    must_not: tuple[str, ...] = ()
+    number: tuple[str, ...] = ()
 
-
-ChangeName = Literal["structure", "presentation", "text", "image", "behaviour", "new", "gone"]
+    def __post_init__(self) -> None:
+        check_conditions(self.number)
 
 
 class Webhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -157,6 +177,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     heed_taken: bool = True
     take_at: tuple[str, ...] = ()
     images: bool = False
+    requisites: bool = False
     hold: bool = True
     order: str = "pagerank"
     topic: str | None = None
@@ -198,7 +219,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     body_urls: tuple[str, ...] = ()
     body_text: bool = False
     body_changed: bool = False
+    revisit_records: bool = False
     max_body: int = 16 * 1024**2
+    max_media: int = 64 * 1024**2
     connect_timeout: float = 10.0
     first_byte_timeout: float = 30.0
     fetch_timeout: float = 120.0
@@ -220,10 +243,18 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     state_depth: int = 3
     state_time: float = 120.0
     browser: str | None = None
+    browser_sandbox: bool = True
     rules: tuple[Rule, ...] = ()
+    down_after: float = 300.0
     extractors: tuple[str, ...] = ()
+    url_filters: tuple[str, ...] = ()
+    fetchers: tuple[str, ...] = ()
     index: bool = True
     webhook: tuple[Webhook, ...] = ()
+    notify: tuple[Notify, ...] = ()
+    watch: tuple[Watch, ...] = ()
+    keep_fresh: str = ""
+    quiet: str = ""
     min_free: int = 100 * 1024**2
     store: str | None = None
     cluster: str | None = None
@@ -245,6 +276,7 @@ DECLARED = [
     Declared("scope", "choice", "Scope", "which discovered links to follow: links to the seeds' host, their registered domain, their path prefix, or any"),
     Declared("include", "list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
+    Declared("url_filters", "list", "Scope", "your own functions that say which URLs are not followed: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
     Declared("reports", "flag", "Scope", "in a refresh, read the reports in which sites announce their changes"),
     Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),
@@ -252,7 +284,8 @@ DECLARED = [
     Declared("heed_taken", "flag", "Scope", "leave a site alone while its report says that another crawler is at work there"),
     Declared("take_at", "list", "Scope", "reserve a site during a refresh, so that other crawlers wait: URL#env:NAME or URL#file:PATH, the announcer's /begin and its token (repeatable)"),
     Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
-    Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and does not end in a trap"),
+    Declared("requisites", "flag", "Scope", "also fetch the files that pages need, from any host: style sheets, scripts, images, fonts, media, frames; they do not count as pages"),
+    Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and may never finish on a site with a trap"),
     Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
     Declared("topic", "text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words"),
     Declared("relatedness", "number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1"),
@@ -273,7 +306,7 @@ DECLARED = [
     Declared("clients", "count", "Speed", "number of client processes (0: one per core), or MIN..MAX: as many as the work needs"),
     Declared("min_clients", "count", "Speed", "the MIN of clients = MIN..MAX (0: always as many as clients says)"),
     Declared("connections", "count", "Speed", "maximum requests in flight per client"),
-    Declared("body_memory", "size", "Speed", "memory per client for bodies in flight, at least twice max_body; when it is used up, requests wait"),
+    Declared("body_memory", "size", "Speed", "memory per client for bodies in flight, at least twice max_body (and max_media, with requisites); when it is used up, requests wait"),
     Declared("per_host", "count", "Manners", "maximum connections to one host; raise it only for your own site"),
     Declared("by_address", "flag", "Manners", "hosts at one IP address share one pause and one client, as if they were one host (not through a proxy)"),
     Declared("delay", "duration", "Manners", "fixed pause between fetches from one host, instead of the adaptive pause"),
@@ -288,12 +321,15 @@ DECLARED = [
     Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address, or env:NAME or file:PATH, where the address is kept"),
     Declared("cookies", "flag", "Network", "keep cookies during a run; links that log out are then not followed"),
     Declared("login", "tables", "Network", "your own session at a site: headers, cookies or the way to log in; only in sanderling.toml"),
+    Declared("fetchers", "list", "Network", "your own fetchers around that of the product, named like extractors; the last one is the outermost (repeatable)"),
     Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
     Declared("body_types", "list", "Network", "keep only bodies of this media type, e.g. text/html; other pages are read, and their size and digest are kept (repeatable)"),
     Declared("body_urls", "list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("body_text", "flag", "Network", "keep the text and the links of pages instead of their bodies"),
     Declared("body_changed", "flag", "Network", "keep a new version of a page only if its text changed"),
+    Declared("revisit_records", "flag", "Network", "archive visits that found nothing new as WARC revisit records"),
     Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
+    Declared("max_media", "size", "Network", "leave out a file of a page, such as a video, that is larger than this"),
     Declared("connect_timeout", "duration", "Network", "time limit for connecting"),
     Declared("first_byte_timeout", "duration", "Network", "time limit for the first byte of an answer"),
     Declared("fetch_timeout", "duration", "Network", "time limit for a whole fetch"),
@@ -303,7 +339,7 @@ DECLARED = [
     Declared("host_patience", "duration", "Network", "how long to wait for a host that answered before and cannot be reached now"),
     Declared("render", "choice", "Rendering", "render pages in a browser: never, auto (where it brings more text or links) or always"),
     Declared("render_include", "list", "Rendering", "render only pages that match this pattern (RE2 syntax; repeatable)"),
-    Declared("block", "list", "Rendering", "files that rendered pages do not get: images, fonts, media, styles (repeatable)"),
+    Declared("block", "list", "Rendering", "files that rendered pages do not get: images, fonts, media, styles or none (repeatable); with requisites, none is the default"),
     Declared("wait_for", "list", "Rendering", "read a page only when this CSS selector matches, or its time is over; PATTERN => SELECTOR for some pages (repeatable)"),
     Declared("run_script", "list", "Rendering", "run this JavaScript file on a page before it is read; PATTERN => FILE for some pages (repeatable)"),
     Declared("close_banners", "flag", "Rendering", "refuse and remove the cookie banners of common consent tools"),
@@ -315,10 +351,16 @@ DECLARED = [
     Declared("state_depth", "count", "Rendering", "events one after the other that may lead to a state"),
     Declared("state_time", "duration", "Rendering", "time limit for finding the states of a page"),
     Declared("browser", "text", "Rendering", "the program to render with (default: the first Chromium that is found)"),
-    Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by CSS selector; only in sanderling.toml"),
+    Declared("browser_sandbox", "flag", "Rendering", "render only where the browser gets its sandbox and an empty network namespace"),
+    Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by selectors and patterns; only in sanderling.toml"),
+    Declared("down_after", "duration", "Changes", "tell that a site is down when it has stayed away for this time"),
+    Declared("watch", "tables", "Changes", "pages to visit at an interval of their own, as `sanderling watch` writes them; only in sanderling.toml"),
     Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
     Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
     Declared("webhook", "tables", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
+    Declared("notify", "tables", "Notifications", "who is told of changes by mail, chat or another service: a list of Apprise addresses, or tables; only in sanderling.toml"),
+    Declared("keep_fresh", "text", "Service", "refresh with this budget, such as 2000/h, while `sanderling serve --keep-fresh` runs"),
+    Declared("quiet", "text", "Service", "hours without visits by that service, such as 22:00-06:30, in local time"),
     Declared("cluster", "text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head"),
     Declared("cluster_compress", "flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow"),
     Declared("cluster_patience", "duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that"),
@@ -342,7 +384,7 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(f"unknown setting {name!r}{f'; did you mean {near[0]}?' if near else ''}")
     unit = _BY_NAME[name].unit
     if unit == "tables":
-        return _logins(value) if name == "login" else _webhooks(value)
+        return _READERS[name](value)
     found = _in_unit(name, unit, value)
     if name in _POSITIVE and found < (0.001 if unit == "duration" else 1):  # libcurl counts milliseconds
         raise BadSetting(f"{name} = {value!r} has to be more than 0")
@@ -374,6 +416,10 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():
         raise BadSetting("user_agent is empty: give the name by which robots.txt can address the crawler")
+    if name == "keep_fresh" and found and not re.fullmatch(r"\d+(?:\.\d+)?[A-Za-z]*/\d*[a-z]+", found):
+        raise BadSetting(f"{name} = {value!r} is not a budget per time such as 2000/h or 50MB/d")
+    if name == "quiet" and found and not _HOURS.fullmatch(found):
+        raise BadSetting(f"{name} = {value!r} is not a span such as 22:00-06:30")
     if name == "block" and not set(found) <= set(BLOCKS):
         raise BadSetting(f"{name} = {value!r} is not a list of some of {', '.join(BLOCKS)}")
     if name in ("skip_types", "body_types") and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
@@ -449,6 +495,9 @@ _HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
 _STORE = re.compile(rf"postgres(?:ql)?://(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^/?]*)?(?:\?.*)?")
 _NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
 
+_CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"
+_HOURS = re.compile(f"{_CLOCK}-{_CLOCK}")
+
 _SHARES = ("relatedness", "min_harvest", "topic_share")
 
 # With a 0 in one of these, nothing could be fetched.
@@ -480,6 +529,23 @@ def _logins(value: Any) -> tuple[Login, ...]:
     if len({each.place for each in found}) < len(found):
         raise BadSetting("login has the same origin twice")
     return found
+
+
+def _notifications(value: Any) -> tuple[Notify, ...]:
+    found = _tables("notify", Notify, notify_tables(value))
+    if len({each.key for each in found}) < len(found):
+        raise BadSetting("notify has the same address twice")
+    return found
+
+
+def _watches(value: Any) -> tuple[Watch, ...]:
+    found = _tables("watch", Watch, watch_tables(value, seconds))
+    if len({each.url for each in found}) < len(found):
+        raise BadSetting("watch has the same url twice")
+    return found
+
+
+_READERS = {"webhook": _webhooks, "login": _logins, "notify": _notifications, "watch": _watches}
 
 
 def _tables(name: str, kind: type[Table], value: Any) -> tuple[Table, ...]:
@@ -517,7 +583,7 @@ def _in_unit(name: str, unit: str, value: Any) -> Any:
             return value
         if unit == "text" and isinstance(value, str) and value.isprintable():
             return value
-        if unit == "choice" and value in CHOICES[name]:
+        if unit == "choice" and (value in CHOICES[name] or (name == "order" and _is_offered(value))):
             return value
         if unit == "values":
             return msgspec.convert(value, dict[str, tuple[str, ...]])
@@ -545,7 +611,7 @@ _EXPECTED = {
     "text": "a text of one line",
     "flag": "true or false",
     "list": "a list of texts of one line, none of them empty",
-    "rules": "a list of tables with urls, ignore and watch",
+    "rules": "a list of tables with urls, ignore, watch and the others of docs/changes.md",
     "values": "a table of lists of texts",
 }
 
@@ -557,6 +623,11 @@ def _number(value: Any, units: dict[str, Any], bare: str) -> float:
     if not match:
         raise ValueError
     return float(match[1]) * float(units[match[2] or bare])
+
+
+def _is_offered(order: Any) -> bool:
+    """Whether an installed package offers this order."""
+    return isinstance(order, str) and plugins.installed(plugins.ORDERS, order) is not None
 
 
 def _is_line(value: Any) -> bool:
@@ -618,9 +689,44 @@ def load(path: Path) -> tuple[Settings, tuple[str, ...]]:
             tuple(_from(path.parent, x) for x in settings.login),
             tokens_from(path.parent, settings.take_at),
         )
-        return msgspec.structs.replace(settings, login=login, take_at=take_at), tuple(seeds)
+        notify = tuple(
+            msgspec.structs.replace(each, to=credentials.from_here(each.to, path.parent) or "")
+            for each in settings.notify
+        )
+        watch = tuple(
+            msgspec.structs.replace(
+                each,
+                notify=tuple(credentials.from_here(to, path.parent) or "" for to in each.notify),
+                script=str(path.parent / each.script) if each.script else "",
+            )
+            for each in settings.watch
+        )
+        rules = (*(rule for each in watch if (rule := rule_of(each)) != Rule(each.pattern)), *settings.rules)
+        kept = {"login": login, "take_at": take_at, "notify": notify, "watch": watch, "rules": rules}
+        return msgspec.structs.replace(settings, **kept), tuple(seeds)
     except BadSetting as error:
         raise BadSetting(f"{path}: {error}") from None
+
+
+def is_quiet(hours: str, now: float) -> bool:
+    """Whether a time is in a span of hours, which may go over midnight."""
+    begins, _, ends = hours.partition("-")
+    at = time.strftime("%H:%M", time.localtime(now))
+    return bool(hours) and (begins <= at < ends if begins <= ends else at >= begins or at < ends)
+
+
+def rule_of(watch: Watch) -> Rule:
+    return Rule(
+        watch.pattern, watch.ignore, watch.select, watch.keep_text, watch.ignore_text, watch.must, watch.must_not,
+        watch.number,
+    )  # fmt: skip
+
+
+def watched_parts(settings: Settings) -> frozenset[str]:
+    """The watched pages of which only parts count. A version is kept when these have changed."""
+    return frozenset(
+        each.url for each in settings.watch if each.select or each.ignore or each.keep_text or each.ignore_text
+    )
 
 
 def _from(folder: Path, login: Login) -> Login:

@@ -12,7 +12,7 @@ from sanderling.announcer.announcer import Announcer
 from sanderling.announcer.assembly import SiteOptions, assemble
 from sanderling.documents.sitemaps import read as read_sitemap
 from sanderling.model import Kind
-from sanderling.telling.webhook import DeliveryAnswer
+from sanderling.telling.answer import DeliveryAnswer
 from tests.waiting import until
 
 SITE = "https://example.org/"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sanderling.announcer.flag import Flag, Taken
-from sanderling.announcer.serving import ReportServer
+from sanderling.announcer.report_server import ReportServer
 from tests.announcer.sites import WatchedSite
 
 TOKEN = "a token that nobody guesses"

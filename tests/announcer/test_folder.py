@@ -214,7 +214,7 @@ def test_a_folder_that_vanishes_is_not_a_site_that_is_gone(site: WatchedSite) ->
     site.root.rmdir()
     away.rename(site.root)
     site.settle()
-    assert "watched anew" in site.said[-1]
+    assert "watched again" in site.said[-1]
     assert site.reader.told() == set()
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 from sanderling.announcer import pushing
 from sanderling.announcer.pushing import PushAddress, indexnow
 from sanderling.cli.announce import _post
-from sanderling.telling.webhook import DeliveryAnswer
+from sanderling.telling.answer import DeliveryAnswer
 from tests.announcer.sites import SITE, WatchedSite
 from tests.telling.endpoint import Endpoint
 

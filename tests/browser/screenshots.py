@@ -72,7 +72,8 @@ def _shoot(page: Page, seed: str, server: Served, advance: Callable[[float], obj
     expect(body).not_to_contain_text("being indexed")
     _shot(page, "search", everything, to_docs=True)
     page.goto(f"{home}/changes?kind=text")
-    diff = str(page.locator("a[href$='/diff']").first.evaluate("each => each.href"))
+    diff = str(page.locator("a[href*='/diff?to=']").first.evaluate("each => each.href"))
+    diff = diff.partition("?")[0]
     page.goto(diff)
     _shot(page, "diff", everything, to_docs=True)
     for name, address in (("page", diff.removesuffix("/diff")), ("paragraphs", diff.replace("/diff", "/paragraphs")),

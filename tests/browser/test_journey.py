@@ -2,17 +2,16 @@
 login."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from subprocess import DEVNULL
 
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from sanderling.crawling import remote
-from sanderling.crawling.run_folder import LINK
+from sanderling.server.requests import remote
+from sanderling.server.run_folder import LINK
 from sanderling.testing import DAY, SyntheticWeb
-from tests.browser.chromium import CannotStart, chromium, installed, look
+from tests.browser.chromium import installed, look
 from tests.browser.examining import examine, findings
 from tests.conftest import FAST, PATIENT, started
 from tests.search_library import Library
@@ -29,27 +28,6 @@ OVERDUE = """() => {
 # The number of tables that are wider than their place.
 WIDER = "[...document.querySelectorAll('.scroll')].filter(each => each.scrollWidth > each.clientWidth).length"
 expect.set_options(timeout=PATIENCE * 1000)
-
-
-@pytest.fixture(scope="module")
-def opened() -> Iterator[Page]:
-    try:
-        with chromium() as page:
-            yield page
-    except CannotStart as error:
-        pytest.skip(f"Chromium cannot be started here: {error}")
-
-
-@pytest.fixture
-def page(opened: Page) -> Iterator[Page]:
-    """A page whose scripts and styles must load without errors. Refused requests do not count."""
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda said: complaints.append(said.text) if said.type == "error" else None)
-    look(opened)
-    yield opened
-    opened.goto("about:blank")
-    assert [each for each in complaints if not each.startswith("Failed to load resource")] == []
 
 
 def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path) -> None:
@@ -100,7 +78,7 @@ def test_from_an_empty_server_to_a_search_and_a_diff(page: Page, tmp_path: Path)
         expect(page).to_have_url(re.compile("/changes$"))
         examine(page, "changes")
         page.goto(f"{server.url}/crawls/tide/changes?kind=text")
-        page.locator("a[href$='/diff']").first.click()
+        page.locator("a[href*='/diff?to=']").first.click()
         expect(page.locator(".diff tr:not(.same):not(.gap) td").first).to_be_visible()
         examine(page, "diff")
         for tab, shows in (("Pages", "fetched"), ("Freshness", "Fresh now"), ("Hosts", "127.0.0.1")):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import change_codes
 from sanderling.errors import UsageError
-from sanderling.lab import change_codes
 
 
 def options(*arguments: str) -> argparse.Namespace:

@@ -13,7 +13,7 @@ import pytest
 from sanderling.change import Noise, image
 from sanderling.change.judging import judge
 from sanderling.model import Before, Outcome, State, Visit
-from sanderling.repository.shown import MOST_PAGES, shown_changes
+from sanderling.repository.image_pages import MOST_PAGES, image_page_changes
 from sanderling.testing.postgres import PostgresServer
 from tests.change.test_pictures import picture
 from tests.conftest import FAST, Run
@@ -147,9 +147,9 @@ def test_a_picture_that_is_another_one_at_most_visits_is_no_news() -> None:
 
 def test_rows_are_kept_for_few_pages_of_an_image() -> None:
     every = [(1, page) for page in range(100)]
-    added = shown_changes([], [], every).added
+    added = image_page_changes([], [], every).added
     assert len(added) == MOST_PAGES + 1
     # Nobody knows the other pages, so that the image stays one of the site when some of these
     # change.
-    assert shown_changes([(1, 5)], added, []) == ([], [])
-    assert shown_changes([(2, 5)], [(2, 5)], [(3, 5)]) == ([(2, 5)], [(3, 5)])
+    assert image_page_changes([(1, 5)], added, []) == ([], [])
+    assert image_page_changes([(2, 5)], [(2, 5)], [(3, 5)]) == ([(2, 5)], [(3, 5)])

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, Loop
-from sanderling.model import Exchange, Hello, HostLease, Lease, Recall, Report, Stored, Task, Visit, Welcome
+from sanderling.model import Exchange, Hello, HostLease, Lease, Recall, Stored, Task, Visit, VisitReport, Welcome
 from sanderling.urls import identity
 
 Pages = dict[str, bytes]
@@ -82,7 +82,7 @@ class FakeLine:
         self._left = len(urls)
         self._descriptor = os.eventfd(0)
         self.visits: dict[int, Visit] = {}
-        self.reports: list[Report] = []
+        self.reports: list[VisitReport] = []
 
     def introduce(self, hello: Hello) -> Welcome | None:
         raise NotImplementedError
@@ -94,7 +94,7 @@ class FakeLine:
         os.eventfd_read(self._descriptor)
         return [self._lease] if self._left else None
 
-    def tell(self, report: Report) -> None:
+    def tell(self, report: VisitReport) -> None:
         self.reports.append(report)
         self.visits |= {visit.id: visit for visit in report.visits}
         self._left -= len(report.visits)

@@ -80,7 +80,7 @@ def test_versions_that_say_the_same_are_not_kept(tmp_path: Path, sanderling: Run
         assert (ran.code, ran.json["versions"]) == (0, 2), ran.err
         server.table["/"] = b"<p class=new>the same words</p><a href=/a>next</a>"
         server.table["/a"] = b"<p class=new>other words</p>"
-        again = sanderling("crawl", "-d", folder, "--again", "--json")
+        again = sanderling("crawl", "-d", folder, "--again", "--revisit-records", "--json")
         assert (again.json["versions"], again.json["changed"]) == (3, 1), again.out
     (left_out,) = [
         dict(notes_of(each.content))

@@ -104,3 +104,28 @@ def test_a_name_is_looked_up_before_its_first_request_and_again_when_it_may_have
         first = answer()
         assert first.body == b"there" and first.connected > 0
         assert 0 <= first.looked_up < first.seconds
+
+
+@pytest.mark.parametrize("kind", ["http", "socks5"])
+@pytest.mark.parametrize("late", [["10.0.0.7"], ["93.184.216.34"]])
+def test_nothing_is_sent_through_a_proxy_before_its_name_is_known(
+    kind: str, late: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever owns a name also decides how long its name server takes."""
+    answers = threading.Event()
+    monkeypatch.setattr(names, "addresses_of", lambda name: late if answers.wait(60) else [])
+    monkeypatch.setattr(names, "PATIENCE", 0.05)
+    with (
+        PageServer({}) as server,
+        closing(Loop()) as loop,
+        closing(CurlFetcher(Settings(proxy=server.origin.replace("http", kind)), loop)) as fetcher,
+    ):
+        over: list[Response] = []
+        first = fetcher.start(Request(f"http://{NAME}/", False, 1000))
+        until(lambda: loop.wait(0.1) or over.extend(fetcher.finished()) or over)
+        assert over == [first] and first.error == "unresolved" and not first.hopeless
+        answers.set()
+        assert fetcher._names is not None
+        until(lambda: loop.wait(0.1) or fetcher._names.known(NAME))
+        assert fetcher._names.known(NAME) == late  # for the next try
+        assert not server.asked

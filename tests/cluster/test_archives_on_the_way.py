@@ -1,18 +1,19 @@
 """Parts of archives survive the journey bit for bit, and nothing else is taken for one."""
 
 import random
+import tracemalloc
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.cluster.landing import BadPiece, Landing
 from sanderling.cluster.messages import ArchivePiece
-from sanderling.cluster.pieces import Packed, Packer, Unpacker
-from sanderling.cluster.spool import Spool, clear_up
-from sanderling.model import Exchange, Found, Outcome, Report, Stored, Visit
+from sanderling.cluster.pieces import LARGEST_PLAIN, Packed, Packer, Unpacker
+from sanderling.cluster.spool import Spool
+from sanderling.model import Exchange, Found, Outcome, Stored, Visit, VisitReport
 from sanderling.repository import warc
-from sanderling.repository.warc import WarcWriter
 
 CLIENT = "0123456789ab"
 
@@ -48,7 +49,7 @@ def test_archives_arrive_as_they_were_written(tmp_path: Path, compress: bool) ->
                 landing.take(piece)
                 archived, sent = archived + piece.size, sent + len(piece.packed)
             visits = [Visit(id=n, outcome=Outcome.PAGE, stored=place) for n, place in enumerate(places[-20:])]
-            landing.check(Report(CLIENT, 1, 0.0, 0, visits, [], ends))
+            landing.check(VisitReport(CLIENT, 1, 0.0, 0, visits, [], ends))
         writer.close()
         landing.close()
         (name,) = ends
@@ -70,6 +71,35 @@ def test_what_cannot_be_packed_again_is_sent_as_it_is() -> None:
         from xxhash import xxh3_128_digest
 
         assert unpacker.unpack(packed, len(part), xxh3_128_digest(part)) == part
+
+
+def test_a_few_bytes_do_not_become_gigabytes() -> None:
+    """A member of the cluster may send anything."""
+    import zstandard
+
+    bomb = zstandard.ZstdCompressor(level=3).compress(bytes(1 << 30))
+    empty = zstandard.ZstdCompressor().compress(bytes(LARGEST_PLAIN))  # eight million empty records
+    wide = zstandard.ZstdCompressor(
+        compression_params=zstandard.ZstdCompressionParameters.from_level(3, window_log=27)
+    ).compressobj()
+    for content, said in (
+        (bomb, "larger unpacked"),
+        (empty, "longer than it says"),
+        (wide.compress(bytes(1000)) + wide.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK), "cannot be unpacked"),
+    ):
+        tracemalloc.start()
+        with pytest.raises(ValueError, match=said):
+            Unpacker().unpack(Packed(content, zstd=True), 1000, bytes(16))
+        used = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert used < 4 * LARGEST_PLAIN
+    with pytest.raises(ValueError, match="bytes"):
+        Unpacker().unpack(Packed(b"", zstd=True), 1 << 40, bytes(16))
+
+
+def test_records_that_are_too_large_unpacked_are_sent_as_they_are() -> None:
+    part = b"".join(warc.packed_record(bytes(LARGEST_PLAIN // 2)) for _ in range(3))
+    assert not Packer(compress=True).pack(part).zstd
 
 
 def test_pieces_that_cannot_be_are_refused(tmp_path: Path) -> None:
@@ -97,29 +127,17 @@ def test_pieces_that_cannot_be_are_refused(tmp_path: Path) -> None:
 def test_reports_about_bytes_that_were_not_sent_are_refused(tmp_path: Path, place: Stored) -> None:
     landing = Landing(tmp_path, CLIENT)
     with pytest.raises(BadPiece):
-        landing.check(Report(CLIENT, 1, 0.0, 0, [Visit(id=1, outcome=Outcome.PAGE, stored=place)], [], {}))
+        landing.check(VisitReport(CLIENT, 1, 0.0, 0, [Visit(id=1, outcome=Outcome.PAGE, stored=place)], [], {}))
     with pytest.raises(BadPiece):
-        landing.check(Report(CLIENT, 1, 0.0, 0, [], [], {place.warc: 9}))
+        landing.check(VisitReport(CLIENT, 1, 0.0, 0, [], [], {place.warc: 9}))
     for visit in (
         Visit(id=1, outcome=Outcome.PAGE, links=b"odd"),
         Visit(id=1, outcome=Outcome.PAGE, found=[Found(7, "http://elsewhere.org/", "")]),
     ):
         with pytest.raises(BadPiece, match="links"):
-            landing.check(Report(CLIENT, 1, 0.0, 0, [visit], [], {}))
+            landing.check(VisitReport(CLIENT, 1, 0.0, 0, [visit], [], {}))
     with pytest.raises(BadPiece):
-        landing.check(Report("f" * 12, 1, 0.0, 0, [], [], {}))
-
-
-def test_spools_of_killed_machines_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = tmp_path / "sanderling-spool-left"
-    left.mkdir()
-    (left / "lock").touch()
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    one = Spool({})
-    clear_up(tmp_path)
-    assert not left.exists() and one.folder.exists()
-    one.close()
-    assert not one.folder.exists()
+        landing.check(VisitReport("f" * 12, 1, 0.0, 0, [], [], {}))
 
 
 def test_archives_are_removed_when_they_are_sent_and_followed_by_others() -> None:

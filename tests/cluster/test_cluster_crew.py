@@ -79,9 +79,9 @@ class Crew:
     """A crew, its machines and what the user was told."""
 
     def __init__(self, folder: Path, shape: Shape, *names: str) -> None:
-        self.machines, self.board, self.notices = Machines(*names), switchboard_in(folder), list[str]()
+        self.machines, self.board, self.messages = Machines(*names), switchboard_in(folder), list[str]()
         self.crew = ClusterCrew(4, self.machines, self.board, shape)  # type: ignore[arg-type]
-        self.crew.on_notice = self.notices.append
+        self.crew.on_message = self.messages.append
         self.crew.fill()
 
     def close(self) -> None:
@@ -121,14 +121,14 @@ def crew_of(tmp_path: Path) -> Iterator[Callable[..., Crew]]:
 def test_machines_beyond_the_room_of_the_tree_are_named(crew_of: Callable[..., Crew]) -> None:
     crew = crew_of(Shape(levels=1, fan_out=2), "a", "b", "c", "d")
     room = "--levels 1 with --fan-out 2 leaves room for 2"
-    assert crew.notices == [f"2 machines stay unused (c, …): {room}"]
+    assert crew.messages == [f"2 machines stay unused (c, …): {room}"]
     assert crew.notes() == {"c": f"unused: {room}", "d": f"unused: {room}"}
     assert not any(state.away for state in crew.crew.machines)
     crew.turn()
-    assert len(crew.notices) == 1
+    assert len(crew.messages) == 1
     del crew.machines.nodes[2:]
     crew.turn()
-    assert crew.notes() == {} and len(crew.notices) == 1
+    assert crew.notes() == {} and len(crew.messages) == 1
 
 
 def test_a_machine_with_another_sanderling_gets_no_clients(crew_of: Callable[..., Crew]) -> None:
@@ -136,12 +136,12 @@ def test_a_machine_with_another_sanderling_gets_no_clients(crew_of: Callable[...
     old = Greeting(CLUSTER_PROTOCOL, "0.0.1", "3.11.2", "/tmp")
     crew.greet(good=GREETING, old=old, odd=Greeting(CLUSTER_PROTOCOL + 1, __version__, "3.11.2", "/tmp"))
     why = f"old runs Sanderling 0.0.1, and the server {__version__}"
-    assert f"{why}: it gets no clients" in crew.notices and crew.notes()["old"] == why
+    assert f"{why}: it gets no clients" in crew.messages and crew.notes()["old"] == why
     why = (
         f"odd has another build of Sanderling {__version__} than the server (cluster protocol {CLUSTER_PROTOCOL + 1}, not "
         f"{CLUSTER_PROTOCOL}); install the same one"
     )
-    assert f"{why}: it gets no clients" in crew.notices and crew.notes()["odd"] == why
+    assert f"{why}: it gets no clients" in crew.messages and crew.notes()["odd"] == why
     until(lambda: crew.turn() and len(crew.machines.by_name["good"].clients) == 4)
     assert crew.wanted()["good"] == 4
     assert not crew.machines.by_name["old"].clients and not crew.machines.by_name["odd"].clients
@@ -176,7 +176,7 @@ def test_a_crawl_waits_for_its_head_for_a_while(crew_of: Callable[..., Crew]) ->
     crew.turn()
     crew.machines.silence = 0.0
     crew.turn()
-    assert crew.notices == [
+    assert crew.messages == [
         "the head of the cluster does not answer; the crawl goes on without it for 300 s at most",
         "the head of the cluster answers again",
     ]
@@ -192,12 +192,12 @@ def test_a_full_spool_moves_the_clients_of_a_machine(crew_of: Callable[..., Crew
     until(lambda: crew.turn() and crew.machines.by_name["full"].clients)
     victim = crew.machines.by_name["full"].clients[0]
     crew.machines.by_name["full"].say(Ended(victim, NO_ROOM))
-    until(lambda: crew.turn() and victim in crew.crew.died_silently())
-    crew.crew.bury(victim)
+    until(lambda: crew.turn() and victim in crew.crew.exited())
+    crew.crew.reap(victim)
     crew.turn()
     assert crew.wanted() == {"full": 0, "free": 4}
     said = "full has no disk space left for the spool"
-    assert crew.notices == [f"{said}; it is tried again in 60 s"] and crew.notes() == {"full": said}
+    assert crew.messages == [f"{said}; it is tried again in 60 s"] and crew.notes() == {"full": said}
 
 
 def test_the_machines_that_are_left_get_the_clients_of_those_that_died(crew_of: Callable[..., Crew]) -> None:
@@ -207,8 +207,8 @@ def test_the_machines_that_are_left_get_the_clients_of_those_that_died(crew_of: 
     crew.machines.nodes = [node for node in crew.machines.nodes if node.name in "ab"]
     crew.machines.by_name["c"].die()
     crew.machines.by_name["d"].die()
-    until(lambda: crew.turn() and len(crew.notices) == 2)
-    assert sorted(crew.notices) == [f"{name} is lost: its process died; what it held goes to others" for name in "cd"]
+    until(lambda: crew.turn() and len(crew.messages) == 2)
+    assert sorted(crew.messages) == [f"{name} is lost: its process died; what it held goes to others" for name in "cd"]
     assert crew.wanted() == {"a": 2, "b": 2, "c": 0, "d": 0}
 
 
@@ -222,3 +222,16 @@ def test_other_versions_of_ray_and_python_are_told_in_one_sentence() -> None:
     assert other_versions(str(refused.value)) == f"{sentence}: install the same versions"
     assert sentence in _sentence("10.0.0.1:6380", refused.value, "")
     assert not other_versions("something else")
+
+
+def test_a_crawl_without_machines_says_so_again_and_again(
+    crew_of: Callable[..., Crew], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sanderling.cluster.crew.WAITING_EVERY", 0.05)
+    crew = crew_of(Shape(), "a")
+    crew.greet(a=GREETING)
+    nodes, crew.machines.nodes = crew.machines.nodes, []
+    crew.machines.by_name["a"].die()
+    until(lambda: crew.turn() and sum("can be reached" in message for message in crew.messages) >= 3)
+    crew.machines.nodes = [node._replace(id="id-again") for node in nodes]  # it joined again
+    until(lambda: crew.turn() and "are back after" in crew.messages[-1])

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.cluster.credentials import FOLDER, Credentials, is_loopback
+from sanderling.cluster.node import _arguments, own_place
 from sanderling.errors import UsageError
 from tests.conftest import Run
 
@@ -53,8 +54,8 @@ def test_a_token_that_others_can_read_is_refused(tmp_path: Path) -> None:
     credentials.make_authority()
     credentials.make_own("10.0.0.1")
     assert {path.stat().st_mode & 0o777 for path in credentials.path.iterdir()} == {0o600}
-    assert credentials.environment("127.0.0.1:1").keys() == {"RAY_AUTH_MODE", "RAY_AUTH_TOKEN_PATH"}
-    assert credentials.environment("10.0.0.1:1")["RAY_USE_TLS"] == "1"
+    for address in ("127.0.0.1:1", "10.0.0.1:1"):  # on loopback, another user may listen
+        assert credentials.environment(address)["RAY_USE_TLS"] == "1"
     credentials.token.chmod(0o644)
     with pytest.raises(UsageError, match="can be read by other users"):
         credentials.environment("127.0.0.1:1")
@@ -77,6 +78,50 @@ def test_certificates_are_those_of_the_cluster(tmp_path: Path) -> None:
         here = client.wrap_bio(to_client, to_server, server_hostname=address)
         there = server.wrap_bio(to_server, to_client, server_side=True)
         assert _shakes_hands(here, there) == accepted
+
+
+def test_the_nodes_of_a_machine_share_a_certificate(tmp_path: Path) -> None:
+    """One that joins changes neither the key nor the addresses of one that runs."""
+    from cryptography import x509
+
+    credentials = Credentials(tmp_path / "cluster")
+    credentials.make_authority()
+    for address in ("127.0.0.1", "127.0.0.2", "10.0.0.7"):
+        credentials.make_own(address)
+        kept = credentials.own[1].read_bytes()
+    certificate = x509.load_pem_x509_certificate(credentials.own[0].read_bytes())
+    named = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert {"127.0.0.1", "127.0.0.2", "10.0.0.7"} <= {str(each.value) for each in named}
+    credentials.make_own("127.0.0.2")
+    assert credentials.own[1].read_bytes() == kept
+    credentials.authority[0].unlink()
+    credentials.make_authority()  # of another cluster
+    credentials.make_own("127.0.0.1")
+    assert credentials.own[1].read_bytes() != kept
+
+
+def test_the_folder_of_ray_is_below_one_that_only_its_user_can_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    place = own_place()
+    assert place.stat().st_mode & 0o777 == 0o700 and own_place() == place
+    arguments = _arguments(place / "ray", True, "127.0.0.1:1", "127.0.0.1", {}, "")
+    assert f"--temp-dir={place}/ray" in arguments  # which Ray opens to everybody
+    place.chmod(0o755)
+    with pytest.raises(UsageError, match="only you can use"):
+        own_place()
+    place.rmdir()
+    place.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir(mode=0o700)
+    with pytest.raises(UsageError, match="only you can use"):
+        own_place()
+    if os.geteuid() == 0:
+        place.unlink()
+        place.mkdir(mode=0o700)
+        os.chown(place, 65534, 65534)
+        with pytest.raises(UsageError, match="only you can use"):
+            own_place()
 
 
 def _shakes_hands(here: "object", there: "object") -> bool:

@@ -1,6 +1,7 @@
 """The files in deploy/ are what their tools take."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,15 @@ def test_the_cloud_cluster_fits_the_schema_of_ray_up() -> None:
     types = cluster["available_node_types"]
     assert cluster["head_node_type"] in types
     assert sum(each.get("max_workers", 0) for each in types.values()) <= cluster["max_workers"]
+
+
+def test_machines_install_the_wheel_that_was_built() -> None:
+    """Not a name of an index, which anybody may register."""
+    for path in (DEPLOY / name for name in ("aws.yaml", "kuberay.yaml", "sanderling.service", "Dockerfile")):
+        installs = re.findall(r"pip install [^&\n]*", path.read_text())
+        assert not [each for each in installs if re.search(r"[ '\"]sanderling(?=[\['\" ]|$)", each)], path
+    locked = (DEPLOY.parent / "requirements" / "cluster.txt").read_text()
+    assert re.search(r"^ray==", locked, re.MULTILINE) and "--hash=sha256:" in locked
 
 
 def _record(required: list[str], **fields: Any) -> dict[str, Any]:

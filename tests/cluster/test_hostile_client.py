@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from sanderling.client.line import ServerLine
 from sanderling.client.socket_line import SocketLine
-from sanderling.model import PROTOCOL, Hello, HostNote, Lease, Outcome, Report, Task, Visit
+from sanderling.model import PROTOCOL, Hello, HostNote, Lease, Outcome, Task, Visit, VisitReport
 from sanderling.model.messages import Found
 from sanderling.processes.crew import new_name
 from sanderling.testing import SyntheticWeb
@@ -22,20 +22,20 @@ from tests.test_lines import Lines, lines, welcomed  # noqa: F401  # a fixture
 from tests.waiting import PATIENCE, until
 
 
-def lies(name: str, mine: list[Task], others: list[int]) -> list[Report]:
+def lies(name: str, mine: list[Task], others: list[int]) -> list[VisitReport]:
     """Reports of things that the client was not given, or that cannot be."""
     out = "http://elsewhere.example/trap"
     task = mine[0]
 
-    def of(visits: list[Visit], returned: Sequence[int] = ()) -> Report:
-        return Report(name, 1, time.monotonic(), 0, visits, [], {}, list(returned))
+    def of(visits: list[Visit], returned: Sequence[int] = ()) -> VisitReport:
+        return VisitReport(name, 1, time.monotonic(), 0, visits, [], {}, list(returned))
 
     return [
         of([Visit(id=other, outcome=Outcome.GONE, status=404) for other in others]),  # pages that others hold
         of([Visit(id=identity(out), outcome=Outcome.PAGE, status=200, size=9)]),  # a page that nobody wants
         of([], others),  # returns what it does not have
         of([Visit(id=task.id, outcome=Outcome.RETRY, found=[Found(identity(out), out, "")])]),
-        Report(name, 2, time.monotonic(), 0, [], [HostNote("http://elsewhere.example", None, 1e12, 1e9)], {}),
+        VisitReport(name, 2, time.monotonic(), 0, [], [HostNote("http://elsewhere.example", None, 1e12, 1e9)], {}),
     ]
 
 
@@ -52,7 +52,7 @@ def test_a_hostile_client_of_a_running_crawl(tmp_path: Path) -> None:
             with closing(SocketLine(os.path.realpath(folder / "sanderling.socket"))) as line:
                 name = new_name()
                 assert line.introduce(Hello(PROTOCOL, name)) is not None
-                line.tell(Report(name, 1, time.monotonic(), 50, [], [], {}))
+                line.tell(VisitReport(name, 1, time.monotonic(), 50, [], [], {}))
                 site.release()  # now the other client makes room
                 mine = until(lambda: taken(line))
                 everything = {identity(url) for url in site.direct.reachable(0)} - {task.id for task in mine}
@@ -72,7 +72,7 @@ def taken(line: ServerLine) -> list[Task]:
 def test_a_size_that_cannot_be_is_not_taken_in(lines: Lines) -> None:  # noqa: F811
     name = new_name()
     client, line = welcomed(lines, name)
-    client.tell(Report(name, 1, 0.0, 0, [Visit(id=1, outcome=Outcome.PAGE, size=-(1 << 40))], [], {}))
+    client.tell(VisitReport(name, 1, 0.0, 0, [Visit(id=1, outcome=Outcome.PAGE, size=-(1 << 40))], [], {}))
 
     def over() -> bool:
         arrived, lost = lines.switchboard.poll(0.1)

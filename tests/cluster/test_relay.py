@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from sanderling.client.socket_line import SocketLine
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.cluster import machine as machine_module
 from sanderling.cluster.crew import ClusterCrew
 from sanderling.cluster.engine import ClusterNode
@@ -32,18 +33,17 @@ from sanderling.model import (
     Lease,
     Outcome,
     Recall,
-    Report,
     Stop,
     Stored,
     Task,
     Visit,
+    VisitReport,
     Welcome,
 )
 from sanderling.processes.crew import new_name
 from sanderling.repository import warc
-from sanderling.repository.warc import WarcWriter
-from sanderling.server.socket_switchboard import SocketSwitchboard
-from sanderling.server.switchboard import ClientLine
+from sanderling.server.members.socket_switchboard import SocketSwitchboard
+from sanderling.server.members.switchboard import ClientLine
 from sanderling.settings import Settings
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.urls import identity
@@ -76,7 +76,7 @@ class Tree(NamedTuple):
     line: ClientLine
     place: Path  # the archive of the relay
     line_upward: threading.Event  # set while it is there
-    reports: list[Report]
+    reports: list[VisitReport]
 
     def lease(self, urls: list[str]) -> None:
         hosts: dict[str, list[Task]] = {}
@@ -91,7 +91,7 @@ class Tree(NamedTuple):
 
         def step() -> object:
             arrived, _ = self.switchboard.poll(0.05)
-            self.reports.extend(message for _, message in arrived if isinstance(message, Report))
+            self.reports.extend(message for _, message in arrived if isinstance(message, VisitReport))
             return enough()
 
         until(step)
@@ -221,7 +221,7 @@ def test_archives_of_children_become_one(tmp_path: Path) -> None:
                 for piece in pieces:
                     landings[name].take(piece)
                 visits = [Visit(id=n, outcome=Outcome.PAGE, stored=p) for n, p in zip(numbers, places, strict=True)]
-                moved = landings[name].check(Report(name, turn, 0.0, 0, visits, [], ends))
+                moved = landings[name].check(VisitReport(name, turn, 0.0, 0, visits, [], ends))
                 assert moved.warcs == {archive.name: archive.end}
                 stored |= {visit.id: visit.stored for visit in moved.visits if visit.stored}
         archive.close()
@@ -242,13 +242,13 @@ def test_a_machine_says_what_its_dead_relay_kept_and_waits_for_those_below(
 import pathlib, socket, sys
 from msgspec.msgpack import encode
 from sanderling.client.socket_line import SocketLine
-from sanderling.model import PROTOCOL, Hello, Report
+from sanderling.model import PROTOCOL, Hello, VisitReport
 name, place = sys.argv[1], pathlib.Path(sys.argv[2]).parent
 line = SocketLine(sys.argv[2])
 line.introduce(Hello(PROTOCOL, name))
 (place / f"outbox-{name}").mkdir()
 for number in (3, 1, 2):
-    (place / f"outbox-{name}" / f"{number:09d}").write_bytes(encode(Report(name, number, 0.0, 0, [], [], {})))
+    (place / f"outbox-{name}" / f"{number:09d}").write_bytes(encode(VisitReport(name, number, 0.0, 0, [], [], {})))
 sys.exit(1)
 """
     command = machine_module.entry_points.command
@@ -270,6 +270,6 @@ sys.exit(1)
         switchboard.send(line, Welcome(b"{}"))
         begun = time.monotonic()
         while not (lost := (polled := switchboard.poll(0.1))[1]):
-            said += [message.number for _, message in polled[0] if isinstance(message, Report)]
+            said += [message.number for _, message in polled[0] if isinstance(message, VisitReport)]
         assert (lost, said) == ([line], [1, 2, 3])
         assert time.monotonic() - begun >= linger

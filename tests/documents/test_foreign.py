@@ -8,11 +8,12 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from sanderling.documents import foreign
-from sanderling.documents.formats import kind_of, read_xml
-from sanderling.documents.fulltext import full_text
+from sanderling.documents.formats import Text, kind_of, read_xml
 from sanderling.documents.office.draft import MOST_TEXT
+from sanderling.documents.office.signatures import office_kind
 from sanderling.documents.reading import document_of, visible_text
 from sanderling.processes.sandboxed import ChildFailed, SandboxedChild
+from sanderling.search.fulltext import full_text
 from tests.papers import nested_forms, office_xml, opendocument, pdf, pdf_of, stream, word, workbook, zipped
 
 CATALOG = b"<< /Type /Catalog /Pages 2 0 R >>"
@@ -37,23 +38,27 @@ def docx(*parts: bytes) -> bytes:
     return office_xml("word/document.xml", parts)
 
 
+def read_foreign(body: bytes) -> Text:
+    return foreign.read(office_kind(body) or "bytes", body)
+
+
 def test_pdf() -> None:
-    read = foreign.read(pdf("Hello from a PDF", "http://e.org/linked"))
+    read = read_foreign(pdf("Hello from a PDF", "http://e.org/linked"))
     assert "Hello from a PDF" in read.text
     assert read.links == ["http://e.org/linked"]
     with pytest.raises(ChildFailed, match="it is damaged or cut short"):
-        foreign.read(b"%PDF-1.4 broken")
+        read_foreign(b"%PDF-1.4 broken")
 
 
 def test_docx() -> None:
     body = word("Hello from Word", "A title", "http://e.org/target")
-    assert kind_of(body, "") == "office"
-    read = foreign.read(body)
+    assert kind_of(body, "") == "docx"
+    read = read_foreign(body)
     assert "Hello from Word" in read.text
     assert read.title == "A title"
     assert "http://e.org/target" in read.links
     with pytest.raises(ChildFailed, match="it is damaged or cut short"):
-        foreign.read(body[:5000])
+        read_foreign(body[:5000])
 
 
 def page_of(content: bytes) -> bytes:
@@ -128,10 +133,10 @@ def test_no_document_costs_more_than_its_limits(make: Callable[[], bytes]) -> No
     assert len(body) < 16 * MIB
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
-        assert len(foreign.read(body).text) <= MOST_TEXT
+        assert len(read_foreign(body).text) <= MOST_TEXT
     except ChildFailed as refused:
         assert re.match("the reader needed more than|it defines entities|it is damaged", str(refused))
-    assert "after all" in foreign.read(pdf("read after all", "http://e.org/")).text
+    assert "after all" in read_foreign(pdf("read after all", "http://e.org/")).text
     assert (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024 < 100 * MIB
 
 
@@ -139,7 +144,7 @@ def test_no_document_costs_more_than_its_limits(make: Callable[[], bytes]) -> No
 def test_a_bomb_is_named_and_says_nothing_to_readers_of_the_archive() -> None:
     bomb = nested_forms(30)
     with pytest.raises(ChildFailed, match="the reader needed more than"):
-        foreign.read(bomb)
+        read_foreign(bomb)
     assert visible_text("http://e.org/", bomb, "application/pdf") == ""
     assert document_of("http://e.org/", bomb, "application/pdf") is None
     assert full_text("http://e.org/", bomb, [], None).text == ""

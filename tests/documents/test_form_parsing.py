@@ -2,8 +2,8 @@
 
 import turbohtml
 
-from sanderling.documents.forms import MOST_FIELDS, MOST_OPTIONS, forms_of
-from sanderling.model.forms import Field, Form
+from sanderling.documents.html_forms import MOST_FIELDS, MOST_OPTIONS, forms_of
+from sanderling.model.form_facts import Field, Form
 
 PAGE = "http://example.org/shop/list?page=3"
 

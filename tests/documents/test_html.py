@@ -36,6 +36,16 @@ def test_head() -> None:
     assert head.refresh == "http://e.org/moved" or head.refresh == "/moved"
 
 
+def test_alternates_in_machine_formats_are_no_links() -> None:
+    """They repeat a page that is known: wp-json, oEmbed, exports."""
+    types = ("", "text/html", "Application/RSS+XML; charset=utf-8", "application/atom+xml", "application/json",
+             "application/json+oembed", "text/xml+oembed", "text/plain", "text/csv", "text/calendar")  # fmt: skip
+    body = "".join(f'<link rel=alternate type="{type}" href="{number}">' for number, type in enumerate(types))
+    body += "<link rel=alternate hreflang=fr href=fr><link rel='canonical alternate' type=application/json href=c>"
+    head = HtmlPage(body.encode(), None, "http://e.org/").head(frozenset())
+    assert head.hrefs == ["0", "1", "2", "3", "fr", "c"]
+
+
 def test_where_a_refresh_leads_depends_on_the_base() -> None:
     body = b'<meta http-equiv=refresh content="0; url=there"><base href="/base/">'
     assert HtmlPage(body, None, "http://e.org/x/y").head(frozenset()).refresh == "http://e.org/base/there"

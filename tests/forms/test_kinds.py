@@ -3,9 +3,9 @@
 import pytest
 import turbohtml
 
-from sanderling.documents.forms import forms_of, is_token
+from sanderling.documents.html_forms import forms_of, is_token
 from sanderling.forms.kinds import Judged, choices, fillable, judge
-from sanderling.model.forms import Form
+from sanderling.model.form_facts import Form
 from sanderling.model.reasons import argument_of, code_of
 
 
@@ -97,3 +97,29 @@ def test_tokens_and_what_may_be_filled_in() -> None:
     assert [is_token(field) for field in found.fields[:3]] == [True, True, False]
     assert [field.name for field in fillable(found)] == ["q", "s"]
     assert choices(found.fields[5]) == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<input type=hidden name=cmd value=delete_account>",
+        "<input type=hidden name=do value=deleteAll>",
+        "<input type=hidden name=x value='user.remove'>",
+        "<input type=hidden name=action value=/account/delete>",
+        "<select name=do><option value=show>Show<option value=edit>Edit</select>",
+    ],
+)
+def test_a_value_that_does_something_is_harm(field: str) -> None:
+    assert code_of(judged(f"<form><input name=q>{field}</form>").objection) == "form-harm"
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "<input type=hidden name=from value=/login>",
+        "<input type=hidden name=@columns value=title,order,id>",
+        "<select name=about><option value=mail>Mail<option value=birds>Birds</select>",
+    ],
+)
+def test_a_value_that_names_something_is_none(field: str) -> None:
+    assert not judged(f"<form><input name=q>{field}</form>").objection

@@ -2,11 +2,11 @@
 
 import pytest
 
+from lab.forms import DatabaseForm, HiddenDatabase, ours, texts
 from sanderling.forms.answers import Likeness
 from sanderling.forms.kinds import takes_words
 from sanderling.forms.probing import DULL_KNOWN, Prober
-from sanderling.lab.forms import DatabaseForm, HiddenDatabase, ours, texts
-from sanderling.model.forms import Field, Form, Submission
+from sanderling.model.form_facts import Field, Form, Submission
 
 SMALL = HiddenDatabase("small", 100, 100, 10)
 
@@ -59,6 +59,20 @@ def test_the_field_that_is_answered_gets_the_words() -> None:
         sent = Submission(id=number, form=1, number=number, purpose=purpose, values=values)
         prober.sent(sent)
         answered = purpose == "default" or ("part" in dict(values) and purpose == "word")
-        prober.answered(sent, [1, 2] if answered else [], Likeness(1 + answered, 0, 0), ())
+        prober.answered(sent, [number, number + 1] if answered else [], Likeness(1 + answered, 0, 0), ())
         fields += [name for name, _ in values if purpose == "word"]
     assert fields.count("place") <= 1 and fields.count("part") >= 5
+
+
+def test_a_field_that_is_answered_the_same_whatever_the_word_is_left() -> None:
+    prober = Prober(form(Field(name="place", type="text"), Field(name="part", type="text")), {}, 100, 1, 0.0)
+    prober.learned.vocabulary.add_page([f"word{number}" for number in range(50)])
+    fields = []
+    for number in range(1, 14):
+        purpose, values = prober.next(0.0) or ("", [])
+        sent = Submission(id=number, form=1, number=number, purpose=purpose, values=values)
+        prober.sent(sent)
+        listed = [] if purpose == "nonsense" else [number + 10] if "part" in dict(values) else [1, 2, 3]
+        prober.answered(sent, listed, Likeness(number, 0, 0), ())
+        fields += [name for name, _ in values if purpose == "word"]
+    assert set(fields[-4:]) == {"part"}

@@ -6,7 +6,7 @@ from sanderling.clock import DAY
 from sanderling.forms.answers import Likeness
 from sanderling.forms.probing import FIRST_PROBE, Prober
 from sanderling.forms.typed import kind_of, typed_values
-from sanderling.model.forms import Field, Form, Submission
+from sanderling.model.form_facts import Field, Form, Submission
 
 NOW = 1_700_000_000.0  # in November 2023
 

@@ -5,11 +5,11 @@ from functools import cache
 import numpy as np
 import pytest
 
+from lab.simulation.sources import CASES, LIAR, NOTHING, TURN, VISITS, freshness
 from sanderling.freshness import planning, trust
 from sanderling.freshness.collection import COLUMNS, believe
 from sanderling.freshness.sources import SOURCES, SourceRecord, hear, learn, odds_by_word
 from sanderling.freshness.worth import Objective
-from sanderling.lab.simulation.sources import CASES, LIAR, NOTHING, TURN, VISITS, freshness
 
 RATE = 0.1  # changes a day
 DAYS = 2.0  # between two visits

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from lab.estimators import VisitInterval, bayesian, bias_reduced, from_last_modified, most_likely, naive
+from lab.simulation.exact_evidence import no_evidence, observed
 from sanderling.freshness import belief
 from sanderling.freshness.curves import even_freshness, gain, inverse_gain
 from sanderling.freshness.worth import Objective, wait, worth
-from sanderling.lab.estimators import VisitInterval, bayesian, bias_reduced, from_last_modified, most_likely, naive
-from sanderling.lab.simulation.exact_evidence import no_evidence, observed
 
 
 def test_even_freshness() -> None:

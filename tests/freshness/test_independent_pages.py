@@ -6,7 +6,6 @@ import pytest
 from sanderling.freshness import signals
 from sanderling.freshness.importance import importance, replacement
 from sanderling.freshness.url_groups import url_folder, url_pattern
-from sanderling.lab.simulation.season import BINS, Season
 
 
 @pytest.mark.parametrize(
@@ -104,26 +103,3 @@ def test_a_date_close_to_the_last_visit_proves_nothing(changed: bool) -> None:
         host = signals.check_date(host, last + 120 / 86400, last + 10, last, changed)
         host = signals.check_date(host, last - 120 / 86400, last + 10, last, changed)
     assert host == signals.Validators()
-
-
-def test_a_season_raises_and_lowers_the_exposure_of_neighbours() -> None:
-    tide = Season(2, start=0.0, width=1.0)
-    since = np.array([0.0, 0.0])
-    assert tide.exposure(np.array([0, 1]), since, 10.0) == pytest.approx([10.0, 10.0])
-    for _ in range(4):
-        tide.observe(0, 5.0, 10.0, True, rate=0.02)
-        tide.observe(1, 0.0, 10.0, False, rate=0.2)
-    busy, still = tide.exposure(np.array([0, 1]), since, 10.0)
-    assert busy > 20 and still < 4
-    assert tide.exposure_of(0, 0.0, 5.0) == pytest.approx(5.0)  # nothing was learned about the time before
-    assert tide.exposure_of(0, 0.0, 10.0) == pytest.approx(busy)
-
-
-def test_a_tide_forgets_what_is_far_back_and_goes_on() -> None:
-    tide = Season(1, start=0.0, width=1.0)
-    tide.observe(0, 0.0, 5.0, True, rate=0.01)
-    later = 5.0 * BINS
-    assert tide.exposure_of(0, later - 400, later) == pytest.approx(400, rel=0.01)
-    tide.observe(0, later - 1, later, False, rate=0.1)
-    tide.grow(3)
-    assert tide.exposure_of(2, later - 10, later) == pytest.approx(10)

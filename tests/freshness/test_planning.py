@@ -11,19 +11,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sanderling.freshness import belief, evidence, planning, trust
+from lab.simulation.exact_evidence import observed
+from sanderling.freshness import belief, choosing, evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, Believed, believe, numbers_of
 from sanderling.freshness.outlook import budget_values, doubts, paces
 from sanderling.freshness.ranked_pages import levels, published_ranks
 from sanderling.freshness.signals import SignalRecord, Validators
 from sanderling.freshness.worth import Objective, worth
-from sanderling.lab.simulation.exact_evidence import observed
 from sanderling.model import PLANNED_VISIT, Outcome, PlannedVisit, Visit
-from sanderling.refreshing import refresher
-from sanderling.refreshing.planner import Collection, plan
-from sanderling.refreshing.refresher import Refresher
-from sanderling.refreshing.schedule import HostSchedule, VisitPlan, VisitSchedule, write
-from sanderling.refreshing.terms import Budget, Terms, read_budget
+from sanderling.server.revisits import refresher
+from sanderling.server.revisits.planner import Collection, plan
+from sanderling.server.revisits.refresher import Refresher
+from sanderling.server.revisits.schedule import HostSchedule, VisitPlan, VisitSchedule, write
+from sanderling.server.revisits.terms import Budget, Terms, read_budget
 from sanderling.settings import Settings
 from tests.waiting import until
 
@@ -172,7 +172,7 @@ def test_of_many_pages_none_of_the_best_is_left_out_at_a_glance(objective: Objec
     )  # fmt: skip
     half_a_round = (100.0 - rows["at"].max()) / 2
     worths = weight * worth(known.exposure + half_a_round, known.log_rate, known.spread, objective) / cost
-    best = planning.affordable(np.where(rows["failures"] > 0, -np.inf, worths), cost, 900.0)
+    best = choosing.affordable(np.where(rows["failures"] > 0, -np.inf, worths), cost, 900.0)
     assert (planning.choose("optimal", objective, rows, known, cost, 900.0, 100.0) == best).all()
 
 
@@ -205,10 +205,10 @@ def test_no_host_is_planned_more_visits_than_its_manners_allow() -> None:
 
 def test_who_does_not_answer_is_left_alone_for_longer_each_time() -> None:
     rows = collection(3, at=1.0, tried=99.0, failures=[0, 1, 12])
-    ready = planning.ready(rows, 100.0)
+    ready = choosing.ready(rows, 100.0)
     assert ready[0] == -np.inf and ready[1] < 99.1 and ready[2] == 106.0
     rows["tried"] = 5000.0  # a wrong clock says that the last try was tomorrow
-    assert (planning.ready(rows, 100.0) == -np.inf).all()
+    assert (choosing.ready(rows, 100.0) == -np.inf).all()
 
 
 def test_what_a_budget_buys_grows_and_the_optimum_is_never_worse() -> None:
@@ -443,7 +443,7 @@ def test_the_published_rank() -> None:
 def test_a_plan_that_was_killed_is_made_again_soon(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Later and later, if it fails again and again."""
     now = [1000.0]
-    monkeypatch.setattr("sanderling.refreshing.schedule.time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr("sanderling.server.revisits.schedule.time", SimpleNamespace(monotonic=lambda: now[0]))
     turns = VisitSchedule(["sh", "-c", "kill -9 $$"], tmp_path / "plan", repeat=True)
     waits = []
     for _ in range(5):

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sanderling.lab.ajax import comments
-from sanderling.lab.comment_site import AT_ONCE, WAYS, CommentSite
+from lab.ajax import comments
+from lab.comment_site import AT_ONCE, WAYS, CommentSite
 from tests.rendering.rendering import browser
 
 

@@ -3,8 +3,8 @@ better."""
 
 import pytest
 
-from sanderling.lab import focus, topical
-from sanderling.lab.shark import Fish, fish, inherited, neighbourhood, shark
+from lab import focus, topical
+from lab.shark import Fish, fish, inherited, neighbourhood, shark
 
 
 def test_shark_search_computes_what_was_published() -> None:

@@ -1,7 +1,7 @@
 """The experiment with forms: the strategy of crawls beats the others, and its estimate is near the
 truth."""
 
-from sanderling.lab.forms import STRATEGIES, DatabaseForm, HiddenDatabase, harmful, templates, texts
+from lab.forms import STRATEGIES, DatabaseForm, HiddenDatabase, harmful, templates, texts
 
 
 def test_ours_needs_far_fewer_queries_than_the_most_frequent_word_first() -> None:

@@ -4,9 +4,9 @@ is the true one."""
 import numpy as np
 import pytest
 
-from sanderling.lab.keeping import Log, WebTruth, planned, truth
-from sanderling.lab.served import KeptSite
-from sanderling.lab.simulation.replay import ReplayResult
+from lab.keeping import Log, WebTruth, planned, truth
+from lab.served import KeptSite
+from lab.simulation.replay import ReplayResult
 from sanderling.testing import SyntheticWeb
 
 POLICIES = ("uniform", "proportional", "nutch", "top-levels", "optimal")

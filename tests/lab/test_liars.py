@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sanderling.lab import liars
-from sanderling.lab.simulation.sources import DAYS, NOTHING, TURN
+from lab import liars
+from lab.simulation.sources import DAYS, NOTHING, TURN
 
 
 def test_gains_are_points_over_the_crawler_that_hears_nothing() -> None:

@@ -2,8 +2,8 @@
 
 import pytest
 
+from lab.migrating import SHAPES, DataResult, MachinesResult, measure, report, shaped
 from sanderling.cli import main
-from sanderling.lab.migrating import SHAPES, DataResult, MachinesResult, measure, report, shaped
 
 
 def test_the_webs_differ_in_shape() -> None:

@@ -5,11 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sanderling.cli import lab
+from lab import experiment_parser, parallel, webs
+from lab.ordering import ORDERS, PaperCrawl, at_percent, compare, gathered, mean_shares
 from sanderling.errors import UsageError
 from sanderling.graph import Graph, pagerank
-from sanderling.lab import parallel, webs
-from sanderling.lab.ordering import ORDERS, PaperCrawl, at_percent, compare, gathered, mean_shares
 from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.urls import identity
@@ -148,7 +147,7 @@ def test_sitemaps_are_no_pages_and_links_to_other_names_are_links(sanderling, tm
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     crawled(tmp_path, {"": ["1", "2"], "1": ["2", ""], "2": ["1", "3"], "3": []})
-    parser = lab.experiment_parser("ordering")
+    parser = experiment_parser("ordering")
     options = parser.parse_args(["--web", str(tmp_path), "--crawlers", "2", "--json"])
     assert options.run(options) == 0
     report = json.loads(capsys.readouterr().out)
@@ -164,7 +163,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
 
 
 def test_a_plot_that_cannot_be_written_is_refused_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = lab.experiment_parser("ordering").parse_args(["--plot", str(tmp_path / "nowhere" / "plot.png")])
+    options = experiment_parser("ordering").parse_args(["--plot", str(tmp_path / "nowhere" / "plot.png")])
     with pytest.raises(UsageError):
         options.run(options)
     assert capsys.readouterr().out == ""

@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sanderling.cli import lab
+from lab import experiment_parser, real_teams, webs
+from lab.delayed import DelayedSocket
+from lab.messaging import Costs, Dependent, Independent, Served, Timed, crawl
+from lab.team_servers import DependentTeam, TeamCrawler
+from lab.teams import TEAMS, TeamResult, compare, split
 from sanderling.graph import Graph
-from sanderling.lab import real_teams, webs
-from sanderling.lab.delayed import DelayedSocket
-from sanderling.lab.messaging import Costs, Dependent, Independent, Served, Timed, crawl
-from sanderling.lab.team_servers import DependentTeam, TeamCrawler
-from sanderling.lab.teams import TEAMS, TeamResult, compare, split
-from sanderling.server.socket_switchboard import SocketSwitchboard
+from sanderling.server.members.socket_switchboard import SocketSwitchboard
 from sanderling.settings import Settings
 
 
@@ -102,7 +101,7 @@ def test_two_machines_that_wait_for_each_url_are_three_times_slower(web: webs.We
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
-    parser = lab.experiment_parser("teams")
+    parser = experiment_parser("teams")
     small = ["--pages", "500", "--crawlers", "3", "--seconds", "5", "--message", "50"]
     options = parser.parse_args([*small, "--json"])
     assert options.run(options) == 0

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from lab import updated_sites
+from lab.updated import PUBLISHED, Updated, updated
 from sanderling.clock import DAY
-from sanderling.lab import updated_sites
-from sanderling.lab.updated import PUBLISHED, Updated, updated
 from tests.announcer.sites import WatchedSite
 from tests.conftest import Run
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.lab import revisits as watcher
-from sanderling.lab.confidence import half_width
-from sanderling.lab.news_site import NewsServer, NewsSite
-from sanderling.lab.revisits import PublishedWatcher, VisitOfDay
+from lab import revisits as watcher
+from lab.confidence import half_width
+from lab.news_site import NewsServer, NewsSite
+from lab.revisits import PublishedWatcher, VisitOfDay
 
 
 def test_a_crawler_that_reads_the_report_finds_every_update(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ class Doomed(LocalCrew):
     def bury_all(self) -> None:
         self.fill()
         for name in list(self._members):
-            self.bury(name)
+            self.reap(name)
 
 
 def lonely(place: Path) -> Callable[[str], list[str]]:

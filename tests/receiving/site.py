@@ -11,7 +11,7 @@ from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-from sanderling.crawling import remote
+from sanderling.server.requests import remote
 from tests.conftest import FAST, Run, command
 from tests.servers import WORDS, ThreadedServer
 from tests.waiting import PATIENCE, until

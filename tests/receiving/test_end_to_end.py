@@ -61,7 +61,7 @@ def folder(tmp_path: Path, site: FileSite, sanderling: Run) -> Path:
 
 @pytest.fixture
 def server(folder: Path) -> Iterator[Served]:
-    with running(folder) as served:
+    with running(folder, "--indexnow") as served:
         yield served
 
 
@@ -117,7 +117,16 @@ def test_a_report_is_found_by_robots_txt(site: FileSite, tmp_path: Path, sanderl
     done = sanderling("refresh", tmp_path / "crawl", *NOTHING_ELSE, "--budget", "3")
     assert done.code == 0 and f"{site.url}/ announces its changes in a report" in done.err
     assert "Fatal" not in done.err
-    assert len(versions(tmp_path / "crawl", f"{site.url}/p9.html")) == 2
+
+    def is_read() -> bool:
+        """On a busy machine, a refresh with such a small budget may end before the report is
+        read."""
+        return len(versions(tmp_path / "crawl", f"{site.url}/p9.html")) == 2
+
+    def refreshes() -> bool:
+        return is_read() or not sanderling("refresh", tmp_path / "crawl", *NOTHING_ELSE, "--budget", "3").code
+
+    until(lambda: refreshes() and is_read())
     assert site.requests["/news/manifest.jsonl"] and not site.requests["/.well-known/sanderling/manifest.jsonl"]
     nowhere = f"{site.url}/nowhere.jsonl"
     done = sanderling("refresh", tmp_path / "crawl", *NOTHING_ELSE, "--budget", "1", "--report-at", nowhere)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from sanderling import clock
-from sanderling.crawling import remote
 from sanderling.jobs.listen import LONGEST_PAUSE, Watched
 from sanderling.model import NamedPage, Told
-from sanderling.refreshing.reports import Reading, ReportState
+from sanderling.server.requests import remote
+from sanderling.server.revisits.reports import Reading, ReportState
 from sanderling.urls import identity
 
 SITE = "http://e.org/"

@@ -17,9 +17,10 @@ from sanderling.announcements import (
     write_manifest,
 )
 from sanderling.announcements.deltas import DeltaFile
+from sanderling.announcements.manifest import LONGEST_UNTIL
 from sanderling.network.one_request import Answer
-from sanderling.refreshing import reports
-from sanderling.refreshing.reports import Reading, ReportReader
+from sanderling.server.revisits import reports
+from sanderling.server.revisits.reports import Reading, ReportReader
 
 SITE = "http://e.org/"
 AT = f"{SITE}.well-known/sanderling/manifest.jsonl"
@@ -200,3 +201,16 @@ def test_the_users_own_key_lets_a_report_speak_for_another_origin(site: Publishe
         reader.read(NOW)
     key = msgspec.json.decode(site.files["manifest.jsonl"].splitlines()[1])["key"]
     assert len((ReportReader(AT, site.get, key=key).read(NOW) or pytest.fail()).pages) == 1
+
+
+def test_a_site_that_was_taken_over_once_gets_its_key_back(site: Published) -> None:
+    """A report counts for a day, whatever it says, also one that an older version has noted."""
+    site.publish("x", secret=OTHER, until=NOW + 1e9)
+    reader = ReportReader(AT, site.get)
+    reader.read(NOW)
+    assert reader.state is not None and reader.state.until <= NOW + LONGEST_UNTIL
+    noted = msgspec.structs.replace(reader.state, until=NOW + 1e9)
+    site.publish("y", generated=NOW + 2.5 * LONGEST_UNTIL, until=NOW + 3 * LONGEST_UNTIL)
+    with pytest.raises(BadReport):
+        ReportReader(AT, site.get, before=noted).read(NOW + LONGEST_UNTIL)
+    assert names(ReportReader(AT, site.get, before=noted).read(NOW + 2.5 * LONGEST_UNTIL)) == ["y"]

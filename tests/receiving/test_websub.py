@@ -9,10 +9,17 @@ from urllib.parse import parse_qs, urlencode
 import httpx
 import pytest
 
-from sanderling.crawling import inbox
+from sanderling.model import Counts
+from sanderling.network.reach import ANYWHERE, PUBLIC, NetworkReach
+from sanderling.repository.folder import Folder
+from sanderling.repository.named_addresses import NamedAddresses
+from sanderling.repository.opening import open_store
 from sanderling.repository.warc import Archived
+from sanderling.server.requests import inbox
+from sanderling.settings import Settings
 from sanderling.web.receiving.subscriptions import hub_of, load
-from sanderling.web.receiving.websub import is_signed
+from sanderling.web.receiving.websub import Subscriber, is_signed, reach_of_hub
+from sanderling.web.shelf import Shelf
 from tests.conftest import Run
 from tests.servers import Answer, PageServer, ThreadedServer
 from tests.waiting import until
@@ -57,7 +64,9 @@ def server(hub: Hub, tmp_path: Path, sanderling: Run) -> Iterator[tuple[Served, 
         feed = FEED.format(hub=hub.url, home=pages.origin, entries="")
         pages.table["/feed.atom"] = Answer(feed.encode(), "application/atom+xml")
         pages.table["/"] = b'<a href="/feed.atom">feed</a>'
-        ran = sanderling("crawl", f"{pages.origin}/", "-d", tmp_path / "crawl", "--delay", 0, "--no-index")
+        ran = sanderling(
+            "crawl", f"{pages.origin}/", "-d", tmp_path / "crawl", "--delay", 0, "--no-index", "--allow-private"
+        )
         assert ran.code == 0, ran.err
         # The port of the server is not known before it runs, so the hub does not call the address
         # it is given.
@@ -131,3 +140,66 @@ def test_where_a_hub_is_named() -> None:
         "http://e.org/feed", "https://hub.org/",
     )  # fmt: skip
     assert named('<link rel="hub" href="javascript:x"/>') is None
+
+
+def test_no_feed_speaks_for_another_site() -> None:
+    body = b'<link rel="hub" href="https://hub.org/"/><link rel="self" href="https://other.org/feed"/>'
+    assert hub_of(Archived("http://e.org/f", "", 200, [], body), "http://e.org/f") == (
+        "http://e.org/f", "https://hub.org/",
+    )  # fmt: skip
+
+
+class _NamedStore:
+    """A store in which the user named two seeds of a private network."""
+
+    def seeds(self) -> list[str]:
+        return ["http://inside.example/", "http://10.1.1.1:8080/"]
+
+    def noted(self, key: str) -> str:
+        return '{"inside.example": ["10.0.0.7"], "10.1.1.1": ["10.1.1.1"]}'
+
+    def note(self, key: str, value: str) -> None: ...
+
+    def counts(self) -> Counts: ...  # type: ignore[empty-body]
+
+
+@pytest.mark.parametrize(
+    ("hub", "allowed"),
+    [
+        ("http://inside.example/hub", ("10.0.0.7",)),  # as the crawl itself may go there
+        ("http://inside.example:6379/", ()),
+        ("https://inside.example/hub", ()),
+        ("http://10.1.1.1:8080/admin", ()),  # a seed, but not that of the feed
+        ("http://169.254.169.254/latest", ()),
+        ("http://192.168.1.1/", ()),
+        ("https://hub.org/", ()),
+    ],
+)
+def test_where_a_hub_may_be(hub: str, allowed: tuple[str, ...]) -> None:
+    feed = "http://inside.example/feed.atom"
+    assert reach_of_hub(NamedAddresses(_NamedStore(), Settings()), feed, hub) == NetworkReach(addresses=allowed)
+    assert reach_of_hub(NamedAddresses(_NamedStore(), Settings(private_seeds=False)), feed, hub) == PUBLIC
+    assert reach_of_hub(NamedAddresses(_NamedStore(), Settings(allow_private=True)), feed, hub) == ANYWHERE
+
+
+def test_another_hub_gets_another_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, list[str]]] = []
+
+    def ask(url: str, *, body: bytes, **_: object) -> None:
+        asked.append(parse_qs(body.decode()))
+
+    named = [("http://e.org/feed", "http://first.org/")]
+    monkeypatch.setattr("sanderling.web.receiving.websub.ask", ask)
+    monkeypatch.setattr("sanderling.web.receiving.subscriptions.feeds", lambda folder, store: named)
+    open_store(Folder(tmp_path), readonly=False).close()
+    subscriber = Subscriber(Shelf([tmp_path]), "agent", "https://crawler.example.org/")
+    subscriber.subscribe_all()
+    subscriber.subscribe_all()
+    first = load(tmp_path)[0]
+    named[:] = [("http://e.org/feed", "http://second.org/")]
+    subscriber.subscribe_all()
+    (second,) = load(tmp_path)
+    subscriber.keep(Folder(tmp_path), first)  # a late answer of the old hub changes nothing
+    assert load(tmp_path) == [second] and second.hub == "http://second.org/"
+    assert first.secret != second.secret and first.token != second.token
+    assert [each["hub.secret"] for each in asked] == [[first.secret], [second.secret]]

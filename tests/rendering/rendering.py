@@ -5,6 +5,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,12 @@ def browser() -> Path:
     found = find(None)
     if found is None:
         pytest.skip("no Chromium is installed")
+    if not namespaces_are_permitted():
+        pytest.skip("this system forbids the browser its sandbox")
     return found
 
 
+@cache
 def namespaces_are_permitted() -> bool:
     """Whether this system lets a browser run in a network namespace and in its sandbox; some
     containers do not."""
@@ -87,10 +91,10 @@ class Renderer:
 
 
 @contextmanager
-def renderer(**changes: object) -> Iterator[Renderer]:
+def renderer(program: Path | None = None, **changes: object) -> Iterator[Renderer]:
     settings = replace(SETTINGS, **changes)
     archive = Kept()
     with closing(Loop()) as loop:
-        fetcher = RenderingFetcher(browser(), settings, Path(), loop, CurlFetcher(settings, loop), archive)
+        fetcher = RenderingFetcher(program or browser(), settings, Path(), loop, CurlFetcher(settings, loop), archive)
         with closing(fetcher):
             yield Renderer(loop, fetcher, archive)

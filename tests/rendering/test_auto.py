@@ -71,6 +71,27 @@ def test_no_browser_stays_alive_after_the_samples_of_a_static_site(site: PageSer
         assert crawl.wait(120) == 0
 
 
+def test_a_page_that_no_browser_rendered_is_rendered_at_its_next_visit(
+    sanderling: Run, site: PageServer, tmp_path: Path
+) -> None:
+    broken, folder = tmp_path / "broken", tmp_path / "crawl"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    tmp_path.chmod(0o755)
+    app_page = site.table["/page/0"]
+    assert isinstance(app_page, bytes)
+    for n in range(3):
+        site.table[f"/page/{n}"] = Answer(app_page, headers=(("ETag", '"1"'),))
+    assert sanderling("crawl", site.origin + "/page/0", "-d", folder, *FAST, "--browser", broken).code == 0
+    page = listed(sanderling, folder)["/page/0"]
+    assert "not rendered" in page["reason"], page
+    again = sanderling("crawl", "-d", folder, "--again", *FAST, "--browser", browser())
+    pages = listed(sanderling, folder)
+    assert pages["/page/0"]["title"] == "Page 0" and not pages["/page/0"]["reason"], again.out
+    assert set(pages) == {f"/page/{n}" for n in range(PAGES)}
+    assert " 0 changed" in again.out, again.out
+
+
 def test_never_starts_no_browser_and_a_pattern_limits_it(sanderling: Run, site: PageServer, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     assert sanderling("crawl", site.origin + "/page/0", "-d", plain, *FAST, "--render", "never").code == 0

@@ -6,14 +6,16 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from sanderling.browser import page_load, pool, rendering
-from sanderling.browser.process import descendants
+from sanderling.browser.finding import started_by
+from sanderling.browser.process import descendants, memory_of
 from sanderling.client.fetcher import Response
 from tests.rendering.app import page
-from tests.rendering.rendering import Renderer, renderer
+from tests.rendering.rendering import Renderer, browser, renderer
 from tests.servers import Answer, PageServer
 
 MEMORY = 700 << 20
@@ -157,6 +159,74 @@ def test_a_browser_that_hangs_is_replaced(render: Renderer, site: PageServer, mo
         os.kill(browser.pid, signal.SIGSTOP)
         assert "another" in render.html(other.origin + "/good")
     assert render.fetcher.pool.browser is not browser and not Path(f"/proc/{browser.pid}").exists()
+
+
+@pytest.fixture
+def script() -> Iterator[Path]:
+    """A browser behind a script that does not become the browser. It also writes a word, so that it
+    is not passed over. The user who runs browsers must be able to read it.
+    """
+    with TemporaryDirectory() as name:
+        script = Path(name, "browser")
+        script.write_text(f'#!/bin/sh\necho here >&2\n{browser()} "$@"\n')
+        for path in (script, script.parent):
+            path.chmod(0o755)
+        yield script
+
+
+def test_a_browser_behind_a_script_is_known(script: Path, site: PageServer) -> None:
+    with renderer(script) as renders, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "TO_ANSWER", 1.0)
+        patch.setattr(pool, "TO_OPEN", 3.0)
+        renders.render(site.origin + "/good")
+        before = renders.fetcher.pool.browser
+        assert before is not None and b"--remote-debugging-pipe" in Path(f"/proc/{before.pid}/cmdline").read_bytes()
+        assert not Path(f"/proc/{before.pid}/exe").readlink().name.startswith(("sh", "dash", "bash"))
+        with PageServer({"/good": page("document.body.append('another')")}) as other:
+            os.kill(before.pid, signal.SIGSTOP)
+            assert "another" in renders.html(other.origin + "/good")
+        assert renders.fetcher.pool.browser is not before
+        assert not memory_of(before.pid)  # nobody may have asked for the exit code of a script's child
+
+
+def test_a_script_that_only_starts_a_program_is_passed_over(tmp_path: Path) -> None:
+    program, script = tmp_path / "chromium", tmp_path / "script"
+    for path, text in ((program, "#!/bin/sh\necho 1\n"), (script, f'#!/bin/sh -e\n\n{program} "$@"\n')):
+        path.write_text(text)
+        path.chmod(0o755)
+    assert started_by(script) == program and started_by(program) == program
+    script.write_text(f'#!/bin/sh\nexport A=1\n{program} "$@"\n')
+    assert started_by(script) == script
+
+
+def test_pages_that_wait_for_a_browser_which_dies_are_rendered_by_the_next(site: PageServer) -> None:
+    with renderer(render="auto") as renders:
+        for n in range(3):
+            site.table[f"/app/{n}"] = page("document.body.innerHTML = '<p>word </p>'.repeat(100)")
+        pages = [renders.start(f"{site.origin}/app/{n}") for n in range(3)]
+        done: list[Response] = []
+        while renders.fetcher.pool.browser is None:
+            renders.loop.wait(0.5)
+            done += renders.fetcher.finished()
+        assert not done  # their tabs are being opened
+        os.kill(renders.fetcher.pool.browser.pid, signal.SIGKILL)
+        renders.wait(*pages)
+        assert all(each.rendered is not None for each in pages), [each.not_rendered for each in pages]
+
+
+def test_a_browser_that_hangs_in_a_page_is_replaced(site: PageServer) -> None:
+    with renderer(render_timeout=2.0) as renders, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pool, "TO_ANSWER", 1.0)
+        patch.setattr(rendering, "_TO_READ", 1.0)
+
+        def once(times: int) -> Answer:
+            running = renders.fetcher.pool.browser
+            if times == 1 and running is not None:
+                os.kill(running.pid, signal.SIGSTOP)
+            return Answer(b"came back", "text/plain")
+
+        site.table |= {"/": page("fetch('/x').then((r) => r.text()).then((t) => document.body.append(t))"), "/x": once}
+        assert "came back" in renders.html(site.origin + "/")
 
 
 ENDLESS = {

@@ -93,7 +93,7 @@ def test_a_page_that_posts_is_always_rendered(render: Renderer, site: PageServer
 
 def test_a_crawl_spares_revisits_and_says_so(sanderling: Run, site: PageServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    assert sanderling("crawl", site.origin + "/", "-d", folder, *ALWAYS).code == 0
+    assert sanderling("crawl", site.origin + "/", "-d", folder, *ALWAYS, "--revisit-records").code == 0
     ran = sanderling("crawl", "-d", folder, "--again")
     assert f"{PAGES + 1} with the same bytes" in ran.out and " 0 changed" in ran.out, ran.out
     known = sanderling("status", folder, "--hosts", "--json").json["rendering"]

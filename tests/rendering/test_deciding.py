@@ -1,7 +1,16 @@
 """Which patterns of URLs are rendered, from samples."""
 
-from sanderling.browser.deciding import LOOK_AGAIN, NOTHING_IN_A_ROW, SAMPLES, Decisions, Extent, Next, brings_more
-from sanderling.model.rendering import RenderVerdict, decode_evidence, shown
+from sanderling.browser.deciding import (
+    LOOK_AGAIN,
+    MOST_FAILED,
+    NOTHING_IN_A_ROW,
+    SAMPLES,
+    Decisions,
+    Extent,
+    Next,
+    brings_more,
+)
+from sanderling.model.rendering import RenderVerdict, decode_evidence, sampled_patterns
 
 HOME = "https://example.org"
 EMPTY, SAME, FULL = Extent(3, 0), Extent(3, 0), Extent(200, 12)
@@ -41,9 +50,21 @@ def test_pages_wait_for_the_samples_of_their_pattern() -> None:
     for n in range(SAMPLES):
         assert decisions.decide(f"{HOME}/app/{n}") is Next.SAMPLE
     assert decisions.decide(f"{HOME}/app/9") is Next.WAIT
-    decisions.give_up(f"{HOME}/app/0", Next.SAMPLE)
-    decisions.give_up(f"{HOME}/app/1", Next.SAMPLE)
+    for n in range(2):
+        decisions.learn(f"{HOME}/app/{n}", Next.SAMPLE, EMPTY, SAME)
     assert decisions.decide(f"{HOME}/app/9") is Next.PLAIN
+
+
+def test_samples_that_could_not_be_rendered_say_nothing() -> None:
+    decisions = Decisions()
+    for n in range(MOST_FAILED):
+        assert not decisions.keeps_failing(f"{HOME}/app/{n}")
+        assert decisions.decide(f"{HOME}/app/{n}") is Next.SAMPLE
+        decisions.give_up(f"{HOME}/app/{n}", Next.SAMPLE)
+    assert decisions.keeps_failing(f"{HOME}/app/77") and not decisions.is_plain(f"{HOME}/app/77")
+    assert not decisions.changed()
+    sampled(decisions, "/app/1", FULL, FULL)
+    assert decisions.is_rendered(f"{HOME}/app/77") and not decisions.keeps_failing(f"{HOME}/app/77")
 
 
 def test_a_pattern_that_is_not_rendered_is_looked_at_again_and_again_less_often() -> None:
@@ -71,7 +92,7 @@ def test_what_was_learned_is_told_once_and_taken_over() -> None:
     sampled(decisions, "/app/1", FULL, FULL)
     (told,) = decisions.changed().values()
     assert not decisions.changed()
-    (known,) = shown(told)
+    (known,) = sampled_patterns(told)
     assert known.verdict == RenderVerdict.RENDER and known.words == (6, 400) and known.links == (0, 24)
     assert "2 of 2 samples brought more: 400 words and 24 links" in known.why
     other = Decisions()

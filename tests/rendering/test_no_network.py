@@ -3,10 +3,9 @@ door.
 """
 
 import json
-import os
 import socket
 import ssl
-import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +13,9 @@ from pathlib import Path
 import pytest
 import trustme
 
-from sanderling.browser.process import clear_up
+from sanderling.browser import process
 from tests.rendering.app import page
-from tests.rendering.rendering import Renderer, namespaces_are_permitted, renderer
+from tests.rendering.rendering import Renderer, browser, namespaces_are_permitted, renderer
 from tests.servers import Answer, PageServer, redirect
 
 REPORT = "document.body.dataset.%s = %s;"
@@ -200,16 +199,6 @@ def test_the_browser_says_who_it_is_and_hides_nothing(render: Renderer, site: Pa
     assert "No robots" in render.html(site.origin + "/")
 
 
-def test_profiles_of_killed_clients_are_removed(tmp_path: Path) -> None:
-    dead = subprocess.Popen(["true"])
-    dead.wait()
-    left, used = tmp_path / f"sanderling-browser-{dead.pid}-x", tmp_path / f"sanderling-browser-{os.getpid()}-y"
-    for each in (left, used, tmp_path / "other"):
-        each.mkdir()
-    clear_up(tmp_path)
-    assert {each.name for each in tmp_path.iterdir()} == {used.name, "other"}
-
-
 def test_the_walls_are_there(render: Renderer, site: PageServer) -> None:
     """Where the system permits it, the browser runs alone and in its sandbox."""
     site.table["/"] = page("")
@@ -217,3 +206,45 @@ def test_the_walls_are_there(render: Renderer, site: PageServer) -> None:
     browser = render.fetcher.pool.browser
     assert browser is not None
     assert all(browser.protection) is namespaces_are_permitted()
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that an unprivileged user may read."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
+
+
+# A browser of a system that forbids sandboxes.
+_FORBIDDEN = """#!/bin/sh
+case "$*" in *--no-sandbox*) exec {real} "$@" ;; esac
+echo "FATAL: No usable sandbox! If this is a Debian system, please install the chromium-sandbox package" >&2
+exit 1
+"""
+
+
+def test_without_a_sandbox_nothing_is_rendered_unless_the_user_says_so(site: PageServer, place: Path) -> None:
+    site.table["/"] = page("document.body.append('drawn')")
+    program = place / "chromium"
+    program.write_text(_FORBIDDEN.format(real=browser()))
+    program.chmod(0o755)
+    with renderer(program) as render:
+        response = render.render(site.origin + "/")
+        assert response.rendered is None and "--no-browser-sandbox" in response.not_rendered
+        assert render.fetcher.pool.browser is None
+        assert any("forbids the browser's sandbox" in line for line in render.fetcher.pool.messages())
+    with renderer(program, browser_sandbox=False) as render:
+        assert "drawn" in render.html(site.origin + "/")
+        assert any("without its sandbox" in line for line in render.fetcher.pool.messages())
+
+
+def test_with_the_network_of_the_machine_nothing_is_rendered(site: PageServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_is_alone", lambda pid: False)
+    site.table["/"] = page("")
+    with renderer() as render:
+        response = render.render(site.origin + "/")
+        assert response.rendered is None and "network namespace" in response.not_rendered
+        assert render.fetcher.pool.browser is None
+    with renderer(browser_sandbox=False) as render:
+        assert render.html(site.origin + "/")

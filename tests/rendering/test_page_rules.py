@@ -8,6 +8,7 @@ import pytest
 from sanderling.browser.page_rules import PageRules
 from sanderling.errors import BadSetting
 from sanderling.settings import Settings
+from sanderling.watches import Watch
 from tests.conftest import Run
 from tests.rendering.app import page
 from tests.rendering.rendering import browser, namespaces_are_permitted, renderer
@@ -17,11 +18,16 @@ LATE = "setTimeout(() => { document.body.insertAdjacentHTML('beforeend', '<p cla
 BANNER = """<div id="CybotCookiebotDialog">We value your privacy
 <button onclick="document.body.append('accepted')">Accept</button>
 <button id="CybotCookiebotDialogBodyButtonDecline" onclick="document.body.append('refused')">Decline</button></div>"""
+CLICKS = """<p>Some words that need no browser</p>
+<button id=terms onclick="setTimeout(() => { this.outerHTML = '<a id=price onclick=show()>Price</a>' }, 200)">Terms</button>
+<script>function show() { document.body.append('it costs 75') }</script>"""
 
 
 @pytest.fixture
 def site() -> Iterator[PageServer]:
-    with PageServer({"/late": page(LATE), "/more": page("window.n = 41"), "/banner": page("", BANNER)}) as server:
+    with PageServer(
+        {"/late": page(LATE), "/more": page("window.n = 41"), "/banner": page("", BANNER), "/clicks": page("", CLICKS)}
+    ) as server:
         yield server
 
 
@@ -34,6 +40,12 @@ def test_waits_scripts_and_banners(site: PageServer, tmp_path: Path) -> None:
         assert "answer 42" in render.html(site.origin + "/more")
         html = render.html(site.origin + "/banner")
         assert "refused" in html and "We value your privacy" not in html and ">accepted" not in html
+
+
+def test_what_a_watch_clicks(site: PageServer) -> None:
+    watch = Watch(site.origin + "/clicks", click=("#terms", "#price"))
+    with renderer(render="auto", watch=(watch,)) as render:
+        assert "it costs 75" in render.html(watch.url)
 
 
 def test_a_selector_that_never_matches_ends_with_the_time_of_the_page(site: PageServer) -> None:

@@ -35,7 +35,7 @@ def test_an_application_is_crawled_searched_changed_and_diffed(
     sanderling: Run, site: PageServer, tmp_path: Path
 ) -> None:
     folder = tmp_path / "crawl"
-    ran = sanderling("crawl", site.origin + "/", "-d", folder, *ALWAYS)
+    ran = sanderling("crawl", site.origin + "/", "-d", folder, *ALWAYS, "--revisit-records")
     assert ran.code == 0, ran.err
     pages = listed(sanderling, folder)
     assert set(pages) == {"/", *(f"/page/{n}" for n in range(PAGES))}  # the links are in the DOM only

@@ -41,7 +41,7 @@ def site() -> Iterator[PageServer]:
 
 def test_a_version_has_its_screenshot_in_the_archive(sanderling: Run, site: PageServer, tmp_path: Path) -> None:
     folder = tmp_path / "crawl"
-    ran = sanderling("crawl", site.origin + "/", "-d", folder, *ALWAYS, "--screenshots")
+    ran = sanderling("crawl", site.origin + "/", "-d", folder, *ALWAYS, "--screenshots", "--revisit-records")
     assert ran.code == 0, ran.err
     site.table["/"] = coloured("blue", 300)
     assert "1 changed" in sanderling("crawl", "-d", folder, "--again").out

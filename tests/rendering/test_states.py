@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.browser.event_path import Step, path_of, shown, then, url_of
+from sanderling.browser.event_path import Step, path_in_words, path_of, then, url_of
 from sanderling.client.fetcher import Rendered
 from sanderling.model import HintedEvent
 from sanderling.urls import identity
@@ -46,7 +46,7 @@ def test_a_path_of_events_is_part_of_the_url() -> None:
     url = url_of("http://a/b?c=d", path)
     assert url == "http://a/b?c=d#~click:%23a%7Eb%3Eli:nth-of-type(2)~scroll*3:~click*2:%23next"
     assert path_of(url) == path
-    assert shown(url) == "click #a~b>li:nth-of-type(2), scroll 3 times, click #next 2 times"
+    assert path_in_words(url) == "click #a~b>li:nth-of-type(2), scroll 3 times, click #next 2 times"
     assert path_of("http://a/b#~drag:x") is None
     assert path_of("http://a/b#/route") == path_of("http://a/b") == ()
 
@@ -138,6 +138,26 @@ def test_routes_in_fragments_are_pages(birds: PageServer) -> None:
         guide = renders.render(birds.origin + "/app#/guide")
         assert guide.rendered is not None
         assert b"<p>How to watch birds" in guide.rendered.html and b"<p>Where to begin" not in guide.rendered.html
+
+
+def test_routes_are_known_by_direct_loads(birds: PageServer) -> None:
+    """They may have any shape. A clock makes no route, and neither does a place on the page."""
+    shown = "{ 'View:uri=/a': 'All about gulls', 'View:uri=/b': 'All about terns' }"
+    links = "<a href='#View:uri=/a'>gulls</a> <a href='#View:uri=/b'>terns</a> <a href='#more'>more</a><p id=told>"
+    clock = "<footer id=clock>0</footer><p id=place>A place"
+    tick = "clock.textContent = 'now ' + performance.now()"
+    # It reads its fragment when it is loaded, and never again.
+    birds.table["/odd"] = page(
+        f"{tick}; told.textContent = ({shown})[location.hash.slice(1)] ?? 'Birds'", links + clock
+    )
+    birds.table["/places"] = page(tick, "<a href='#place'>place</a> <a href='#gone'>gone</a>" + clock)
+    with renderer() as renders:
+        odd = renders.render(birds.origin + "/odd").rendered
+        assert odd is not None
+        assert {url.partition("#")[2] for url, _ in odd.found} == {"View:uri=/a", "View:uri=/b", "more"}
+        assert "All about terns" in renders.html(birds.origin + "/odd#View:uri=/b")
+        places = renders.render(birds.origin + "/places").rendered
+        assert places is not None and not places.found
 
 
 def test_states_behind_a_route_begin_with_it(birds: PageServer) -> None:

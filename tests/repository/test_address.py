@@ -6,7 +6,7 @@ import pytest
 from psycopg.conninfo import conninfo_to_dict
 
 from sanderling.errors import BadSetting
-from sanderling.repository.address import located, namespace, same, shown
+from sanderling.repository.address import located, namespace, same, without_password
 from sanderling.repository.postgres import PostgresStore
 from sanderling.settings import read_value
 
@@ -79,6 +79,6 @@ def test_namespaces_and_parameters_that_are_refused() -> None:
 
 
 def test_passwords_are_not_shown() -> None:
-    assert shown(PLAIN) == "postgresql://me@db.example.org/crawls"
-    assert shown("postgresql:///db?host=/tmp") == "postgresql:///db"
-    assert shown(None) == ""
+    assert without_password(PLAIN) == "postgresql://me@db.example.org/crawls"
+    assert without_password("postgresql:///db?host=/tmp") == "postgresql:///db"
+    assert without_password(None) == ""

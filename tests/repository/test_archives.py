@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.errors import Damaged
 from sanderling.repository import archives, warc
 from tests.repository.test_warc import exchange
@@ -19,7 +20,7 @@ def responses(path: Path) -> list[str]:
 def written(folder: Path, count: int) -> tuple[str, dict[str, int], list[int]]:
     """A file with `count` exchanges: its name, how far the first one goes, and where each response
     begins."""
-    writer = warc.WarcWriter(folder, "t")
+    writer = WarcWriter(folder, "t")
     places = [writer.add(exchange(1)).offset]
     committed = writer.flush()
     places += [writer.add(exchange(n)).offset for n in range(2, count + 1)]
@@ -79,7 +80,7 @@ def test_a_damaged_stretch_hides_only_itself(tmp_path: Path, hole: tuple[int, in
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
-    writer = warc.WarcWriter(tmp_path, "t")
+    writer = WarcWriter(tmp_path, "t")
     place = writer.add(exchange(1))
     writer.close()
     (tmp_path / place.warc).write_bytes((tmp_path / place.warc).read_bytes()[: place.offset + 40])

@@ -45,8 +45,8 @@ def schema_of(path: Path) -> dict[str, str]:
 def test_an_older_folder_is_upgraded_after_a_backup(old: Path) -> None:
     before = schema_of(old / "sanderling.db")
     store = SqliteStore(old / "sanderling.db")
-    (notice,) = store.notices
-    assert f"from schema 1 to {in_sqlite.SCHEMA}" in notice
+    (message,) = store.messages
+    assert f"from schema 1 to {in_sqlite.SCHEMA}" in message
     assert store.counts() == Counts(known=7, queued=2, fetched=3, gone=1, excluded=1, pages=3, versions=3, bytes=202)
     assert store.seeds() == [SITE]
     pages = {page.url.removeprefix(SITE): page for page in store.pages()}
@@ -61,7 +61,7 @@ def test_an_older_folder_is_upgraded_after_a_backup(old: Path) -> None:
     store.close()
     assert schema_of(old / "sanderling.db.schema-1.backup") == before
     again = SqliteStore(old / "sanderling.db")
-    assert again.notices == []
+    assert again.messages == []
     again.close()
 
 
@@ -119,8 +119,8 @@ def test_a_database_is_upgraded_after_a_backup(
     with pytest.raises(BadFolder, match="older"):
         PostgresStore(dsn, readonly=True)
     newer = PostgresStore(dsn)
-    (notice,) = newer.notices
-    assert f"{name}_schema_{len(now)}" in notice
+    (message,) = newer.messages
+    assert f"{name}_schema_{len(now)}" in message
     assert newer.commit(commit(2, [visit("b", 1)], [url("c")]))
     newer.close()
     grow(monkeypatch, now)

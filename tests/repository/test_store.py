@@ -290,7 +290,7 @@ def test_what_is_committed_is_there_again(open_store: Open) -> None:
     assert first.unknown({url("c").id: "http://e.org/c"}) == []
     first.close()
     second = open_store()
-    assert second.notices == []
+    assert second.messages == []
     assert not second.commit(commit(1, [visit("a")], [url("c", 1)]))
     assert second.unknown({url("d").id: "http://e.org/d", url("c").id: "http://e.org/c"}) == [url("d").id]
     assert second.commit(commit(2, [visit("b", 1)], [url("d", 1)], warcs={"a.warc.gz": 2000, "b.warc.gz": 5}))

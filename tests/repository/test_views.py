@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sanderling.model import Change, ChangeKind, Counts, Host, Settled, State
+from sanderling.model import Change, ChangeKind, Counts, Host, Outcome, Settled, State
 from sanderling.repository import views
 from sanderling.repository.store import Store
 from tests.repository.test_store import HOST, commit, open_store, url, visit
@@ -97,3 +97,29 @@ def test_an_empty_store(open_store: Callable[..., Store]) -> None:
     empty = open_store()
     assert views.urls(empty, 5) == views.changes(empty, 5) == views.hosts(empty, 5) == views.ListPart([], None)
     empty.close()
+
+
+def test_what_readers_ask_for(store: Store) -> None:
+    """Pages that are there, links from a page on, and failures in the order of commits."""
+    failed = visit("4", outcome=Outcome.FAILED, status=403, at=70.0, digest=b"")
+    gone = visit("2", outcome=Outcome.GONE, status=410, at=80.0, digest=b"")
+    soon = visit("6", outcome=Outcome.RETRY, status=503, at=90.0, digest=b"")
+    second = commit(2, [failed, gone, soon], changes={gone.id: Change(ChangeKind.GONE, 1.0, "", "gone")})
+    second.settled[:] = [
+        Settled(failed.id, State.FAILED, 1, 0.0, "status:403"), Settled(gone.id, State.GONE, 0, 0.0, ""),
+        Settled(soon.id, State.QUEUED, 1, 95.0, "status:503"),
+    ]  # fmt: skip
+    store.commit(second)
+    (failure,) = views.failures(store, 0, 10)
+    assert failure[1:] == ("http://e.org/4", 70.0, "answered 403", "status:403")
+    assert views.failures(store, failure.number, 10) == []
+    there = views.current_versions(store, 0, 10, login=False)
+    assert [each.version.title for each in there] == ["zero", "T"]
+    assert views.current_versions(store, there[0].version.number, 10, login=False) == there[1:]
+    last = views.versions_after(store, there[-1].version.number, 10)
+    assert [each.version.kinds for each in last] == [ChangeKind.NEW, ChangeKind.GONE]
+    assert [each.version.at for each in views.versions_with_content(store, gone.id)] == [60.0]
+    assert views.gone_at(store, gone.id, 80.0) and not views.gone_at(store, gone.id, 79.0)
+    (linked,) = views.links_after(store, None, 10)
+    assert (linked.url, linked.targets) == ("http://e.org/0", ["http://e.org/5"])
+    assert views.links_after(store, linked.page, 10) == []

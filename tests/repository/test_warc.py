@@ -9,6 +9,7 @@ import pytest
 from fastwarc.warc import ArchiveIterator as FastIterator
 from warcio.archiveiterator import ArchiveIterator
 
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.errors import Damaged
 from sanderling.model import Exchange
 from sanderling.repository import warc
@@ -26,7 +27,7 @@ def exchange(number: int, body: bytes = b"hello", **more: object) -> Exchange:
 
 
 def test_independent_readers_agree(tmp_path: Path) -> None:
-    writer = warc.WarcWriter(tmp_path, "t")
+    writer = WarcWriter(tmp_path, "t")
     places = [writer.add(exchange(n, b"body %d" % n, truncated=n == 2, protocol="h2")) for n in range(3)]
     writer.add(exchange(9, b"listing", head=b"", request=b"", mime="text/plain"))
     ends = writer.flush()
@@ -50,14 +51,14 @@ def test_independent_readers_agree(tmp_path: Path) -> None:
 
 
 def test_records_are_dated_by_the_clock_of_the_server(tmp_path: Path) -> None:
-    writer = warc.WarcWriter(tmp_path, "t", clock_apart=-3600.0)
+    writer = WarcWriter(tmp_path, "t", clock_apart=-3600.0)
     place = writer.add(exchange(1))
     writer.close()
     assert warc.read(tmp_path, place).at == "2023-11-14T21:13:20.500000Z"
 
 
 def test_a_response_is_read_back_by_its_place(tmp_path: Path) -> None:
-    writer = warc.WarcWriter(tmp_path, "t")
+    writer = WarcWriter(tmp_path, "t")
     places = [writer.add(exchange(n, b"body %d" % n)) for n in range(5)]
     writer.close()
     read = warc.read(tmp_path, places[3])
@@ -68,7 +69,7 @@ def test_a_response_is_read_back_by_its_place(tmp_path: Path) -> None:
 
 
 def test_files_rotate(tmp_path: Path) -> None:
-    writer = warc.WarcWriter(tmp_path, "t", rotate_at=2000)
+    writer = WarcWriter(tmp_path, "t", rotate_at=2000)
     places = [writer.add(exchange(n)) for n in range(20)]
     ends = writer.flush()
     writer.close()
@@ -79,7 +80,7 @@ def test_files_rotate(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_is_not_taken_for_written(tmp_path: Path) -> None:
     """The system writes only as much as there is room for, and reports success."""
-    writer = warc.WarcWriter(tmp_path, "t")
+    writer = WarcWriter(tmp_path, "t")
     writer.add(exchange(1, random.Random(1).randbytes(500_000)))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))

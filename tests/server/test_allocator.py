@@ -4,24 +4,24 @@ from collections.abc import Collection
 import pytest
 
 from sanderling.model import Host, HostLease, HostNote, Task
-from sanderling.server.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator, owner
+from sanderling.server.frontier.allocator import FIRST_STOCK, LARGEST_STOCK, Allocator, TaskQueue, owner
 from sanderling.settings import Settings
 
 
-class Queue:
+class Queue(TaskQueue):
     """A store's queue in a dictionary."""
 
     def __init__(self, sizes: dict[int, int]) -> None:
         self.tasks = {h: [Task(h * 1000 + n, f"http://{h}/{n}", 0, 0, 0) for n in range(k)] for h, k in sizes.items()}
 
-    def take(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+    def take(self, host: int, count: int, leased: Collection[int], /) -> list[Task]:
         return [task for task in self.tasks[host] if task.id not in leased][:count]
 
     def settle(self, host: int, ids: list[int]) -> None:
         self.tasks[host] = [task for task in self.tasks[host] if task.id not in ids]
 
     def lease(self, made: Allocator, client: str, want: int, room: int) -> list[HostLease]:
-        return made.lease(client, want, room, self.take)
+        return made.lease(client, want, room, self)
 
 
 def allocator(sizes: dict[int, int], **settings: object) -> tuple[Allocator, Queue]:
@@ -189,6 +189,41 @@ def test_few_hosts_move_when_clients_come_and_go() -> None:
     assert {five[origin] for origin in moved} == {"e"}
     assert len(moved) < len(origins) / 5 * 1.2
     assert min(list(four.values()).count(client) for client in "abcd") > len(origins) / 4 * 0.8
+
+
+def finish(made: Allocator, queue: Queue, client: str, keep: int = 0) -> None:
+    """A client visits all that it holds, but `keep` pages of each host."""
+    by_host: dict[int, list[int]] = {}
+    for id, held in made._held.items():
+        if held.client == client:
+            by_host.setdefault(held.site.host.id, []).append(id)
+    for host, ids in by_host.items():
+        done = ids[keep:]
+        queue.settle(host, done)
+        made.settle((id, False) for id in done)
+
+
+def test_hosts_move_to_a_client_that_joins_at_their_next_lease() -> None:
+    hosts = [f"http://{host}" for host in range(40)]
+    made, queue = allocator(dict.fromkeys(range(40), 500))
+    made.join("a")
+    assert len(queue.lease(made, "a", 999, 999)) == 40
+    finish(made, queue, "a", keep=1)  # so that it may have more
+    made.join("b")
+    belong = {client: {host for host in hosts if owner(host, "ab") == client} for client in "ab"}
+    # What another client still visits is not leased to two, and not leased to it again.
+    assert leased(queue.lease(made, "a", 999, 999)).keys() == belong["a"]
+    assert not queue.lease(made, "b", 999, 999)
+    finish(made, queue, "a")
+    for _ in range(5):  # and stay there
+        for client in "ab":
+            assert leased(queue.lease(made, client, 999, 999)).keys() == belong[client]
+            finish(made, queue, client, keep=1)
+    # When a client comes and goes, a host that is still being visited stays where it is.
+    made.join("c")
+    made.leave("c")
+    for client in "ab":
+        assert leased(queue.lease(made, client, 999, 999)).keys() == belong[client]
 
 
 def test_a_client_that_does_not_settle_a_lease_is_named() -> None:

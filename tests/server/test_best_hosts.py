@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 import pytest
 
-from sanderling.server import best_hosts
-from sanderling.server.best_hosts import BestHosts, least
-from sanderling.server.reranker import FRONT
+from sanderling.server.ranking import best_hosts
+from sanderling.server.ranking.best_hosts import BestHosts, least
+from sanderling.server.ranking.reranker import FRONT
 
 
 class Queue:

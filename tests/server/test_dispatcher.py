@@ -2,8 +2,8 @@ import pytest
 
 from sanderling.errors import BadSeed, BadSetting
 from sanderling.model import Found, State
-from sanderling.server.dispatcher import MAX_HOPS, Scope, admit, canonical_seed
-from sanderling.server.ranking import breadth_first
+from sanderling.server.frontier.scope import MAX_HOPS, Scope, admit, canonical_seed
+from sanderling.server.ranking.order import breadth_first
 from sanderling.settings import Settings
 from sanderling.urls import identity, origin
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection
 
 from sanderling.model import Task
-from sanderling.server.distributor import LONGEST_TRUST, Cuts, Distributor, cuts
+from sanderling.server.frontier.distributor import LONGEST_TRUST, Cuts, Distributor, cuts
 
 
 class Queue:

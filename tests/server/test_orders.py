@@ -7,15 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from sanderling import plugins
 from sanderling.arrays import Floats
 from sanderling.model import Commit, Counts, Found, Host, Outcome, Settled, State, Visit
 from sanderling.repository.sqlite import SqliteStore
-from sanderling.server import snapshot
-from sanderling.server.dispatcher import Scope, admit
-from sanderling.server.distributor import Distributor
-from sanderling.server.orders import SCORING, Scoring
-from sanderling.server.ranking import Snapshot, breadth_first
-from sanderling.server.reranker import read
+from sanderling.server.frontier.distributor import Distributor
+from sanderling.server.frontier.scope import Scope, admit
+from sanderling.server.ranking import snapshot
+from sanderling.server.ranking.order import Scoring, Snapshot, breadth_first
+from sanderling.server.ranking.orders import scoring
+from sanderling.server.ranking.reranker import read
 from sanderling.settings import CHOICES, ORDERS, Settings
 from sanderling.urls import identity
 
@@ -24,7 +25,7 @@ FRONT, NEAR, FAR, SAID = (f"{HOME}/{name}" for name in ("", "near", "far", "said
 
 
 def test_every_order_that_can_be_chosen_has_a_scoring_function_and_help() -> None:
-    assert list(SCORING) == list(ORDERS) == list(CHOICES["order"])
+    assert all(scoring(order).score for order in ORDERS) and CHOICES["order"] == tuple(ORDERS)
     assert all(order.help for order in ORDERS.values())
 
 
@@ -66,7 +67,7 @@ def leased(store: SqliteStore, order: str, result: Path) -> list[str]:
 def test_a_new_order_ranks_by_what_clients_say(
     store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(SCORING, "relevance", Scoring(relevance_first, ("relevance",)))
+    monkeypatch.setattr(plugins, "installed", lambda *_: Scoring(relevance_first, ("relevance",)))
     assert leased(store, "breadth-first", tmp_path / "ranks")[0] == FAR
     assert leased(store, "relevance", tmp_path / "ranks") == [SAID, NEAR, FAR]
     store.close()
@@ -76,5 +77,5 @@ def test_relevance_is_read_only_for_orders_that_ask_for_it(store: SqliteStore, m
     assert snapshot.read(store, ("relevance",))[0].relevance.max() == 0.8
     monkeypatch.setattr(SqliteStore, "relevances", None)
     for order in ORDERS.keys() - {"topic"}:
-        assert not snapshot.read(store, SCORING[order].reads)[0].relevance.any()
+        assert not snapshot.read(store, scoring(order).reads)[0].relevance.any()
     store.close()

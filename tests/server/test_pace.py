@@ -3,7 +3,7 @@
 import pytest
 
 from sanderling.model import Outcome, Visit
-from sanderling.server.pace import LARGEST, SMALLEST, ClientPace
+from sanderling.server.frontier.pace import LARGEST, SMALLEST, ClientPace
 
 
 def page() -> Visit:

@@ -3,8 +3,8 @@
 import pytest
 
 from sanderling.model import Host, HostNote
-from sanderling.server.allocator import Allocator, owner
-from sanderling.server.proximity import machine_of, near_to, places_near
+from sanderling.server.frontier.allocator import Allocator, owner
+from sanderling.server.frontier.proximity import machine_of, near_to, places_near
 from sanderling.settings import Settings
 from tests.server.test_allocator import Queue, leased
 

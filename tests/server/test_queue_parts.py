@@ -1,7 +1,7 @@
-"""From a found URL to the queue: admission, the backlog and the order of visits, with a real
+"""From a found URL to the queue: admission, transitions and the order of visits, with a real
 store."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +9,14 @@ import pytest
 
 from sanderling.model import Found, Host, Kind, NewUrl, Outcome, State, Task, Visit
 from sanderling.repository.sqlite import SqliteStore
-from sanderling.server.admission import Admission
-from sanderling.server.allocator import Allocator
-from sanderling.server.backlog import Backlog
+from sanderling.server.frontier.admission import Admission
+from sanderling.server.frontier.allocator import Allocator, TaskQueue
+from sanderling.server.frontier.hosts import Hosts
+from sanderling.server.frontier.ledger import Ledger
+from sanderling.server.frontier.ordering import Ordering
+from sanderling.server.frontier.seeds import Seeds
+from sanderling.server.frontier.transition import Move, Transition, Transitions
 from sanderling.server.gate.gatekeeper import Gatekeeper
-from sanderling.server.gate.holding import Released
-from sanderling.server.hosts import Hosts
-from sanderling.server.ordering import Ordering
-from sanderling.server.seeds import Seeds
 from sanderling.settings import Settings
 from sanderling.urls import identity
 
@@ -24,7 +24,7 @@ SEED, HOME = "http://e.org/", identity("http://e.org")
 CLIENT = "0123456789ab"
 
 
-class Queue:
+class Queue(TaskQueue):
     """The parts under test, put together as the server does."""
 
     def __init__(self, path: Path, **settings: Any) -> None:
@@ -36,16 +36,18 @@ class Queue:
         self.allocator = Allocator(chosen, self.gate.most_at_once, 1)
         self.allocator.join(CLIENT)
         self.ordering = Ordering(self.store, chosen, path, path)
-        self.backlog = Backlog(self.allocator, self.hosts, self.seeds)
+        ledger = Ledger(self.store.counts())
+        self.transitions = Transitions(self.store, ledger, self.hosts, self.allocator, self.seeds)
         self.admission = Admission(self.store, chosen, self.seeds, self.gate, self.hosts, self.ordering)
 
     def put(self, rows: list[NewUrl]) -> None:
-        first = self.hosts.first_used(rows)
-        self.store.seed([SEED], rows, list(first.values()), self.store.counts())
-        self.backlog.add_urls(rows, first)
+        self.transitions.apply(Transition(rows), lambda _, hosts, counts: self.store.seed([SEED], rows, hosts, counts))
+
+    def take(self, host: int, count: int, leased: Collection[int], /) -> list[Task]:
+        return self.ordering.take(host, count, leased)
 
     def leased(self, want: int = 100) -> list[str]:
-        found = self.allocator.lease(CLIENT, want, want, self.ordering.take)
+        found = self.allocator.lease(CLIENT, want, want, self)
         return [task.url for host in found for task in host.tasks]
 
 
@@ -103,7 +105,7 @@ def test_the_target_of_a_redirect_is_as_near_as_its_source(tmp_path: Path, made:
     assert one.admission.reads_sitemaps
 
 
-# ---- backlog
+# ---- transitions
 
 
 def test_a_host_gets_work_by_what_is_queued(tmp_path: Path, made: list[Queue]) -> None:
@@ -116,11 +118,11 @@ def test_a_host_gets_work_by_what_is_queued(tmp_path: Path, made: list[Queue]) -
 
 def test_hosts_by_id_and_released_urls(tmp_path: Path, made: list[Queue]) -> None:
     one = queue(made, tmp_path)
-    one.backlog.add_all([(HOME, 5)])  # nobody knows that host
+    one.transitions.announce([(HOME, 5)])  # nobody knows that host
     assert one.allocator.waiting == 0
     one.store.seed([], [], [Host(HOME, "http://e.org")], one.store.counts())
-    one.backlog.add_all([(HOME, 5)])
-    one.backlog.add_released([Released(1, HOME, 1, State.KNOWN), Released(2, HOME, 1, State.KNOWN)])
+    one.transitions.announce([(HOME, 5)])
+    one.transitions.apply(Transition(moves=[Move(id, HOME, 1, State.KNOWN) for id in (1, 2)]))
     assert one.allocator.waiting == 7
 
 

@@ -6,13 +6,13 @@ import pytest
 
 from sanderling.graph import pack
 from sanderling.model import State
-from sanderling.server import snapshot as job
-from sanderling.server.distributor import cuts
-from sanderling.server.orders import SCORING, scores
-from sanderling.server.orders.opic import cash
-from sanderling.server.orders.pvalue import ageing, forward_links, pvalue, shape
-from sanderling.server.ranking import Snapshot, breadth_first
-from sanderling.server.reranker import read
+from sanderling.server.frontier.distributor import cuts
+from sanderling.server.ranking import snapshot as job
+from sanderling.server.ranking.order import Snapshot, breadth_first
+from sanderling.server.ranking.orders import scores, scoring
+from sanderling.server.ranking.orders.opic import cash
+from sanderling.server.ranking.orders.pvalue import ageing, forward_links, pvalue, shape
+from sanderling.server.ranking.reranker import read
 
 F, Q, G, X = State.FETCHED, State.QUEUED, State.GONE, State.FAILED
 
@@ -148,7 +148,7 @@ def test_the_job_writes_what_moved_best_first(tmp_path: Path, order: str) -> Non
     assert head.moved == len(pairs) == 2
     assert [id for id, _ in pairs] == ([2, 3] if order == "pvalue" else [3, 2])
     assert [rank for _, rank in pairs] == sorted((rank for _, rank in pairs), reverse=True)
-    expected = scores(order, job.read(Source(), SCORING[order].reads)[0])
+    expected = scores(order, job.read(Source(), scoring(order).reads)[0])
     assert dict(pairs) == {2: expected[2], 3: expected[3]}
     assert head.newcomers == [expected[2], expected[2]]  # the queued URL with one link to it
     assert [id for id, _ in weights] == [1, 0]

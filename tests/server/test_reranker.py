@@ -7,9 +7,9 @@ import pytest
 
 from sanderling.model import Commit, Counts, Host, NewUrl, Outcome, Settled, State, Visit
 from sanderling.repository.sqlite import SqliteStore
-from sanderling.server import reranker
-from sanderling.server.distributor import Distributor
-from sanderling.server.reranker import BATCH, NOTHING, RankBatch, RankResult, Reranker, read, write
+from sanderling.server.frontier.distributor import Distributor
+from sanderling.server.ranking import reranker
+from sanderling.server.ranking.reranker import BATCH, NOTHING, RankBatch, RankResult, Reranker, read, write
 from sanderling.urls import identity
 from tests.waiting import PATIENCE
 
@@ -17,7 +17,7 @@ from tests.waiting import PATIENCE
 JOB = """
 import sys, struct
 from pathlib import Path
-from sanderling.server.reranker import RankResult, write
+from sanderling.server.ranking.reranker import RankResult, write
 if sys.argv[1] == "die":
     sys.exit("no memory left")
 records = b"".join(struct.pack("<qd", n, n / 2) for n in range(int(sys.argv[1])))

@@ -1,5 +1,5 @@
 from sanderling.model import Host, Kind, Robots, State, Task
-from sanderling.server.sources import MOST_A_HOST, MOST_NESTED, Sources, source
+from sanderling.server.frontier.sources import MOST_A_HOST, MOST_NESTED, Sources, source
 
 TEXT = """User-agent: *
 Sitemap: http://e.org/one.xml

@@ -5,9 +5,9 @@ import pytest
 
 from sanderling.graph import pack
 from sanderling.model import State
-from sanderling.server.focus import Focus
-from sanderling.server.orders import topic
-from sanderling.server.ranking import Snapshot
+from sanderling.server.ranking.focus import Focus
+from sanderling.server.ranking.order import Snapshot
+from sanderling.server.ranking.orders import topic
 
 F, Q = State.FETCHED, State.QUEUED
 

@@ -4,9 +4,9 @@ import pytest
 
 from sanderling.documents.links import pack
 from sanderling.model import Kind, NewUrl, Outcome, State, Task, Visit
-from sanderling.server.focus import Focus
 from sanderling.server.gate.holding import Lessons
 from sanderling.server.gate.tunnel import Tunnel
+from sanderling.server.ranking.focus import Focus
 
 HOST, LINK, FAR = 7, 100, 101
 

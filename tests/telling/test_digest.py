@@ -20,11 +20,11 @@ STORY = [
 def test_each_page_is_told_once_by_what_became_of_it() -> None:
     a, b = digest(STORY)
     assert (a.host, b.host) == ("a.org", "b.org")
-    paths = [(page.last.url.removeprefix("http://a.org/"), page.times) for page in a.changed]
+    paths = [(page.shown.url.removeprefix("http://a.org/"), page.times) for page in a.changed]
     assert paths == [("much", 2), ("little", 1), ("came-and-changed", 1)]
-    assert [page.last.number for page in a.new] == [1]
-    assert [(page.last.number, page.times) for page in a.gone] == [(8, 1)]
-    assert [page.last.number for page in b.new] == [9]
+    assert [page.shown.number for page in a.new] == [1]
+    assert [(page.shown.number, page.times) for page in a.gone] == [(8, 1)]
+    assert [page.shown.number for page in b.new] == [9]
 
 
 def test_it_fits_into_a_mail() -> None:

@@ -119,7 +119,8 @@ def test_feed_and_digest_of_a_crawl(sanderling: Run, tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (0, "")
     entries = ElementTree.parse(file).getroot().findall(ATOM + "entry")
     assert [entry.findtext(ATOM + "id") for entry in entries] == [row["id"] for row in told]
-    assert [entry.findtext(ATOM + "summary") for entry in entries] == [row["summary"] for row in told]
+    for entry, row in zip(entries, told, strict=True):
+        assert entry.findtext(ATOM + "summary") == f"{row['summary']}: {row['excerpt']}"
     assert sanderling("feed", folder, "--limit", 3).out.count("<entry>") == 3
     assert "<entry>" not in sanderling("feed", folder, "--host", "elsewhere.org").out
 

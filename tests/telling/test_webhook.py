@@ -4,16 +4,22 @@ import base64
 import hashlib
 import hmac
 import json
+import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from sanderling.errors import BadSetting
+from sanderling.network.reach import ANYWHERE
 from sanderling.settings import Webhook, dump, load, read_value
+from sanderling.subscriptions import AT_ONCE
+from sanderling.telling import delivery
+from sanderling.telling.answer import LONGEST_PAUSE, DeliveryAnswer, pause
 from sanderling.telling.post import post
 from sanderling.telling.record import DeliveryRecord, enrol, read, write
 from sanderling.telling.secret import secret_of
-from sanderling.telling.webhook import LONGEST_PAUSE, DeliveryAnswer, WebhookMessage, headers, message, pause
+from sanderling.telling.webhook import WebhookMessage, headers, message
 from tests.servers import closed
 from tests.telling.endpoint import Endpoint
 from tests.telling.versions import version
@@ -51,7 +57,7 @@ def test_a_record_goes_on_only_when_something_was_taken(tmp_path: Path) -> None:
     enrol(tmp_path / "w", "u", 5)
     enrol(tmp_path / "w", "u", 9)
     kept = read(tmp_path / "w", "u")
-    assert kept == DeliveryRecord(delivered=5)
+    assert kept is not None and kept == DeliveryRecord(delivered=5, since=kept.since)
     trying = kept.trying(8)
     failed = trying.after(DeliveryAnswer(status=503, retry_after=30.0), 3, 100.0, 1.0)
     assert (failed.delivered, failed.pending, failed.failures, failed.not_before) == (5, 8, 1, 130.0)
@@ -60,7 +66,7 @@ def test_a_record_goes_on_only_when_something_was_taken(tmp_path: Path) -> None:
     again = read(tmp_path / "w", "u")
     assert again == failed
     taken = again.after(DeliveryAnswer(status=204), 3, 140.0, 1.0)
-    assert taken == DeliveryRecord(delivered=8, changes=3, last_at=140.0)
+    assert taken == DeliveryRecord(delivered=8, changes=3, last_at=140.0, since=140.0)
     assert trying.after(DeliveryAnswer(status=410), 3, 1.0, 1.0).disabled
     assert "redirects" in trying.after(DeliveryAnswer(status=302), 3, 1.0, 1.0).complaint
 
@@ -74,7 +80,7 @@ def test_private_addresses_are_out_of_reach(address: str) -> None:
 
 
 def test_a_name_that_resolves_to_a_private_address_is_refused_when_connecting(monkeypatch: pytest.MonkeyPatch) -> None:
-    from sanderling.network import one_request as module
+    from sanderling.network import reach as module
 
     monkeypatch.setattr(module, "names_private", lambda name: False)
     with Endpoint() as endpoint:
@@ -87,13 +93,13 @@ def test_a_name_that_resolves_to_a_private_address_is_refused_when_connecting(mo
 
 def test_redirects_are_not_followed() -> None:
     with Endpoint() as target, Endpoint(302, headers=(("Location", target.url), ("Retry-After", "7"))) as endpoint:
-        assert post(endpoint.url, {}, b"x", agent="a", private=True) == DeliveryAnswer(status=302, retry_after=7.0)
+        assert post(endpoint.url, {}, b"x", agent="a", reach=ANYWHERE) == DeliveryAnswer(status=302, retry_after=7.0)
         assert not target.posted
 
 
 def test_what_cannot_be_reached_is_said() -> None:
     with closed() as nobody:
-        answer = post(nobody, {}, b"x", agent="a", private=True)
+        answer = post(nobody, {}, b"x", agent="a", reach=ANYWHERE)
     assert not answer.taken
     assert answer.complaint
 
@@ -138,3 +144,13 @@ def test_secrets_come_from_three_places(tmp_path: Path, monkeypatch: pytest.Monk
     ):  # fmt: skip
         with pytest.raises(BadSetting):
             secret_of(webhook, tmp_path)
+
+
+def test_a_clock_that_was_set_back_delays_no_delivery(tmp_path: Path) -> None:
+    """The next try was set for a minute later, and then the clock was set back by a day."""
+    now = time.time()
+    write(tmp_path, "k", DeliveryRecord(delivered=0, failures=1, not_before=now + 86_460.0))
+    receiver = SimpleNamespace(key="k", name="n", baseline=True, wanted=lambda number: None, when=AT_ONCE, gap=0.0)
+    made = delivery._Deliveries(None, SimpleNamespace(webhooks=tmp_path), receiver, print)  # type: ignore[arg-type]
+    assert made._wait(now, last=False) == 0.0
+    assert made._wait(now + 86_400.0, last=False) == pytest.approx(60.0)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.crawling.bookmarks import bookmarks_in
 from sanderling.documents.html import HtmlPage
 from sanderling.errors import BadTopic
+from sanderling.server.topic.bookmarks import bookmarks_in
 from sanderling.testing.prose import sentences
 from sanderling.topics import words
 from sanderling.topics.judging import Judge
@@ -67,6 +67,31 @@ def test_words_alone_make_a_topic() -> None:
     rest = text(1, 1)
     assert judge.page("Tidal flats", f"The tidal flats of the north. Flats are flat. {rest}") > 0.5
     assert judge.page("", rest) < 0.2
+
+
+LIST = "sandpiper plover wader dunlin knot shorebird"
+ON_THE_LIST = (
+    "The sandpiper is a small wader. It runs along the shore with the dunlin and the knot. A plover stands still, looks, "
+    "runs, and stands still again. Each shorebird has its own way to feed: the knot probes, the plover picks, the dunlin "
+    "stitches, and the sandpiper chases the waves. A wader with a long bill reaches deeper than a plover can. ",
+    "Counts of the winter: dunlin 4,100, knot 2,300, plover 410, sandpiper 95. The shorebird most often seen was the "
+    "dunlin. The knot came late, and each wader left the bay before the ice did. One plover was ringed. ",
+    "A plover nests on bare sand. Four eggs lie in a scrape between shells, and both parents take turns. When a dog comes "
+    "close, the plover drags a wing along the ground until the danger follows it. Other shorebird parents do the same, "
+    "the plover does it best. The young run within hours. They find their food alone, and fly after a month. ",
+)
+
+
+@pytest.mark.parametrize("length", [1, 3])
+def test_a_handful_of_words_makes_a_topic_of_pages_that_are_full_of_them(length: int) -> None:
+    judge = Judge(train("w", [Example(TYPED_BY_USER + LIST, True, LIST)]).weights)
+    for each in ON_THE_LIST:
+        assert judge.page("", (each + text(1, 1)) * length) > 0.5
+    assert judge.page("", text(1, 1) * length) < 0.2
+    stuffed = " ".join(text(1, n) for n in range(6)).split()
+    stuffed[::2] = [LIST.split()[n % 6] for n in range(len(stuffed[::2]))]
+    assert judge.page("", " ".join(stuffed)) < 0.5
+    assert judge.page("", f"{LIST} " * 60) < 0.2
 
 
 def test_scripts_without_spaces_are_learned_by_pairs_of_characters() -> None:

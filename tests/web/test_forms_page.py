@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from sanderling.repository import forms as stored
+from sanderling.repository import form_rows as stored
 from sanderling.repository.opening import reading
 from tests.conftest import FAST, Run
 from tests.hidden_web import SEARCH, HiddenWeb, texts

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import turbohtml
 
-from sanderling.crawling import remote
 from sanderling.model import Counts, Live, MachineState
+from sanderling.server.requests import remote
 from sanderling.web import metrics
 from sanderling.web.app import create_app
 from sanderling.web.security import Security
@@ -23,7 +23,7 @@ MACHINES = [
     MachineState("late", 0, 0, 0.0, False, "unused: no room"),
 ]  # fmt: skip
 LIVE = Live(
-    at=0.0, pid=1, seconds=9.0, paused=False, stopping=False, counts=Counts(), leased=0, waiting=0, hosts=0, left=None,
+    at=0.0, pid=1, seconds=9.0, paused=False, stopping=False, counts=Counts(), leased=0, waiting=0, hosts=0, pages_left=None,
     replaced=0, lists=None, pages_per_second=0.0, visits_per_second=0.0, bytes_per_second=0.0, clients=[], active=[],
     mishaps=[], machines=MACHINES,
 )  # fmt: skip

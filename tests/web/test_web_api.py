@@ -167,7 +167,7 @@ def test_metrics(api: Served) -> None:
 
 
 def test_events_without_a_running_crawl_tell_what_was_missed(api: Served) -> None:
-    with api.http.stream("GET", f"{API}/events", headers={"last-event-id": "0"}) as answer:
+    with api.http.stream("GET", f"{API}/events?baseline=1", headers={"last-event-id": "0"}) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         events = answer.iter_lines()
         first = [next(events) for _ in range(3)]
@@ -180,9 +180,7 @@ def test_all_news_of_a_moment_is_one_write(served: Served) -> None:
     warning in the log."""
     where = served.http.base_url
     with socket.create_connection((where.host, where.port), timeout=PATIENCE) as line, line.makefile("rb") as answer:
-        asked = (
-            f"GET /api/v1/crawls/small/events HTTP/1.1\r\nHost: {where.host}:{where.port}\r\nLast-Event-ID: 0\r\n\r\n"
-        )
+        asked = f"GET /api/v1/crawls/small/events?baseline=1 HTTP/1.1\r\nHost: {where.host}:{where.port}\r\nLast-Event-ID: 0\r\n\r\n"
         line.sendall(asked.encode())
         while answer.readline().strip():
             pass

@@ -77,7 +77,7 @@ def test_a_folder_that_goes_away_ends_what_is_told_of_it(crawled: Path, tmp_path
     shutil.copytree(crawled / "small", tmp_path / "home" / "small")
     with (
         running(tmp_path / "home") as server,
-        server.http.stream("GET", "/api/v1/crawls/small/events", headers={"last-event-id": "0"}) as events,
+        server.http.stream("GET", "/api/v1/crawls/small/events?baseline=1", headers={"last-event-id": "0"}) as events,
     ):
         lines = events.iter_lines()
         assert next(lines) == "event: change"

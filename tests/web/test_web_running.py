@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sanderling.crawling import remote
 from sanderling.model import Command
 from sanderling.repository.folder import Folder, in_use
+from sanderling.server.requests import remote
 from sanderling.settings import load
 from sanderling.testing import ServedWeb
 from tests.waiting import PATIENCE, until
@@ -105,7 +105,7 @@ def test_events_of_a_running_crawl(server: Served, web: ServedWeb) -> None:
     asked = {"seeds": [web.url], "name": "watched", "settings": PATIENT}
     assert server.http.post("/api/v1/crawls", json=asked).is_success
     seen: dict[str, Any] = {}
-    with server.http.stream("GET", "/api/v1/crawls/watched/events") as answer:
+    with server.http.stream("GET", "/api/v1/crawls/watched/events?baseline=1") as answer:
         name = ""
         for line in answer.iter_lines():
             if line.startswith("event: "):

@@ -6,7 +6,9 @@ from pathlib import Path
 import argon2
 import httpx
 import pytest
+from fastapi import HTTPException
 
+from sanderling.web.security import ALL_TRIES, TRIES, Security
 from tests.conftest import Run
 from tests.waiting import PATIENCE
 from tests.web.served import Served, running
@@ -129,3 +131,36 @@ def test_a_form_token_belongs_to_its_session(served: Served) -> None:
         mine.get("/login", headers=PAGE)
         assert mine.post("/logout", data={"form_token": token}).status_code == 403
         assert theirs.post("/logout", data={"form_token": token}).status_code == 303
+
+
+def test_strangers_who_guess_do_not_lock_the_owner_out() -> None:
+    security = Security(port=1, token="a-token-of-our-own", password=argon2.PasswordHasher(1, 1024).hash("horse"))
+    device = security.new_device()
+    for number in range(ALL_TRIES):
+        assert security.sign_in("wrong", f"10.0.{number // 4}.1") is None
+    with pytest.raises(HTTPException):
+        security.sign_in("horse", "10.1.1.1")
+    assert security.sign_in("a-token-of-our-own", "10.1.1.1")
+    assert security.sign_in("horse", "10.0.0.1", device)  # where one has signed in before
+    for wrong in ("", "made.up", Security(port=1, token="a-token-of-our-own").new_device()):
+        with pytest.raises(HTTPException):
+            security.sign_in("horse", "10.1.1.1", wrong)
+    for _ in range(TRIES):  # a stolen cookie allows as few tries as an address
+        assert security.sign_in("wrong", "10.1.1.1", device) is None
+    with pytest.raises(HTTPException):
+        security.sign_in("horse", "10.1.1.1", device)
+
+
+def test_a_browser_that_has_signed_in_is_known(crawled: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("correct horse\n")
+    with running(crawled, "--password-file", tmp_path / "secret") as server:
+        form = {"form_token": token_in(server.http.get("/login", headers=PAGE)), "secret": "correct horse"}
+        answer = server.http.post("/login", data=form)
+        (device,) = [each for each in answer.headers.get_list("set-cookie") if "-device=" in each]
+        assert "HttpOnly" in device and "Path=/login" in device and "SameSite=strict" in device
+        stranger = httpx.Client(base_url=server.url, timeout=PATIENCE)
+        theirs = {"form_token": token_in(stranger.get("/login", headers=PAGE)), "secret": "wrong"}
+        assert [stranger.post("/login", data=theirs).status_code for _ in range(6)] == [401] * 5 + [429]
+        stranger.close()
+        form["form_token"] = token_in(server.http.get("/login", headers=PAGE))
+        assert server.http.post("/login", data=form).status_code == 303

@@ -21,6 +21,8 @@ MOST_BYTES_OF_MANIFEST = 256 * 1024
 MOST_DELTAS = 1000
 # How far the clock of a site may be ahead of ours, in seconds.
 _CLOCK_ERROR = 300.0
+# No manifest is for longer, whatever it says. Announcers write another one every ten minutes.
+LONGEST_UNTIL = 24 * 3600.0
 
 
 class Base(msgspec.Struct, frozen=True):
@@ -33,7 +35,7 @@ class Base(msgspec.Struct, frozen=True):
 class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     format: Literal["sanderling-announcement-1"]
     site: str  # every URL of the report begins with this
-    log: str  # another one when the announcer lost its memory: cursors begin anew
+    log: str  # another one when the announcer lost its memory: cursors start again
     cursor: int  # the newest
     generated: float
     until: float  # when there is a newer manifest at the latest; after that the announcer is dead, and silence means nothing
@@ -100,7 +102,9 @@ def read_manifest(
     _check_site(manifest, at, trusted=bool(key))
     _check_order(manifest, now, seen)
     _check_files(manifest)
-    return SignedManifest(manifest, seal.key)
+    # Whoever held the site once would otherwise hold its key for ever.
+    bounded = msgspec.structs.replace(manifest, until=min(manifest.until, manifest.generated + LONGEST_UNTIL))
+    return SignedManifest(bounded, seal.key)
 
 
 def position(manifest: Manifest) -> Position:

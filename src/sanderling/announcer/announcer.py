@@ -189,7 +189,7 @@ class Announcer:
         )
 
     def finish(self) -> None:
-        """Publishes what is left, and says that nobody watches any more."""
+        """Publishes what is left, and says that the site is not watched any more."""
         now = clock.now()
         if self.source.complete:
             self._published_at = self._said_at = 0.0

@@ -57,6 +57,7 @@ def assemble(options: SiteOptions, post: Post, say: Callable[[str], None], wake:
     memory = SiteMemory(options.state / "announcer.db", options.site)
     _start_anew_if_other(memory, options, say)
     report = options.report or options.folder / WELL_KNOWN
+    _require_inside(report, options.folder)
     key = memory.fact("indexnow_key", secrets.token_hex(16))
     source = _source(options, pages, memory, report, key, say, wake)
     publisher = Publisher(memory, options.site, source.url_of, report, _report_url(options), _secret(options.state))
@@ -99,7 +100,7 @@ def _start_anew_if_other(memory: SiteMemory, options: SiteOptions, say: Callable
     asked = (options.maps, options.types, options.ignore, options.command, options.sql, options.git, options.feeds)
     fingerprint = sha256(repr(asked).encode()).hexdigest()
     if memory.fact("asked", fingerprint) != fingerprint:
-        say("the options are other ones than before: all pages are scanned anew")
+        say("the options are other ones than before: all pages are scanned again")
         memory.start_anew()
         memory.remember("asked", fingerprint)
 
@@ -127,10 +128,17 @@ def _secret(state: Path) -> bytes:
     return secret
 
 
+def _require_inside(report: Path, folder: Path) -> None:
+    """Refuses a folder for the report in the site that is a link out of it: whoever may write into
+    the site could have files elsewhere overwritten."""
+    if report.absolute().is_relative_to(folder.absolute()) and not report.resolve().is_relative_to(folder.resolve()):
+        raise RunFailed(f"{report} leads out of {folder}: remove the link, or name the place of the report by --report")
+
+
 def _publish_key(folder: Path, key: str) -> None:
     """The file by which engines know that whoever tells them of URLs may do so."""
     path = folder / f"{key}.txt"
-    if not path.exists():
+    if path.is_symlink() or not path.exists():
         write_whole(path, key.encode())
 
 

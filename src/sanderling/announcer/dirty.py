@@ -1,7 +1,7 @@
 """The paths of which events told that something happened, until they are looked at.
 
-Nobody should read a file that is being written. So a path waits until nothing happened to it for a
-while.
+A file should not be read while it is being written. So a path waits until nothing happened to it
+for a while.
 """
 
 import threading

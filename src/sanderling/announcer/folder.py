@@ -54,6 +54,7 @@ class FolderSource:
         self._events = events
         self._watch = self._start_watch() if events and not self._missing_root() else None
         self._complete = bool(memory.fact("complete", 0))
+        self._late: set[bytes] = set()  # files that were being written when the first scan came by
 
     def _start_watch(self) -> FolderWatch | None:
         try:
@@ -97,6 +98,7 @@ class FolderSource:
                     for alias in self._aliases(path):
                         self._look(alias, now)
         self._go_on_scanning(now)
+        self._complete_first_scan()
         gone_at = self._confirm_missing(now)
         if self._scan or len(ready) == _READY:
             return now
@@ -124,9 +126,9 @@ class FolderSource:
         )
 
     def _watch_anew(self) -> None:
-        """The folder was away, or replaced by another: what happened meanwhile nobody saw."""
+        """The folder was away, or replaced by another: what happened meanwhile was not seen."""
         if self.trouble:
-            self._say(f"{os.fsdecode(self.root)} is watched anew")
+            self._say(f"{os.fsdecode(self.root)} is watched again")
         self.trouble = ""
         if self._events:
             self.close()
@@ -150,6 +152,7 @@ class FolderSource:
             self._compare(file, row, now)
         elif row is not None:
             self._memory.miss(path, now)
+        self._late.discard(path)
 
     def url_of(self, path: bytes) -> str | None:
         return None if path.startswith(self._outside) else self._pages.url(path)
@@ -162,6 +165,8 @@ class FolderSource:
         age = now - file.mtime / 1e9
         if 0 <= age < (QUIET if file.size == 0 else SHORT):  # just emptied, to be filled; or written this moment
             self._dirty.wait_for(file.path, now + QUIET)
+            if not self._complete:
+                self._late.add(file.path)
             return
         url = self.url_of(file.path)
         content = read(self.root, file, self._ignored, self.hints and file.path.endswith((b"html", b"htm")))
@@ -205,6 +210,7 @@ class FolderSource:
     def _scan_all(self, began: float) -> Iterator[None]:
         self._next_scan = float("inf")
         self._walk = Walk(self.root)
+        self._late.clear()
         cost = 0.0
         steps = self._scan_below(b"", began)
         while True:
@@ -220,11 +226,14 @@ class FolderSource:
             self._say(
                 f"{len(self._walk.unreadable)} folders cannot be read, such as {first}; their pages are left as they were"
             )
-        if not self._complete:
-            self._memory.remember("complete", 1)
-            self._complete = True
         least, times = SCAN_WITH_EVENTS if self._watch else (self._every or SCAN_WITHOUT[0], SCAN_WITHOUT[1])
         self._next_scan = clock.now() + max(least, times * cost)
+
+    def _complete_first_scan(self) -> None:
+        """What is there from the beginning is not new, even if it was written a moment ago."""
+        if self._scanned and not self._complete and not self._late:
+            self._memory.remember("complete", 1)
+            self._complete = True
 
     def _scan_below(self, folder: bytes, now: float) -> Iterator[None]:
         """Compares all files of a folder with the memory, some at each step."""

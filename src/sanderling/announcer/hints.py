@@ -23,9 +23,13 @@ def hints_in(html: bytes) -> tuple[EventHint, ...]:
     """At most 100; most pages have none, and are not parsed."""
     if not _ANY.search(html):
         return ()
-    import turbohtml
+    from sanderling.documents.html import HtmlPage
+    from sanderling.documents.unreadable import UNREADABLE
 
-    document = turbohtml.parse(html, detect_encoding=True, positions=False)
+    try:
+        document = HtmlPage(html, None, "").document
+    except UNREADABLE:
+        return ()
     if document.select_one('input[type="password" i]') is not None:
         return ()
     found = []

@@ -1,6 +1,7 @@
 """The main page of a site and the pages it links to: the most important ones."""
 
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,8 @@ def linked_by(root: Path, site: str) -> Callable[[], frozenset[str]]:
             where = root / os.fsdecode(name)
             try:
                 found = where.stat()
+                if not stat.S_ISREG(found.st_mode) or not where.resolve().is_relative_to(root.resolve()):
+                    continue  # a pipe would be waited for, and a link may lead out of the site
                 if kept is None or kept[0] != (found.st_size, found.st_mtime_ns):
                     with where.open("rb") as file:
                         kept = (found.st_size, found.st_mtime_ns), _links(file.read(_MOST_BYTES), site)
@@ -34,7 +37,11 @@ def linked_by(root: Path, site: str) -> Callable[[], frozenset[str]]:
 
 def _links(body: bytes, site: str) -> frozenset[str]:
     from sanderling.documents.html import HtmlPage  # large, and needed now and then
+    from sanderling.documents.unreadable import UNREADABLE
 
-    hrefs = dict.fromkeys(HtmlPage(body, None, site).hrefs(follow_nofollow=True))
+    try:
+        hrefs = dict.fromkeys(HtmlPage(body, None, site).hrefs(follow_nofollow=True))
+    except UNREADABLE:
+        hrefs = {}
     urls = (join(site, href) for href in hrefs)
     return frozenset([site, *[url for url in urls if url and url.startswith(site)][:MOST_LINKS]])

@@ -75,7 +75,7 @@ class SiteMemory:
             raise RunFailed(f"{path} cannot be used: {error}") from None
         except sqlite3.DatabaseError as error:
             self._db.close()
-            raise Damaged(f"{path} is damaged ({error}); remove it, and all pages are scanned anew") from None
+            raise Damaged(f"{path} is damaged ({error}); remove it, and all pages are scanned again") from None
         if self.fact("site", site) != site:
             self.close()
             raise RunFailed(f"{path} is the memory of {self.fact('site', '')}, not of {site}")

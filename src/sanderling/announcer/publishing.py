@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from sanderling import clock
 from sanderling.announcements import (
     Base,
@@ -35,6 +33,8 @@ HEARTBEAT = 600.0
 DAYS = 7
 # How long files stay that no manifest names any more, for crawlers that read the one before.
 GRACE = 900.0
+# Crawlers believe no manifest that is more seconds ahead of their clock.
+LONGEST_STEP_BACK = 300.0
 
 
 class Publisher:
@@ -58,17 +58,7 @@ class Publisher:
         folder.mkdir(parents=True, exist_ok=True)
         self._dropped: dict[str, float] = {}  # files, and when the manifest ceased to name them
         self.ranking = _from_text(memory.fact("ranking", _as_text(Ranking())))
-        self._generated = self._last_generated()
         self._mend()
-
-    def _last_generated(self) -> float:
-        """When the manifest that is there was made, so that the next one is never older, whatever
-        the clock does."""
-        try:
-            line = (self.folder / MANIFEST).read_bytes().partition(b"\n")[0]
-            return msgspec.json.decode(line, type=Manifest).generated
-        except (OSError, msgspec.MsgspecError):
-            return 0.0
 
     def _mend(self) -> None:
         """Forgets deltas whose files are not there, and finishes what was interrupted."""
@@ -132,8 +122,8 @@ class Publisher:
         self._write_named(file.delta.name, file.content)
 
     def _write_named(self, name: str, content: bytes) -> None:
-        """A file that nobody reads before a manifest names it, so that it need not be renamed."""
-        (self.folder / name).write_bytes(content)
+        """Beside what is there under this name, which others may have made a link."""
+        write_whole(self.folder / name, content, sync=False)
 
     def _read(self, delta: Delta) -> list[ReportedChange]:
         return read_delta(delta, (self.folder / delta.name).read_bytes(), self._site)
@@ -179,7 +169,11 @@ class Publisher:
         """Says that the report is as the memory has it; `alive`, that there will be another one."""
         memory = self._memory
         base = memory.fact("base", "")
-        now = self._generated = max(now, self._generated)
+        # Never older than the last one, so that crawlers believe it after the clock was set back a
+        # little. One from the future was believed by nobody.
+        last = memory.fact("generated", 0.0)
+        now = last if now < last <= now + LONGEST_STEP_BACK else now
+        memory.remember("generated", now)
         manifest = Manifest(
             format="sanderling-announcement-1",
             site=self._site,

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 from urllib.parse import urlencode
 
 from sanderling.announcements import ReportedChange
-from sanderling.telling.webhook import DeliveryAnswer
+from sanderling.telling.answer import DeliveryAnswer
 from sanderling.urls import origin
 
 INDEXNOW = "https://api.indexnow.org/indexnow"

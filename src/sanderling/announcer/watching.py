@@ -26,7 +26,7 @@ class FolderWatch:
         except ImportError:
             raise CannotWatch("watchdog is not installed (`pip install 'sanderling[announce]'`)") from None
         # What web servers do all day, opening and closing, is not asked for. Where the system says
-        # that a file was closed by its writer, nobody needs to know of each write before.
+        # that a file was closed by its writer, each write before it does not matter.
         wanted: list[Any] = [] if sys.platform == "linux" else [events.FileModifiedEvent]
         wanted += [
             events.FileCreatedEvent, events.FileMovedEvent, events.FileDeletedEvent,

@@ -10,7 +10,7 @@ import re
 # With scripts, a page with fewer words is a candidate, and without a link one with fewer than so
 # many.
 FEW_WORDS, FEW_WORDS_WITHOUT_LINKS = 30, 200
-# Languages without spaces between words: so many bytes beyond ASCII are a word.
+# Languages without spaces between words: this many bytes beyond ASCII count as a word.
 _BYTES_A_WORD = 6
 
 

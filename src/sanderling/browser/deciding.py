@@ -2,9 +2,10 @@
 at again now and then.
 
 A sample is a page that was rendered and compared with the document that was sent. Two samples that
-agree decide, or two of three. A pattern that is rendered goes on being compared: when a run of
-pages brought nothing, it is rendered no more. A pattern that is not rendered gets another sample
-after 50 more candidates, then after 100, and so on.
+agree decide, or two of three. One that could not be rendered says nothing. A pattern that is
+rendered goes on being compared: when a run of pages brought nothing, it is rendered no more. A
+pattern that is not rendered gets another sample after 50 more candidates, then after 100, and so
+on.
 """
 
 from enum import Enum, auto
@@ -13,17 +14,20 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from sanderling.documents.html import HtmlPage
+from sanderling.documents.unreadable import UNREADABLE
 from sanderling.freshness.url_groups import url_pattern
 from sanderling.model.rendering import RenderEvidence, RenderVerdict, decode_evidence, encode_evidence
 from sanderling.urls import origin
 
 AGREEING, SAMPLES = 2, 3
 LOOK_AGAIN = 50
-# So many pages in a row that brought nothing end the rendering of a pattern.
+# This many pages in a row that brought nothing end the rendering of a pattern.
 NOTHING_IN_A_ROW = 10
+# After this many failed samples in a row a pattern gets no more of them in this run.
+MOST_FAILED = 10
 # More patterns of a host are one.
 MOST_PATTERNS = 200
-# A browser brings more if it brings a link, or so many more words and such a share of them.
+# A browser brings more if it brings a link, or this many more words and this many times as many.
 MORE_WORDS, MORE_SHARE = 10, 1.2
 
 
@@ -45,9 +49,12 @@ class Next(Enum):
 
 def extent(html: bytes, charset: str | None, url: str) -> Extent:
     """The words and links of a page."""
-    page = HtmlPage(html, charset, url)
-    links = len({*page.hrefs(True)})
-    return Extent(len(page.text(spent=True).split()), links)
+    try:
+        page = HtmlPage(html, charset, url)
+        links = len({*page.hrefs(True)})
+        return Extent(len(page.text(spent=True).split()), links)
+    except UNREADABLE:
+        return Extent(0, 0)
 
 
 def brings_more(sent: Extent, rendered: Extent) -> bool:
@@ -86,6 +93,7 @@ class Decisions:
         self._hosts: dict[str, dict[str, RenderEvidence]] = {}
         self._in_flight: dict[str, int] = {}  # samples by pattern
         self._in_vain: dict[str, int] = {}  # pages in a row that rendering brought nothing to, by pattern
+        self._failed: dict[str, int] = {}  # samples in a row that could not be rendered, by pattern
         self._changed: set[str] = set()
 
     def hear_of(self, home: str, encoded: bytes) -> None:
@@ -126,6 +134,7 @@ class Decisions:
         known, more = self._evidence(url), brings_more(sent, rendered)
         if how is Next.SAMPLE:
             self._end_sample(known.pattern)
+            self._failed.pop(known.pattern, None)
             self._keep(url, with_sample(known, sent, rendered))
             return more
         in_vain = 0 if more else self._in_vain.get(known.pattern, 0) + 1
@@ -142,11 +151,17 @@ class Decisions:
         self._keep(url, replace(known, spared=known.spared + 1))
 
     def give_up(self, url: str, how: Next) -> None:
-        """A sample could not be rendered. It says that rendering this pattern brings nothing."""
-        known = self._evidence(url)
+        """A page could not be rendered. That says nothing about its pattern."""
+        pattern = self._evidence(url).pattern
         if how is Next.SAMPLE:
-            self._end_sample(known.pattern)
-            self._keep(url, with_sample(known, Extent(0, 0), Extent(0, 0)))
+            self._end_sample(pattern)
+            self._failed[pattern] = self._failed.get(pattern, 0) + 1
+
+    def keeps_failing(self, url: str) -> bool:
+        """Whether no more samples are taken in this run, because too many failed."""
+        known = self._evidence(url)
+        undecided = known.verdict == RenderVerdict.SAMPLING
+        return undecided and self._failed.get(known.pattern, 0) >= MOST_FAILED
 
     def _end_sample(self, pattern: str) -> None:
         left = self._in_flight.get(pattern, 0) - 1

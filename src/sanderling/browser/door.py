@@ -7,7 +7,7 @@ same for a rendered page as for any other.
 
 import base64
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -37,6 +37,7 @@ BLOCKABLE: Final = {
     "fonts": ("Font",),
     "media": ("Media", "TextTrack"),
     "styles": ("Stylesheet",),
+    "none": (),
 }
 # Never answered: they bring no content, or never end.
 _POINTLESS: Final = (
@@ -76,6 +77,11 @@ class _Asked(msgspec.Struct, rename="camel"):
     post_data: str = ""
     post_data_entries: list[dict[str, str]] = []
 
+    @property
+    def sender(self) -> str:
+        """The origin that the browser says the request comes from; empty if it does not say."""
+        return _sender(self.headers.items())
+
     def body(self) -> bytes:
         if self.post_data_entries:
             return b"".join(base64.b64decode(entry.get("bytes", "")) for entry in self.post_data_entries)
@@ -98,6 +104,12 @@ class Paused(msgspec.Struct, rename="camel"):
         return "Icon" if is_icon else self.resource_type
 
 
+def blocked_files(settings: Settings) -> tuple[str, ...]:
+    """What pages do not get. Who wants all files of a page wants those that its scripts ask for."""
+    usual = settings.block == Settings().block
+    return () if settings.requisites and usual else settings.block
+
+
 class Door:
     """Answers the requests of all pages of one client."""
 
@@ -106,7 +118,7 @@ class Door:
         self._fetcher = fetcher
         self._archive = archive
         self._logins = {login.place for login in settings.login}
-        self._blocked = {kind for name in settings.block for kind in BLOCKABLE[name]}
+        self._blocked = {kind for name in blocked_files(settings) for kind in BLOCKABLE[name]}
         self._cache = StaticCache()
         self._shared = Verified()  # files that many pages are made from
         self._robots = RobotsBook(settings.user_agent, self._send_robots)
@@ -116,21 +128,28 @@ class Door:
         self._queues: dict[str, deque[tuple[Request, OnResponse]]] = {}
         self._archived: OrderedDict[str, tuple[bytes, Stored]] = OrderedDict()
 
-    def answer(self, load: PageLoad, paused: Paused, tell: Tell) -> None:
-        """Answers one request of a page, now or later."""
+    def needs_session(self, load: PageLoad, paused: Paused) -> bool:
+        """Whether a request goes to the page's origin, and the user has a session there."""
+        return load.origin in self._logins and origin(paused.request.url) == load.origin
+
+    def answer(self, load: PageLoad, paused: Paused, tell: Tell, own: bool = False) -> None:
+        """Answers a request of a page, now or later. Its `own` frames use the user's session."""
         url, kind = paused.request.url.partition("#")[0], paused.kind
+        if kind == "Document" and origin(url) != load.origin:
+            load.foreign.add(paused.frame_id)
         if kind == "Document" and paused.frame_id == load.frame:
             self._answer_document(load, paused, url, tell)
             return
         if why := self._objection(load, paused, url):
             self._refuse(load, paused, url, why, tell)
             return
-        if paused.request.method == "GET" and (kept := self._cache.find(self._cached_as(load, url))) is not None:
+        kept = self._cache.find(self._cached_as(load, url, own), paused.request.sender)
+        if paused.request.method == "GET" and kept is not None:
             load.made_of(kept.source)
             _fulfil(paused, kept, tell)
             load.changed()
             return
-        request = self._request(load, paused.request, url)
+        request = self._request(load, paused.request, url, own)
         if why := refused(request, self._settings):
             self._refuse(load, paused, url, why, tell)
             return
@@ -180,7 +199,7 @@ class Door:
 
     def _check(self, load: PageLoad, source: PageSource, settle: Callable[[bool], None]) -> None:
         if source.shared:
-            kept = self._cache.find(self._cached_as(load, source.url))
+            kept = self._cache.find(self._cached_as(load, source.url, own=True), _sender(source.headers))
             known = (
                 kept.source.digest if kept is not None and kept.source is not None else self._shared.find(source.url)
             )
@@ -206,10 +225,10 @@ class Door:
         else:
             self._robots.ask(request, lambda allowed: self._send(request, compare) if allowed else settle(False))
 
-    def _cached_as(self, load: PageLoad, url: str) -> str:
-        """What a file is kept under. A page of another origin does not get what a session of the
-        user's brought."""
-        return f"{load.origin} {url}" if origin(url) in self._logins else url
+    def _cached_as(self, load: PageLoad, url: str, own: bool) -> str:
+        """What a file is kept under. A page or frame of another origin does not get what a session
+        of the user's brought."""
+        return f"{load.origin} {url}" if own and origin(url) in self._logins else url
 
     # ---- what a page may have
 
@@ -242,7 +261,7 @@ class Door:
         _fail(paused, "BlockedByClient", tell)
         load.changed()
 
-    def _request(self, load: PageLoad, asked: _Asked, url: str) -> Request:
+    def _request(self, load: PageLoad, asked: _Asked, url: str, with_session: bool) -> Request:
         home = origin(url)
         headers = [(k, v) for k, v in asked.headers.items() if _may_be_sent(k, v)]
         if asked.method == "POST" and not any(k.lower() == "origin" for k, _ in headers):
@@ -252,7 +271,7 @@ class Door:
         own = home == load.origin
         return Request(
             url, load.trusted and own, self._settings.max_body, tuple(headers), method=method, body=body,
-            private=load.private if own else (), session="part" if own else "",
+            private=load.private if own else (), session="part" if with_session else "",
         )  # fmt: skip
 
     # ---- requests
@@ -301,18 +320,24 @@ class Door:
             if paused.request.method == "GET":
                 answer = answer._replace(source=source_of(request, paused.resource_type, response))
                 load.made_of(answer.source)
-                self._cache.add(self._cached_as(load, request.url), paused.resource_type, response, answer)
+                kept_as = self._cached_as(load, request.url, bool(request.session))
+                self._cache.add(kept_as, paused.request.sender, paused.resource_type, response, answer)
+            if self.needs_session(load, paused) and not request.session:
+                load.repeatable = False  # a later check would ask for it with the session
             if request.method != "GET" or any(name.lower() == "authorization" for name, _ in request.headers):
                 load.repeatable = False  # what a user is known by is not stored
             _fulfil(paused, answer, tell)
         load.changed()
 
     def _keep(self, request: Request, response: Response, purpose: str) -> None:
-        """Archives a response, as a revisit if the same bytes are archived under its URL."""
+        """Archives a response. The same bytes under the same URL are a revisit, which is left out
+        unless the user wants those."""
         if response.error:
             return
         digest, before = xxh3_128_digest(response.body), self._archived.get(request.url)
         again = before is not None and before[0] == digest and request.method == "GET"
+        if again and not self._settings.revisit_records:
+            return
         task = Task(0, request.url, 0, 0, 0, stored=before[1] if before else None)
         fetch = Fetch(task, PoliteHost(origin(request.url), False, self._settings), request)
         fetch.response = response
@@ -333,6 +358,10 @@ class Door:
         ]
         body = b"" if method == "HEAD" else response.body
         return BrowserAnswer(response.status, headers, base64.b64encode(body).decode("ascii"))
+
+
+def _sender(headers: Iterable[tuple[str, str]]) -> str:
+    return next((value for name, value in headers if name.lower() == "origin"), "")
 
 
 def _may_be_sent(name: str, value: str) -> bool:

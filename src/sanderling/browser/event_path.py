@@ -14,8 +14,8 @@ _STEP = re.compile(r"(click|dblclick|mouseover|scroll|route)(?:\*(\d{1,4}))?:(.*
 
 
 class Step(NamedTuple):
-    """One event, so many times. The event `route` is another fragment, which stands in place of the
-    selector."""
+    """An event, one or several times. The event `route` is another fragment, which stands in place
+    of the selector."""
 
     event: str
     selector: str  # of the element
@@ -47,7 +47,7 @@ def path_of(url: str) -> Path | None:
     return tuple(Step(step[1], step[3], int(step[2] or 1)) for step in found if step is not None)
 
 
-def shown(url: str) -> str:
+def path_in_words(url: str) -> str:
     """The path of a state for people."""
     path = path_of(url) or ()
     return ", ".join(

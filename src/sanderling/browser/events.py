@@ -18,8 +18,8 @@ from sanderling.model import HintedEvent
 _LISTENED = frozenset(
     ("click", "dblclick", "mousedown", "mouseup", "pointerdown", "mouseover", "mouseenter", "pointerenter")
 )
-# Listeners are looked at up to so many elements. A list of a thousand entries repeats the same few
-# handlers.
+# At most this many elements are asked for listeners. A list of a thousand entries repeats the same
+# few handlers.
 MOST_LISTENERS = 500
 _PATIENCE = 10.0
 

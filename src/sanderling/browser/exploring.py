@@ -16,7 +16,7 @@ from typing import NamedTuple, Protocol
 from sanderling.browser.event_path import Path, Step, then
 from sanderling.browser.events import EventCandidate
 
-# A key is given up after so many tries in a row that brought nothing new.
+# A key is given up after this many tries in a row that brought nothing new.
 FRUITLESS = 2
 # An event is repeated at most so often on a page that grows with it.
 MOST_REPEATS = 2_000
@@ -90,7 +90,7 @@ class _Node:
     def __init__(self, path: Path, depth: int, url: str, label: str, html: bytes) -> None:
         self.path, self.depth, self.url, self.label, self.html = path, depth, url, label, html
         self.screenshot = b""
-        self.events: list[EventCandidate] | None = None  # None when nobody has looked
+        self.events: list[EventCandidate] | None = None  # None before the first look
         self.tried: set[Step] = set()
 
 
@@ -118,7 +118,7 @@ class Explorer:
         self._pictures = pictures
         self._blocks: set[int] = set()  # all that any state showed
         self._fruitless: Counter[str] = Counter()
-        self._at: Path | None = start  # where the page is; None when nobody knows
+        self._at: Path | None = start  # where the page is; None when it is unknown
         self._nodes: list[_Node] = []
         self._hash = ""
         self.triggered = 0

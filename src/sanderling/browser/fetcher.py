@@ -16,6 +16,7 @@ from sanderling.client.fetcher import Fetcher, MayConnect, Rendered, Request, Re
 from sanderling.client.loop import Loop
 from sanderling.documents.formats import kind_of
 from sanderling.documents.reading import media_type
+from sanderling.model.reasons import reason
 from sanderling.settings import Settings
 from sanderling.urls import WEB
 from sanderling.urls.patterns import pattern
@@ -36,6 +37,7 @@ class RenderingFetcher:
     ) -> None:
         """Files that the settings name are looked for in `folder`."""
         self._always = settings.render == "always"
+        self._asked = {watch.url for watch in settings.watch if watch.needs_browser}
         self._fetcher = fetcher
         self._include = [pattern(text) for text in settings.render_include]
         self._decisions = Decisions()
@@ -101,13 +103,17 @@ class RenderingFetcher:
     def learned(self) -> dict[str, bytes]:
         return self._decisions.changed()
 
-    def notices(self) -> list[str]:
-        return self._engine[1].notices() if self._engine is not None else []
+    def messages(self) -> list[str]:
+        return self._engine[1].messages() if self._engine is not None else []
 
     # ---- pages
 
     def _renders(self, url: str) -> bool:
-        return self._is_included(url) and (self._always or self._decisions.is_rendered(url))
+        return self._is_included(url) and (self._must(url) or self._decisions.is_rendered(url))
+
+    def _must(self, url: str) -> bool:
+        """Whether the user wants this page as a browser shows it."""
+        return self._always or url in self._asked
 
     def _is_included(self, url: str) -> bool:
         return not self._include or any(each.search(url) for each in self._include)
@@ -126,12 +132,15 @@ class RenderingFetcher:
     def _decision(self, request: Request, response: Response) -> Next:
         if not request.renderable or not self._is_included(request.url):
             return Next.PLAIN
-        if self._always or "#" in request.url:
+        if self._must(request.url) or "#" in request.url:
             return Next.RENDER if is_page(request, response) else Next.PLAIN
         if request.made_from and not self._decisions.is_plain(request.url):
             return Next.RENDER if is_page(request, response) else Next.PLAIN  # as at its last visit
         if not self._decisions.is_rendered(request.url) and not may_need_a_browser(response.body):
             return Next.PLAIN  # most pages, in a few microseconds
+        if self._decisions.keeps_failing(request.url):
+            response.not_rendered = reason("not-rendered", "other pages like it could not be rendered")
+            return Next.PLAIN
         return self._decisions.decide(request.url) if is_page(request, response) else Next.PLAIN
 
     def _render_if_changed(self, request: Request, response: Response) -> None:
@@ -153,7 +162,7 @@ class RenderingFetcher:
 
     def _render(self, request: Request, response: Response, how: Next) -> None:
         def done(rendered: Rendered | None, why: str) -> None:
-            if self._always or "#" in request.url:
+            if self._must(request.url) or "#" in request.url:
                 response.rendered, response.not_rendered = rendered, why
             else:
                 self._compare(request, response, rendered, why, how)
@@ -167,7 +176,7 @@ class RenderingFetcher:
         url = request.url
         if rendered is None:
             self._decisions.give_up(url, how)
-            response.not_rendered = why if how is Next.RENDER else ""
+            response.not_rendered = why
         else:
             _, charset = media_type(response.value_of(b"content-type"))
             sent, made = extent(response.body, charset, url), extent(rendered.html, "utf-8", url)

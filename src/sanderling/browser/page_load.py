@@ -7,7 +7,7 @@ from typing import Self
 
 from sanderling.browser.sources import PageSource
 from sanderling.client.fetcher import Request, Response
-from sanderling.urls import document_of, fragment_of, is_route, origin
+from sanderling.urls import document_of, is_state, origin
 
 # What one page may ask for. The largest application we know asks for 400 files.
 MOST_REQUESTS = 1_000
@@ -25,7 +25,7 @@ class PageLoad:
 
     def __init__(self, request: Request, response: Response) -> None:
         self._request = request
-        self.address = request.url if is_route(fragment_of(request.url)) else document_of(request.url)
+        self.address = document_of(request.url) if is_state(request.url) else request.url
         self.url = document_of(request.url)
         self.named = request.url  # with the fragment, which may name a state
         self.origin = origin(request.url)
@@ -36,6 +36,8 @@ class PageLoad:
         self.loads = 0  # how often its document was asked for
         self.loaded_at = 0.0  # 0 until it has loaded
         self.frames = 0
+        self.foreign: set[str] = set()  # frames that showed something of another origin
+        self.origins: dict[tuple[str, str], str] = {}  # of frames, by their ids and those of their documents
         self.requests = 0
         self.fetched = 0  # requests that went to the network
         self.bytes = 0

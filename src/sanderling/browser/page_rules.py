@@ -1,11 +1,14 @@
-"""What the user wants to happen on pages before they are read: something to wait for, and a few
-lines of script."""
+"""What the user wants to happen on pages before they are read: something to wait for, clicks, and a
+few lines of script."""
 
+import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sanderling.errors import BadSetting
 from sanderling.settings import Settings
+from sanderling.urls import document_of
 from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:
@@ -14,6 +17,14 @@ if TYPE_CHECKING:
 # Between a pattern of URLs and what is for the pages that match it.
 ARROW = " => "
 LONGEST_SCRIPT = 1 << 20
+# What is to be clicked may appear late, for instance after another click. In seconds.
+LONGEST_WAIT = 10.0
+_CLICK = """
+for (const began = Date.now(); !document.querySelector(wanted) && Date.now() - began < longest;)
+    await new Promise((done) => setTimeout(done, 50));
+document.querySelector(wanted)?.click();
+await new Promise((done) => setTimeout(done, 50));
+"""
 
 
 class PageRule(NamedTuple):
@@ -28,6 +39,11 @@ class PageRules:
         self._selectors = [_rule(text) for text in settings.wait_for]
         rules = [_rule(text) for text in settings.run_script]
         self._scripts = [PageRule(rule.pages, _read(folder / rule.value)) for rule in rules]
+        for watch in settings.watch:
+            pages = pattern(f"^{re.escape(document_of(watch.url))}$")
+            self._selectors += [PageRule(pages, each) for each in watch.wait_for]
+            self._scripts += [PageRule(pages, _click(each)) for each in watch.click]
+            self._scripts += [PageRule(pages, _read(folder / watch.script))] if watch.script else []
 
     def selectors(self, url: str) -> list[str]:
         """What has to be on a page before it is read, as CSS selectors."""
@@ -41,6 +57,10 @@ class PageRules:
 def _rule(text: str) -> PageRule:
     pages, arrow, value = text.partition(ARROW)
     return PageRule(pattern(pages.strip()), value.strip()) if arrow else PageRule(None, text.strip())
+
+
+def _click(selector: str) -> str:
+    return f"const wanted = {json.dumps(selector)}, longest = {LONGEST_WAIT * 1000:g};\n{_CLICK}"
 
 
 def _matching(rules: list[PageRule], url: str) -> list[str]:

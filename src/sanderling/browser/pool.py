@@ -1,8 +1,8 @@
 """The tabs of one client: started when the first page needs them, used again for pages of the same
 origin.
 
-A browser that ends, a tab that crashes or hangs: the page that was in it is rendered once more,
-nothing else is lost.
+A browser that ends or hangs, a tab that crashes: the page that was in it is rendered once more, in
+a new browser. Nothing else is lost.
 """
 
 import os
@@ -21,7 +21,7 @@ from sanderling.browser.process import Browser, BrowserLimits, is_page, memory_o
 from sanderling.browser.promises import Promise, Timers, run
 from sanderling.browser.rendering import render
 from sanderling.browser.starting import CannotStart, start
-from sanderling.browser.states import Routes, look_behind
+from sanderling.browser.states import Routes, links_to_fragments, look_behind
 from sanderling.browser.tab import Tab, TabCrashed, TimedOut
 from sanderling.client.fetcher import Rendered, Request, Response
 from sanderling.client.loop import Loop
@@ -31,15 +31,20 @@ from sanderling.settings import Settings
 
 # A page is rendered at most so often.
 ATTEMPTS = 2
-# A tab is replaced after so many pages: what pages leave behind in a process adds up.
+# A tab is replaced after this many pages: what pages leave behind in a process adds up.
 PAGES_A_TAB = 100
-# A browser without work is ended after so many seconds.
+# A browser without work is ended after this many seconds.
 IDLE = 5.0
 # A crash so soon after a page was ended for its memory is that page's.
 JUST_NOW = 2.0
 _WHY = {TabCrashed: "its tab crashed", TimedOut: "it does not answer", BrowserGone: "the browser ended"}
-# A browser that has not opened a tab after so many seconds hangs.
+# A browser that has not opened a tab after this many seconds hangs.
 TO_OPEN = 30.0
+# A browser that does not tell its version for this many seconds hangs. It takes milliseconds.
+TO_ANSWER = 10.0
+# A browser that could not be started is started again after this many seconds, then after twice as
+# many, and so on. Pages that come meanwhile are not rendered.
+START_AGAIN, LONGEST_PAUSE = 10.0, 600.0
 # How often the memory of pages is looked at, in seconds.
 WATCH_EVERY = 0.25
 _FAILURES = (TabCrashed, TimedOut, BrowserGone, CallRefused)
@@ -58,13 +63,14 @@ KeepState = Callable[[str, Rendered, Response], None]
 class _Job:
     """One page to render."""
 
-    __slots__ = ("attempts", "done", "request", "response")
+    __slots__ = ("attempts", "done", "failed_in", "request", "response")
 
     def __init__(self, request: Request, response: Response, done: Done) -> None:
         self.request = request
         self.response = response
         self.done = done
         self.attempts = 0
+        self.failed_in: Browser | None = None
 
 
 class RenderPool:
@@ -84,6 +90,8 @@ class RenderPool:
         self._timers = Timers(loop)
         self._browser: Browser | None = None
         self._starting = False
+        self._not_started = ""  # why the browser could not be started
+        self._start_at, self._pause = 0.0, START_AGAIN  # when it may be started again, and the pause after that
         self._waiting: deque[_Job] = deque()
         self._running: dict[Tab, _Job] = {}
         self._opening = 0
@@ -106,7 +114,7 @@ class RenderPool:
         self._waiting.append(_Job(request, response, done))
         self._next()
 
-    def notices(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What the user should know, each once."""
         unsaid, self._unsaid = self._unsaid, []
         return unsaid
@@ -128,17 +136,25 @@ class RenderPool:
         if self._waiting and self._browser is None and not self._starting:
             run(self._start()).then(self._next)
             return
-        while self._waiting and self._browser is not None and self._tabs() < self._settings.render_tabs:
+        while self._waiting and self._is_up() and self._tabs() < self._settings.render_tabs:
+            if self._waiting[0].failed_in is self._browser:  # it gets a new one when the others are through
+                if not self._tabs():
+                    self._on_end()
+                return
             run(self._work(self._waiting.popleft()))
         if not self._waiting and not self._running and not self._opening and self._browser is not None:
             self._idle_since = time.monotonic()
             self._timers.at(self._idle_since + IDLE, self._end_if_idle)
 
+    def _is_up(self) -> bool:
+        """Whether there is a browser. One that has ended is there until all its pages are told."""
+        return self._browser is not None and not self._browser.tools.ended
+
     def _tabs(self) -> int:
         return len(self._running) + self._opening
 
     async def _work(self, job: _Job) -> None:
-        tab = None
+        tab, browser = None, self._browser
         load = PageLoad(job.request, job.response)
         job.attempts += 1
         try:
@@ -149,6 +165,9 @@ class RenderPool:
             if tab is not None:
                 self._running.pop(tab, None)
                 tab.close()
+            if isinstance(error, TimedOut) and browser is not None and not await self._answers(browser):
+                error = BrowserGone()
+            job.failed_in = browser
             self._failed(job, error)
         else:
             del self._running[tab]
@@ -159,13 +178,25 @@ class RenderPool:
 
     async def _render(self, tab: Tab, load: PageLoad, job: _Job) -> Rendered:
         page = await render(tab, load, self._settings, self._rules)
-        if not (self._settings.states or "#" in job.request.url or b"#/" in page.html or b"#!" in page.html):
+        if not (self._settings.states or "#" in job.request.url or links_to_fragments(page.html)):
             return page
         found = await look_behind(LoadedPage(tab, load, self._settings, self._rules), page, self._routes, self.combine)
         self.events += found.events
         for url, state in found.states:
             self._keep_state(url, state, job.response)
         return found.page
+
+    async def _answers(self, browser: Browser) -> bool:
+        """Whether a browser is well although a page in it is not. One that is not is ended."""
+        answer = browser.tools.call("Browser.getVersion")
+        self._timers.at(time.monotonic() + TO_ANSWER, lambda: answer.break_(TimedOut()))
+        try:
+            await answer
+        except _FAILURES:
+            if self._browser is browser:
+                self._on_end()
+            return False
+        return True
 
     async def _tab(self, home: str) -> Tab:
         """A tab for pages of an origin: one that had such pages before, or a new one."""
@@ -201,6 +232,7 @@ class RenderPool:
         why = _WHY.get(type(error), str(error) or "the browser refused")
         if isinstance(error, TabCrashed) and time.monotonic() - self._too_large_at < JUST_NOW:
             why = f"it needs more than {self._settings.render_memory >> 20} MiB"
+            self._too_large_at = 0.0  # a tab that crashes after it did so for another reason
         elif job.attempts < ATTEMPTS and not isinstance(error, TimedOut):
             self._waiting.appendleft(job)
             return
@@ -209,24 +241,32 @@ class RenderPool:
     # ---- the browser
 
     async def _start(self) -> None:
+        if time.monotonic() < self._start_at:
+            self._fail_all()
+            return
         self._starting = True
         limits = BrowserLimits(processes=self._settings.render_tabs)
         try:
-            browser = await start(self._program, self._loop, self._timers, agent(self._settings), self._on_end, limits)
+            browser = await start(
+                self._program, self._loop, self._timers, agent(self._settings), self._on_end, limits,
+                unprotected=not self._settings.browser_sandbox,
+            )  # fmt: skip
         except CannotStart as error:
             self._say(f"pages are not rendered: {error}")
-            for job in self._take_all():
-                job.done(None, reason("not-rendered", error))
+            self._not_started = str(error)
+            self._start_at, self._pause = time.monotonic() + self._pause, min(2 * self._pause, LONGEST_PAUSE)
+            self._fail_all()
             return
         finally:
             self._starting = False
-        self._browser = browser
+        self._browser, self._pause = browser, START_AGAIN
         self._say("" if browser.protection.network else _NOT_ALONE, "" if browser.protection.sandbox else _SANDBOX_OFF)
         self._watch()
 
-    def _take_all(self) -> list[_Job]:
-        jobs, self._waiting = list(self._waiting), deque()
-        return jobs
+    def _fail_all(self) -> None:
+        jobs, self._waiting = self._waiting, deque()
+        for job in jobs:
+            job.done(None, reason("not-rendered", self._not_started))
 
     def _on_end(self) -> None:
         """The browser ended by itself, or is of no more use."""

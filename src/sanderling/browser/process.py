@@ -8,22 +8,21 @@ told that no name can be resolved and that its proxy is nowhere.
 import ctypes
 import os
 import pwd
-import shutil
 import signal
 import subprocess
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from sanderling.browser.devtools import DevTools
 from sanderling.client.loop import Loop
+from sanderling.processes.memory_limit import lift_memory_limit
+from sanderling.processes.scratch import Scratch
 
 _NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_DIE_WITH_PARENT, _DUMPABLE = 1, 4  # PR_SET_PDEATHSIG, PR_SET_DUMPABLE
 _PIPE_SIZE, _BYTES = 1031, 1 << 20  # F_SETPIPE_SZ: a script of a megabyte goes through in one piece
 _NOBODY = "nobody"
-_PREFIX = "sanderling-browser-"
 # The processes of a browser are looked for so often; they are there soon after its start.
 MOST_LOOKS = 20
 _LARGEST_FILE = 1 << 30
@@ -37,16 +36,18 @@ FLAGS = (
     "--disable-component-update", "--disable-sync", "--disable-domain-reliability", "--disable-breakpad",
     "--disable-client-side-phishing-detection", "--disable-default-apps", "--disable-extensions", "--metrics-recording-only",
     "--dns-prefetch-disable", "--no-pings",
-    # The same page in every visit, in a tab that nobody looks at.
+    # The same page in every visit, in a tab in the background.
     "--force-prefers-reduced-motion", "--hide-scrollbars", "--mute-audio", "--window-size=1280,1024", "--lang=en-US",
     "--force-color-profile=srgb", "--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows",
     "--disable-renderer-backgrounding", "--password-store=basic", "--disable-dev-shm-usage", "--disable-gpu",
     "--disk-cache-size=1", "--media-cache-size=1", "--log-level=3", "--disable-notifications",
-    "--disable-features=BackForwardCache,Translate,OptimizationHints,MediaRouter,Prerender2,SpeculationRulesPrefetchFuture,"
+    # A sandboxed frame in a process of its own may send a request before its requests are watched.
+    "--disable-features=IsolateSandboxedIframes,BackForwardCache,Translate,OptimizationHints,MediaRouter,Prerender2,SpeculationRulesPrefetchFuture,"
     "DialMediaRouteProvider,AutofillServerCommunication,CertificateTransparencyComponentUpdater,"
     "InterestFeedContentSuggestions,PaintHolding",
 )  # fmt: skip
 _NO_SANDBOX = "--no-sandbox"
+_OF_THE_BROWSER, _OF_ITS_CHILDREN = b"--remote-debugging-pipe", b"--type="
 
 
 class BrowserLimits(NamedTuple):
@@ -73,9 +74,11 @@ class Browser:
         on_end: Callable[[], None],
         sandbox: bool = True,
     ) -> None:
-        clear_up(Path(tempfile.gettempdir()))
-        self._home = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-"))
-        self._log = self._home / "log"
+        self._scratch = Scratch("browser")
+        self._scratch.path.chmod(0o711)
+        self._home = self._scratch.path / "home"
+        self._home.mkdir(mode=0o700)
+        self._log = self._scratch.path / "log"
         user = pwd.getpwnam(_NOBODY) if os.geteuid() == 0 else None
         if user is not None:
             os.chown(self._home, user.pw_uid, user.pw_gid)
@@ -103,10 +106,14 @@ class Browser:
         self._zygotes: list[int] = []
         self._network: list[int] = []
         self._looks = 0
+        self.pid = self._process.pid  # the browser's own process, once it has answered
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+    def know_itself(self) -> None:
+        """Finds the browser's own process, when it has answered. A script that we started may have
+        started the browser, with the same words."""
+        every = [self._process.pid, *descendants(self._process.pid)]
+        alike = [pid for pid in every if _is(pid, _OF_THE_BROWSER) and not _is(pid, _OF_ITS_CHILDREN)]
+        self.pid = alike[-1] if alike else self._process.pid
 
     def pages(self) -> list[int]:
         """The processes that may run pages. A zygote starts these, and has no other threads, so
@@ -133,39 +140,33 @@ class Browser:
             return ""
 
     def close(self) -> None:
-        """Ends it with all its processes."""
+        """Ends it with all its processes. The script that started it may have ended before."""
         self.tools.close()
-        for each in [*descendants(self._process.pid), self._process.pid]:
+        for each in {*descendants(self._process.pid), *descendants(self.pid), self.pid, self._process.pid}:
             _kill(each)
         self._process.wait()
-        shutil.rmtree(self._home, ignore_errors=True)
-
-
-def clear_up(place: Path) -> None:
-    """Removes the profiles of browsers whose clients were killed."""
-    for left in place.glob(f"{_PREFIX}*"):
-        client = left.name.removeprefix(_PREFIX).partition("-")[0]
-        if client.isdigit() and not Path("/proc", client).exists():
-            shutil.rmtree(left, ignore_errors=True)
+        self._scratch.close()
 
 
 def _preparation(source: int, sink: int, user: pwd.struct_passwd | None) -> Callable[[], None]:
     """What the child does before it becomes the browser. All modules are loaded: it only makes
     system calls.
     """
-    own = os.getuid(), os.getgid()
+    own = (user.pw_uid, user.pw_gid) if user is not None else (os.getuid(), os.getgid())
 
     def prepare() -> None:
         # Not onto each other: either pipe may have the number that the other is to get.
         kept = [_above(source), _above(sink)]
         for number, fd in zip((3, 4), kept, strict=True):
             os.dup2(fd, number)
+        lift_memory_limit()  # it maps terabytes and fills little of them
+        alone = user is not None and _libc.unshare(_NEW_NETWORK) == 0
         if user is not None:
-            _libc.unshare(_NEW_NETWORK)
             os.setgroups([])
             os.setgid(user.pw_gid)
             os.setuid(user.pw_uid)
-        elif _libc.unshare(_NEW_USER | _NEW_NETWORK) == 0:
+            _libc.prctl(_DUMPABLE, 1)  # otherwise it may not write its own maps
+        if not alone and _libc.unshare(_NEW_USER | _NEW_NETWORK) == 0:  # root of a container may not do the former
             _map_to_itself(*own)
         _libc.prctl(_DIE_WITH_PARENT, signal.SIGKILL)
 

@@ -1,4 +1,5 @@
-"""Starts a browser with its sandbox, and without it only where the system forbids it."""
+"""Starts a browser with its sandbox and without a network. Where the system forbids one of these,
+nothing is started unless the user said so by name."""
 
 import time
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from sanderling.client.loop import Loop
 
 SECONDS_TO_START = 60.0
 _SANDBOX_IS_FORBIDDEN = ("No usable sandbox", "Failed to move to new namespace", "setuid sandbox", "credentials.cc")
+_ADVICE = " (docs/javascript.md tells how to permit it; --no-browser-sandbox renders without it)"
 
 
 class CannotStart(Exception):
@@ -26,9 +28,10 @@ async def start(
     user_agent: str,
     on_end: Callable[[], None],
     limits: BrowserLimits | None = None,
+    unprotected: bool = False,
 ) -> Browser:
-    """A browser that answers."""
-    for sandbox in (True, False):
+    """A browser that answers. It may be `unprotected` where the system forbids its protection."""
+    for sandbox in (True, False) if unprotected else (True,):
         try:
             browser = Browser(program, loop, user_agent, limits or BrowserLimits(), on_end, sandbox)
         except OSError as error:
@@ -41,9 +44,15 @@ async def start(
             said = browser.said()
             browser.close()
             if sandbox and any(words in said for words in _SANDBOX_IS_FORBIDDEN):
-                continue
+                if unprotected:
+                    continue
+                raise CannotStart(f"this system forbids the browser's sandbox{_ADVICE}") from None
             why = "it does not answer" if isinstance(error, TimedOut) else said.strip().rpartition("\n")[2][-200:]
             raise CannotStart(f"{program.name} cannot be started: {why or 'it ended at once'}") from None
+        if not (unprotected or browser.protection.network):
+            browser.close()
+            raise CannotStart(f"this system forbids the browser a network namespace of its own{_ADVICE}")
+        browser.know_itself()
         return browser
     raise CannotStart(f"{program.name} cannot be started")
 

@@ -1,8 +1,9 @@
 """What lies behind the events and fragments of a rendered page: its states, and the routes of its
 application."""
 
+import re
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -16,8 +17,18 @@ from sanderling.client.fetcher import Rendered
 from sanderling.urls import document_of, fragment_of, is_route, with_fragment
 
 MOST_DOCUMENTS = 10_000
-# One of so many links has to change the page. The first one may lead to what is shown already.
+# This many fragments are compared. The first ones may lead to the same.
 TRIED_ROUTES = 3
+# Two loads of one fragment differ by a clock, say. Others have to differ this much more.
+MORE_THAN_NOISE = 1.5
+# After this many documents of an origin whose links such as `#more` are no routes, none is tried.
+MOST_IN_VAIN = 3
+
+_FRAGMENT = re.compile(rb"""\bhref=["']?[^"'\s>]*#[^"'\s>]""", re.IGNORECASE)
+
+
+def links_to_fragments(html: bytes) -> bool:
+    return _FRAGMENT.search(html) is not None
 
 
 class Behind(NamedTuple):
@@ -29,35 +40,56 @@ class Behind(NamedTuple):
 
 
 class Routes:
-    """Which documents show other content for other fragments. Found out once a document."""
+    """Which documents show other content for other fragments. Found out once a document, and for
+    each shape of fragments."""
 
     def __init__(self) -> None:
-        self._routed: OrderedDict[str, bool] = OrderedDict()
+        self._routed: OrderedDict[tuple[str, bool], bool] = OrderedDict()
+        self._in_vain: Counter[str] = Counter()  # documents of an origin with odd links that are no routes
 
     async def of(self, page: LoadedPage) -> list[tuple[str, str]]:
         """The routes that a page links to, as URLs with the texts of the links."""
         document = page.current.url
-        found = await page.routes()
-        if not found:
-            return []
-        if document not in self._routed:
-            self._routed[document] = is_route(fragment_of(page.current.address)) or await _is_routed(page, found)
+        every = await page.routes()
+        routes: list[tuple[str, str]] = []
+        for usual in (True, False):
+            found = [each for each in every if is_route(each[0]) is usual]
+            if found and await self._are_routes(page, document, usual, found):
+                routes += found
+        return [(f"{document}#{fragment}", text) for fragment, text in routes]
+
+    async def _are_routes(self, page: LoadedPage, document: str, usual: bool, found: list[tuple[str, str]]) -> bool:
+        key = document, usual
+        if key not in self._routed:
+            here = fragment_of(page.current.address)
+            if here and is_route(here) is usual:  # it was found on another page of this document
+                self._routed[key] = True
+            elif not usual and self._in_vain[page.current.origin] >= MOST_IN_VAIN:
+                return False
+            else:
+                self._routed[key] = await _is_routed(page, [fragment for fragment, _ in found])
+                self._in_vain[page.current.origin] += not usual and not self._routed[key]
             if len(self._routed) > MOST_DOCUMENTS:
                 self._routed.popitem(last=False)
-        return [(f"{document}#{fragment}", text) for fragment, text in found] if self._routed[document] else []
+        return self._routed[key]
 
 
-async def _is_routed(page: LoadedPage, found: list[tuple[str, str]]) -> bool:
-    """Whether a fragment changes what the page says, and says the same when it is loaded
-    directly."""
-    before = await page.look()
-    for fragment, _ in found[:TRIED_ROUTES]:
-        await page.go(fragment)
-        after = await page.look()
-        if after.hash != before.hash:
-            await page.load(f"{page.current.url}#{fragment}")
-            return (await page.look()).hash == after.hash
+async def _is_routed(page: LoadedPage, fragments: list[str]) -> bool:
+    """Whether direct loads of fragments differ more from each other than two loads of one."""
+    document = page.current.url
+    first = await _loaded(page, f"{document}#{fragments[0]}")
+    noise = len(first ^ await _loaded(page, f"{document}#{fragments[0]}"))
+    others = [document, *(f"{document}#{fragment}" for fragment in fragments[1:TRIED_ROUTES])]
+    for address in reversed(others):
+        if len(first ^ await _loaded(page, address)) > MORE_THAN_NOISE * noise:
+            return True
     return False
+
+
+async def _loaded(page: LoadedPage, address: str) -> frozenset[int]:
+    """What a page says after it was loaded anew."""
+    await page.load(address)
+    return (await page.look()).fresh
 
 
 async def look_behind(page: LoadedPage, rendered: Rendered, routes: Routes, combine: bool = True) -> Behind:

@@ -14,7 +14,7 @@ ROOM = 64 << 20
 # How long a file is used without a word of its server about that, and how long at most. In seconds.
 UNSAID, LONGEST = 600.0, 86_400.0
 MOST_VERIFIED = 10_000
-_AGE = re.compile(r"(?:^|[\s,])max-age=(\d+)")
+_AGE = re.compile(r"(?:^|[\s,])max-age=(\d{1,18})\s*(?:,|$)", re.ASCII)
 _STATIC = ("Script", "Stylesheet", "Font", "Image")
 
 
@@ -35,21 +35,24 @@ class StaticCache:
         self._size = 0
         self._kept: OrderedDict[str, tuple[float, BrowserAnswer]] = OrderedDict()
 
-    def find(self, url: str) -> BrowserAnswer | None:
-        found = self._kept.get(url)
-        if found is None:
-            return None
-        if found[0] < time.monotonic():
-            self._drop(url)
-            return None
-        self._kept.move_to_end(url)
-        return found[1]
+    def find(self, url: str, sender: str = "") -> BrowserAnswer | None:
+        """The answer that was kept. `sender` is the origin that the request says it comes from."""
+        for name in (url, _for(sender, url)):
+            found = self._kept.get(name)
+            if found is not None and found[0] < time.monotonic():
+                self._drop(name)
+            elif found is not None:
+                self._kept.move_to_end(name)
+                return found[1]
+        return None
 
-    def add(self, url: str, kind: str, response: Response, answer: BrowserAnswer) -> None:
+    def add(self, url: str, sender: str, kind: str, response: Response, answer: BrowserAnswer) -> None:
         """Keeps an answer if it may be used again; `kind` is what the browser wants it for."""
         seconds = lifetime(kind, response)
         if seconds <= 0 or len(answer.body) > self._room // 4:
             return
+        if "origin" in response.value_of(b"vary").lower():
+            url = _for(sender, url)
         self._drop(url)
         self._kept[url] = time.monotonic() + seconds, answer
         self._size += len(answer.body)
@@ -60,6 +63,11 @@ class StaticCache:
         found = self._kept.pop(url, None)
         if found is not None:
             self._size -= len(found[1].body)
+
+
+def _for(sender: str, url: str) -> str:
+    """What an answer is kept under that is for one sender only."""
+    return f"{url} for {sender}"
 
 
 class Verified:

@@ -6,10 +6,11 @@ from typing import Any, Self, TypeVar
 
 import msgspec
 
-from sanderling.browser.devtools import CallRefused, DevTools
+from sanderling.browser.devtools import BrowserGone, CallRefused, DevTools
 from sanderling.browser.door import Door, Paused
+from sanderling.browser.frames import frames_around
 from sanderling.browser.page_load import PageLoad
-from sanderling.browser.promises import Promise, Timers
+from sanderling.browser.promises import Promise, Timers, run
 from sanderling.browser.scripts import script
 
 T = TypeVar("T")
@@ -24,6 +25,8 @@ _TINY = {"width": 1280, "height": 1024, "deviceScaleFactor": 1, "mobile": False,
 # What pages keep in the browser. They find it empty, so that the order of visits does not matter.
 _KEPT = "local_storage,indexeddb,cache_storage,file_systems,websql,service_workers"
 
+# The page's process answers in milliseconds, unless a script keeps it busy.
+_TO_LOOK = 5.0
 # What the browser says when a document is gone with its worlds.
 _NO_SUCH_WORLD = "Cannot find context"
 
@@ -56,13 +59,14 @@ class Tab:
         self._load: PageLoad | None = None
         self._sleep: Promise[None] = Promise()
         self._children: list[str] = []
+        self._near = {session}  # the sessions of the page's own process: of the page and its workers
         self._world = 0  # its number in the document that is loaded; 0 when it is not known
         self.pages = 0
         self.healthy = True
 
     @classmethod
     async def open(cls, tools: DevTools, timers: Timers, door: Door, drawn: bool = True) -> Self:
-        """A new tab in a new context. Nobody looks at a page that is not `drawn`."""
+        """A new tab in a new context. A page that is not `drawn` is not painted."""
         context = msgspec.json.decode(await tools.call("Target.createBrowserContext"))["browserContextId"]
         tools.call("Browser.setDownloadBehavior", {"behavior": "deny", "browserContextId": context})
         made = await tools.call("Target.createTarget", {"url": "about:blank", "browserContextId": context})
@@ -103,7 +107,10 @@ class Tab:
         elif method == "Target.attachedToTarget":
             attached = msgspec.json.decode(params, type=_Attached)
             self._children.append(attached.session_id)
-            self._prepare(attached.session_id, attached.target_info.get("type", ""))
+            kind = attached.target_info.get("type", "")
+            if session in self._near and kind == "worker":
+                self._near.add(attached.session_id)
+            self._prepare(attached.session_id, kind)
         elif method == "Page.javascriptDialogOpening":
             self._tools.call("Page.handleJavaScriptDialog", {"accept": False}, session)
         elif method == "Inspector.targetCrashed" and session == self._session:
@@ -115,8 +122,49 @@ class Tab:
 
         if self._load is None:  # what was read already wants more
             tell("Fetch.failRequest", {"requestId": paused.request_id, "errorReason": "Aborted"})
-        else:
+        elif not self._door.needs_session(self._load, paused):
             self._door.answer(self._load, paused, tell)
+        elif paused.frame_id == self._load.frame:
+            self._door.answer(self._load, paused, tell, own=True)
+        elif session not in self._near:  # the browser keeps frames of other sites in processes of their own
+            self._door.answer(self._load, paused, tell)
+        else:
+            run(self._answer_frame(self._load, paused, tell))
+
+    async def _answer_frame(self, load: PageLoad, paused: Paused, tell: Callable[[str, dict[str, Any]], None]) -> None:
+        """Answers a frame of the page, or one of its workers."""
+        try:
+            own = await self._is_own(load, paused.frame_id)
+        except (CallRefused, TimedOut):
+            own = False
+        except (TabCrashed, BrowserGone):
+            return
+        if load is self._load:
+            self._door.answer(load, paused, tell, own)
+
+    async def _is_own(self, load: PageLoad, frame: str) -> bool:
+        """Whether a frame belongs to the page's site. The page's process knows all documents from
+        which its frames ask.
+        """
+        deadline = time.monotonic() + _TO_LOOK
+        tree: msgspec.Raw = await self.within(self.call("Page.getFrameTree"), deadline)
+        around = frames_around(tree, frame)
+        for each in around:
+            if each not in load.origins:
+                load.origins[each] = await self._origin(each[0], deadline)
+            if load.origins[each] != load.origin:
+                load.foreign.add(each[0])
+        return bool(around) and not any(id in load.foreign for id, _ in around)
+
+    async def _origin(self, frame: str, deadline: float) -> str:
+        """The origin of what a frame shows. It is `null` in a sandbox, whatever the address."""
+        made: msgspec.Raw = await self.within(
+            self.call("Page.createIsolatedWorld", {"frameId": frame, "worldName": WORLD}), deadline
+        )
+        world = msgspec.json.decode(made)["executionContextId"]
+        asked = {"expression": "self.origin", "returnByValue": True, "contextId": world}
+        said: msgspec.Raw = await self.within(self.call("Runtime.evaluate", asked), deadline)
+        return str(msgspec.json.decode(said)["result"].get("value"))
 
     # ---- for whoever renders
 
@@ -141,6 +189,7 @@ class Tab:
         for session in self._children:
             self._tools.forget(session, TabCrashed())
         self._children.clear()
+        self._near = {self._session}
 
     async def sleep(self, until: float) -> None:
         """Waits until a time or until the page gets an answer."""
@@ -184,7 +233,7 @@ class Tab:
         return None if "exceptionDetails" in answer else answer["result"].get("value")
 
     async def is_busy(self, patience: float) -> bool:
-        """Whether the page's scripts have been running without a break for so many seconds."""
+        """Whether the page's scripts have been running without a break for `patience` seconds."""
         try:
             await self.evaluate("1", time.monotonic() + patience)
         except TimedOut:

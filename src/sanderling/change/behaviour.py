@@ -1,5 +1,5 @@
-"""The scripts of a page: inline scripts, the addresses of script files, and event attributes such
-as `onclick`.
+"""The behaviour of a page: inline scripts, the addresses of script files, event attributes such as
+`onclick`, links that run a script, and where forms lead.
 
 Blocks of data, such as JSON-LD, are no scripts. Words of at least six letters with a digit among
 them are left out: they are nonces, tokens, timestamps, and the hashes in the names of script files,
@@ -11,12 +11,15 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from turbohtml import Document, Element
 from xxhash import xxh3_64_intdigest
+
+from sanderling.documents.tree import Document, Element
+
+from .presentation import BUILD
 
 # One selector for all of them takes 10 us a page. Other event attributes usually occur together
 # with these.
-_WITH_EVENTS: Final = ":is([onclick],[onchange],[onsubmit],[onload])"
+_WITH_EVENTS: Final = ":is([onclick],[onchange],[onsubmit],[onload],[href^='javascript:'])"
 _TOKEN: Final = re.compile(rb"\b(?=[A-Za-z_]*\d)\w{6,}")
 # Types of scripts that run. Others are data or templates.
 _RUNS: Final = re.compile(r"module$|.*(?:java|ecma)script", re.IGNORECASE)
@@ -33,16 +36,22 @@ def script(element: Element) -> int:
     if kind and not _RUNS.match(kind):
         return 0
     address = element.attr("src")
-    return _steady(address.partition("?")[0] if address else element.text)
+    return _steady(BUILD.sub("0", address.partition("?")[0]) if address else element.text)
+
+
+def form(element: Element) -> int:
+    """A hash of where a form sends what is filled in, and how."""
+    action, method = element.attr("action") or "", element.attr("method") or "get"
+    return _steady(f"{method.lower()} {action.partition('?')[0]}")
 
 
 def events(document: Document) -> list[int]:
-    """Hashes of the event attributes."""
+    """Hashes of the event attributes, and of links that run a script."""
     return [
         _steady(f"{name}={value}")
         for element in document.select(_WITH_EVENTS)
         for name, value in element.attrs.items()
-        if name.startswith("on")
+        if name.startswith("on") or (name == "href" and str(value).startswith("javascript:"))
     ]
 
 

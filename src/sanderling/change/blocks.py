@@ -5,10 +5,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import defaultdict, deque
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence, Set
 from itertools import pairwise
 
 import msgspec
+
+# Says which paragraphs in a gap are versions of each other: pairs of positions, ascending on both
+# sides.
+Pairing = Callable[[list[int], list[int]], list[tuple[int, int]]]
 
 
 class Alignment(msgspec.Struct, frozen=True):
@@ -21,11 +25,26 @@ class Alignment(msgspec.Struct, frozen=True):
     tail: int
     between: list[tuple[int, int]]
     moved: list[tuple[int, int]]
-    # A removed and an added paragraph in the same gap between two unchanged ones count as one
-    # edited paragraph.
+    # Those in the same gap between two unchanged ones that are versions of each other.
     edited: list[tuple[int, int]]
     removed: list[int]
     added: list[int]
+
+    @property
+    def changes(self) -> bool:
+        return bool(self.edited or self.moved or self.removed or self.added)
+
+    def without(self, gone: Set[int], came: Set[int]) -> Alignment:
+        """The same without the changes of these paragraphs of the old and of the new version."""
+        if not gone and not came:
+            return self
+        return msgspec.structs.replace(
+            self,
+            edited=[pair for pair in self.edited if pair[0] not in gone],
+            moved=[pair for pair in self.moved if pair[0] not in gone],
+            removed=[at for at in self.removed if at not in gone],
+            added=[at for at in self.added if at not in came],
+        )
 
     def kept(self, old_count: int, new_count: int) -> list[tuple[int, int]]:
         """All unchanged paragraphs, in sequences of these lengths."""
@@ -33,7 +52,12 @@ class Alignment(msgspec.Struct, frozen=True):
         return [*((at, at) for at in range(self.head)), *self.between, *ends]
 
 
-def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
+def in_order(left: list[int], came: list[int]) -> list[tuple[int, int]]:
+    """Takes the first that left and the first that came for versions of each other, and so on."""
+    return [*zip(left, came, strict=False)]
+
+
+def align(old: Sequence[Hashable], new: Sequence[Hashable], pair: Pairing = in_order) -> Alignment:
     """Pairs equal paragraphs. The longest sequence of pairs in ascending order stayed; the other
     pairs moved.
 
@@ -49,7 +73,7 @@ def align(old: Sequence[Hashable], new: Sequence[Hashable]) -> Alignment:
     chosen = set(in_order)
     between = [pairs[index] for index in in_order]
     moved = [pair for index, pair in enumerate(pairs) if index not in chosen]
-    edited, removed, added = _gaps([(head - 1, head - 1), *between, (old_end, new_end)], moved)
+    edited, removed, added = _gaps([(head - 1, head - 1), *between, (old_end, new_end)], moved, pair)
     return Alignment(head, tail, between, moved, edited, removed, added)
 
 
@@ -87,7 +111,7 @@ def _longest_ascent(places: list[int]) -> list[int]:
 
 
 def _gaps(
-    kept: list[tuple[int, int]], moved: list[tuple[int, int]]
+    kept: list[tuple[int, int]], moved: list[tuple[int, int]], pair: Pairing
 ) -> tuple[list[tuple[int, int]], list[int], list[int]]:
     gone_elsewhere = {before for before, _ in moved}
     come_from_elsewhere = {after for _, after in moved}
@@ -97,8 +121,9 @@ def _gaps(
     for (last_old, last_new), (before, after) in pairwise(kept):
         left = [at for at in range(last_old + 1, before) if at not in gone_elsewhere]
         came = [at for at in range(last_new + 1, after) if at not in come_from_elsewhere]
-        both = min(len(left), len(came))
-        edited += zip(left[:both], came[:both], strict=True)
-        removed += left[both:]
-        added += came[both:]
+        pairs = pair(left, came) if left and came else []
+        edited += pairs
+        stayed = {one for one, _ in pairs}, {other for _, other in pairs}
+        removed += [at for at in left if at not in stayed[0]]
+        added += [at for at in came if at not in stayed[1]]
     return edited, removed, added

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from sanderling.change.blocks import Alignment, align
 from sanderling.change.noise import noisy_paragraphs
 from sanderling.change.page import block, paragraph_hash
+from sanderling.change.pairing import by_words
 from sanderling.change.wording import steps
 
 PieceKind = Literal["same", "edited", "added", "removed", "moved"]
@@ -49,7 +50,7 @@ def pieces(
     noise.
     """
     hashes = [*map(paragraph_hash, old)], [*map(paragraph_hash, new)]
-    alignment = _followed(align(*hashes), old, new)
+    alignment = _followed(align(*hashes, by_words(old, new)), old, new)
     noisy_old, noisy_new = noisy_paragraphs(*hashes, alignment, volatile)
     came_from: dict[int, tuple[PieceKind, int]] = {}
     for kind, pairs in (
@@ -98,26 +99,27 @@ def words(old: str, new: str) -> tuple[Words, Words]:
     before, after = old.split(), new.split()
     if len(before) + len(after) > MOST_WORDS:
         return [(True, old)], [(True, new)]
-    left: Words = []
-    right: Words = []
+    older: Words = []
+    newer: Words = []
     for step in steps(before, after):
-        for side, text in ((left, before[step.old]), (right, after[step.new])):
+        for side, text in ((older, before[step.old]), (newer, after[step.new])):
             if text:
                 side.append((not step.same, " ".join(text)))
-    return left, right
+    return older, newer
 
 
 def blame(versions: Iterable[Sequence[str]]) -> list[Origin]:
     """The origin of every paragraph of the last version. `versions` begin with the oldest."""
     origins: list[Origin] = []
     previous: list[bytes] = []
+    texts: Sequence[str] = ()
     for number, paragraphs in enumerate(versions):
         current = [*map(block, paragraphs)]
-        alignment = align(previous, current)
+        alignment = align(previous, current, by_words(texts, paragraphs))
         following = [Origin(number, number)] * len(current)
         for before, after in [*alignment.kept(len(previous), len(current)), *alignment.moved]:
             following[after] = origins[before]
         for before, after in alignment.edited:
             following[after] = Origin(origins[before].first, number)
-        origins, previous = following, current
+        origins, previous, texts = following, current, paragraphs
     return origins

@@ -3,21 +3,22 @@ words and nodes say."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+import re
+from collections.abc import Iterator, Set
 from itertools import islice
 from typing import Final
 
 import msgspec
-from turbohtml import Document
 
+from sanderling.documents.tree import Document, collapse
 from sanderling.documents.visible import visible_text
 
-from . import behaviour, facts, image, structure, text
-from .blocks import align
-from .noise import noisy_paragraphs
+from . import behaviour, facts, image, presentation, structure, text
+from .blocks import Alignment, align
+from .noise import without
 from .page import fingerprint, paragraph_hash
-from .text import collapse
-from .verdict import AspectKind, Degree, TextEdit, Verdict, compare, degree, summary
+from .pairing import by_words
+from .verdict import AspectKind, Degree, TextEdit, Verdict, compare, counted, degree, summary
 from .wording import steps
 
 # Word by word only where a person could follow; beyond, paragraphs speak for themselves.
@@ -33,19 +34,23 @@ MAX_ELEMENTS: Final = 20_000
 _SHOWN: Final = 40
 _NAMED: Final = 3
 _SHINGLE: Final = 4
+_RULE: Final = re.compile(r"[^}]+\}?")
 
 
 def plainly(old: Document, new: Document) -> Verdict:
-    """The verdict on two parsed versions that their fingerprints alone give, without any noise
-    known."""
-    return compare(fingerprint(old, links=hrefs(old)), fingerprint(new, links=hrefs(new)))
+    """The verdict on two parsed versions that a crawl gives without any noise known."""
+    return compare(
+        fingerprint(old, links=hrefs(old)),
+        fingerprint(new, links=hrefs(new)),
+        texts=lambda: (paragraphs(old), paragraphs(new)),
+    )
 
 
-def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verdict:
+def explain(old: Document, new: Document, volatile: Set[int] = frozenset()) -> Verdict:
     """The verdict on two parsed versions, with the words that were replaced, and the nodes inserted
     and deleted.
 
-    Words that were replaced in `volatile` places (`noise.volatile_places`) are not named.
+    What changed in `volatile` places (`noise.volatile_places`) is not named and not counted.
     """
     verdict = plainly(old, new)
     if AspectKind.STRUCTURE not in verdict.kinds and structure.nesting(old) != structure.nesting(new):
@@ -61,7 +66,12 @@ def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verd
         return verdict
     if AspectKind.TEXT in verdict.kinds:
         before, after = paragraphs(old), paragraphs(new)
-        edits = tuple(_edits(before, after, volatile))[:MAX_EDITS]
+        hashes = [*map(paragraph_hash, before)], [*map(paragraph_hash, after)]
+        whole = align(*hashes, by_words(before, after))
+        rest = without(*hashes, whole, volatile)
+        if rest is not whole and rest.changes:
+            verdict = counted(verdict, fingerprint(old), fingerprint(new), rest)
+        edits = tuple(_edits(before, after, rest))[:MAX_EDITS]
         verdict = msgspec.structs.replace(
             verdict,
             edits=edits or (() if volatile else verdict.edits),
@@ -77,11 +87,9 @@ def explain(old: Document, new: Document, volatile: Container[int] = ()) -> Verd
         )
     details = {
         AspectKind.STRUCTURE: _nodes(verdict),
-        AspectKind.PRESENTATION: _exchanged(_looks(old), _looks(new))
-        if AspectKind.PRESENTATION in verdict.kinds
-        else "",
-        AspectKind.IMAGE: _exchanged(_images(old), _images(new)) if AspectKind.IMAGE in verdict.kinds else "",
-        AspectKind.BEHAVIOUR: _exchanged(_scripts(old), _scripts(new)) if AspectKind.BEHAVIOUR in verdict.kinds else "",
+        AspectKind.PRESENTATION: exchanged_looks(old, new) if AspectKind.PRESENTATION in verdict.kinds else "",
+        AspectKind.IMAGE: exchanged_images(old, new) if AspectKind.IMAGE in verdict.kinds else "",
+        AspectKind.BEHAVIOUR: exchanged_scripts(old, new) if AspectKind.BEHAVIOUR in verdict.kinds else "",
     }
     return msgspec.structs.replace(verdict, summary=summary(verdict, details))
 
@@ -120,13 +128,10 @@ def _shingles(words: str) -> set[tuple[str, ...]]:
     return set(zip(*(split[at:] for at in range(size)), strict=False))
 
 
-def _edits(before: list[str], after: list[str], volatile: Container[int]) -> Iterator[TextEdit]:
+def _edits(before: list[str], after: list[str], alignment: Alignment) -> Iterator[TextEdit]:
     """The replaced words, named where they are a price, a date or a number; those first."""
-    hashes = [*map(paragraph_hash, before)], [*map(paragraph_hash, after)]
-    alignment = align(*hashes)
-    noisy, _ = noisy_paragraphs(*hashes, alignment, volatile)
-    edited = [(before[one], after[other]) for one, other in alignment.edited if one not in noisy]
-    found = [edit for both in edited[:MAX_EDITED] for edit in word_edits(*both)]
+    edited = [(before[one], after[other]) for one, other in alignment.edited[:MAX_EDITED]]
+    found = [edit for both in edited for edit in word_edits(*both)]
     yield from sorted(found, key=lambda edit: edit.what == "")
 
 
@@ -147,14 +152,48 @@ def _short(words: str) -> str:
     return words if len(words) <= _SHOWN else words[: _SHOWN - 1] + "…"
 
 
+def exchanged_looks(old: Document, new: Document) -> str:
+    """The elements, rules and style sheets of a page that left, and those that came for them."""
+    return _exchanged(_looks(old), _looks(new))
+
+
+def exchanged_images(old: Document, new: Document) -> str:
+    return _exchanged(_images(old), _images(new))
+
+
+def exchanged_scripts(old: Document, new: Document) -> str:
+    return _exchanged(_scripts(old), _scripts(new))
+
+
+def exchanged_links(old: Document, new: Document) -> str:
+    return _exchanged(_targets(old), _targets(new))
+
+
+def _targets(document: Document) -> list[str]:
+    return [link.attr("href") or "" for link in islice(document.iter_elements(("a", "area")), MAX_ELEMENTS)]
+
+
 def _looks(document: Document) -> list[str]:
-    """The elements of a page as their looks name them: "p.note", "h1[color: red]"."""
+    """The elements of a page as their looks name them: "p.note", "h1[color: red]"; its style sheets
+    by their files, and its own rules as they are written: ".price { color: red }"."""
     found = []
     for element in islice(document.iter_elements(), MAX_ELEMENTS):
+        if element.tag == "style":
+            found += _rules(element.text)
+            continue
+        if element.tag == "link" and (sheet := presentation.sheet(element)):
+            found.append(sheet.rpartition("/")[2])
+            continue
         style = element.attr("style")
         classes = ".".join(["", *(element.attr("class") or "").split()])
         found.append(f"{element.tag}{classes}{f'[{collapse(style)}]' if style else ''}")
     return found
+
+
+def _rules(css: str) -> list[str]:
+    """The rules of a `style` element, one each. Those inside of another are parts of it."""
+    pieces = islice(_RULE.finditer(css), MAX_ELEMENTS)
+    return [rule for piece in pieces if (rule := collapse(piece.group()))]
 
 
 def _images(document: Document) -> list[str]:
@@ -163,6 +202,8 @@ def _images(document: Document) -> list[str]:
     for each in islice(document.iter_elements(image.TAGS), MAX_ELEMENTS):
         tag = each.tag
         drawn = tag == "svg"
+        if image.is_pixel(each):
+            continue
         names.append("a drawing" if drawn else image.reference(each, tag).partition("?")[0].rpartition("/")[2])
     return names
 
@@ -175,9 +216,9 @@ def _scripts(document: Document) -> list[str]:
 def _exchanged(before: list[str], after: list[str]) -> str:
     """The first names that left, and those that came for them."""
     alignment = align(before, after)
-    left = [*(before[one] for one, _ in alignment.edited), *(before[at] for at in alignment.removed)]
+    gone = [*(before[one] for one, _ in alignment.edited), *(before[at] for at in alignment.removed)]
     came = [*(after[other] for _, other in alignment.edited), *(after[at] for at in alignment.added)]
-    shown = [", ".join([_short(name) for name in dict.fromkeys(names)][:_NAMED]) for names in (left, came)]
+    shown = [", ".join([_short(name) for name in dict.fromkeys(names)][:_NAMED]) for names in (gone, came)]
     return (
         " -> ".join(shown) if all(shown) else f"{shown[0]} left" if shown[0] else f"{shown[1]} came" if shown[1] else ""
     )

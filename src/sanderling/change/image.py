@@ -12,11 +12,13 @@ from typing import Final
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from turbohtml import Element
+
+from sanderling.documents.tree import Element
 
 TAGS: Final = frozenset(("img", "svg", "source", "video", "embed", "object"))
 _ATTRIBUTES: Final = {"object": ("data",), "video": ("poster", "src")}
 SIDE: Final = 64
+_TINY: Final = frozenset(("0", "1", "2", "0px", "1px", "2px"))
 
 # If one picture is saved twice, its perceptual hashes differ in a few of 64 bits. Those of two
 # pictures differ in about 32.
@@ -43,6 +45,11 @@ def reference(element: Element, tag: str) -> str:
         return element.html
     names = _ATTRIBUTES.get(tag, ("src", "srcset", "data-src"))
     return " ".join([value for name in names if (value := element.attr(name))])
+
+
+def is_pixel(element: Element) -> bool:
+    """Whether an image has at most 2x2 pixels: it counts visitors and shows nothing."""
+    return (element.attr("width") or "") in _TINY and (element.attr("height") or "") in _TINY
 
 
 def shrink(grey: Grey, width: int, height: int) -> NDArray[np.float64]:

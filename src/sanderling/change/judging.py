@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
-import turbohtml
 
 from sanderling.change import (
     ChangeRules,
@@ -24,10 +23,13 @@ from sanderling.change import (
     unlikeness,
 )
 from sanderling.change.aspects import Aspect
+from sanderling.change.conditions import Conditions
 from sanderling.change.image import Look
 from sanderling.change.noise import are_volatile, learn_image
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import problem
+from sanderling.change.verdict import Texts
+from sanderling.documents.tree import Document
 from sanderling.errors import BadSetting
 from sanderling.model import Before, Change, ChangeKind, Outcome, Visit
 from sanderling.model.reasons import sentence
@@ -57,7 +59,7 @@ Anew = Callable[[Before], bytes]
 
 # Reads what it needs from a parsed page at a URL; then the tree may be freed. The function that it
 # returns makes the encoded fingerprint from the visible text and the packed links.
-Fingerprinter = Callable[[turbohtml.Document, str], Callable[[str, bytes], bytes]]
+Fingerprinter = Callable[[Document, str], Callable[[str, bytes], bytes]]
 
 
 # Turns the bytes of an image into its encoded `Look`. Empty if the image cannot be decoded.
@@ -80,10 +82,10 @@ def fingerprinter(rules: Sequence[Rule]) -> Fingerprinter:
     pattern matches applies."""
     rule_for = chooser(rules)
 
-    def take(document: turbohtml.Document, url: str) -> Callable[[str, bytes], bytes]:
-        if selectors := rule_for(url):
-            left = focus(document, selectors)
-            focused = fingerprint(left, links=_links(left, url), processing=processing(selectors))
+    def take(document: Document, url: str) -> Callable[[str, bytes], bytes]:
+        if (selectors := rule_for(url)) and selectors.select:
+            rest = focus(document, selectors)
+            focused = fingerprint(rest, links=_links(rest, url), processing=processing(selectors))
             return lambda visible, links: _encode(focused)
         seen = markup(document)
         return lambda visible, links: _encode(condense(seen, visible, links=links))
@@ -97,7 +99,13 @@ def chooser(rules: Sequence[Rule]) -> Callable[[str], ChangeRules | None]:
     return lambda url: next((selectors for urls, selectors in chosen if urls.search(url)), None)
 
 
-def _links(document: turbohtml.Document, url: str) -> bytes:
+def watcher(rules: Sequence[Rule]) -> Callable[[str], bool]:
+    """Makes a function that says whether the user watches parts of the page at a URL."""
+    rule_for = chooser(rules)
+    return lambda url: bool((rule := rule_for(url)) and rule.chosen)
+
+
+def _links(document: Document, url: str) -> bytes:
     """The targets of the links that the rules left on a page.
 
     It is never empty: empty means that links are not known, which differs from a page without
@@ -117,7 +125,10 @@ def _selectors(rule: Rule) -> ChangeRules:
     for selector in (*rule.ignore, *rule.watch):
         if why := problem(selector):
             raise BadSetting(f"rules: {selector!r} is not a valid selector: {why}")
-    return ChangeRules(rule.ignore, rule.watch)
+    for text in (*rule.keep_text, *rule.ignore_text, *rule.must, *rule.must_not):
+        pattern(text)
+    conditions = Conditions(rule.must, rule.must_not, rule.number)
+    return ChangeRules(rule.ignore, rule.watch, rule.keep_text, rule.ignore_text, conditions)
 
 
 def known_fingerprint(packed: bytes) -> PageFingerprint | None:
@@ -136,9 +147,11 @@ def known_noise(packed: bytes) -> Noise:
         return Noise()
 
 
-def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tuple[list[Change | None], bytes, bytes]:
+def rejudge(
+    versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int, watched: bool = False
+) -> tuple[list[Change | None], bytes, bytes]:
     """Compares all versions of a page again, in order. A version is given by its stored kinds and
-    its fingerprint.
+    its fingerprint. Nothing is noise on a page whose parts are `watched`.
 
     `unchanged` visits found no change, at unknown times. They are assumed to be evenly distributed
     between the versions. Without them, everything that ever changed would look as if it changed on
@@ -157,9 +170,10 @@ def rejudge(versions: Sequence[tuple[ChangeKind, bytes]], unchanged: int) -> tup
             changes.append(None)
         else:
             changes.append(_change(compare(last, new, known=noise)))
-            noise = learn(noise, last, new)
-            for _ in range(between):
-                noise = learn(noise, new, new)
+            if not watched:
+                noise = learn(noise, last, new)
+                for _ in range(between):
+                    noise = learn(noise, new, new)
         last = new or last
     return changes, _encode(last) if last else b"", _encode(noise)
 
@@ -172,9 +186,15 @@ class Judgement(NamedTuple):
     template: Noise
 
 
-def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgement:
+def judge(
+    visit: Visit, before: Before, anew: Anew, template: Noise, watched: bool = False, texts: Texts | None = None
+) -> Judgement:
     """Compares a visit with the stored version. `template` is the known noise of the pages of the
     same site.
+
+    What the user asked to watch is news whenever it changes: a price that falls at every visit, or
+    an article that is sold out and in stock in turn. So nothing is learned from a page whose parts
+    are `watched`, and nothing learned applies to it. `texts` reads the paragraphs of both versions.
 
     It learns only from pages that have changed before. Other pages have no stored fingerprint, so
     their unchanged visits are not counted, and every place on them would seem to change at each
@@ -197,6 +217,8 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
     if visit.mime.startswith("image/"):
         return _image(visit, before, anew, template)
     kept = before.fingerprint or anew(before)
+    if before.lost and not kept:
+        return Judgement(_after_a_loss(visit, before), before.noise, template)
     if not visit.fingerprint or not kept:
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), before.noise, template)
     try:
@@ -205,10 +227,20 @@ def judge(visit: Visit, before: Before, anew: Anew, template: Noise) -> Judgemen
         return Judgement(Change(ChangeKind.TEXT, 1.0, "", _ANOTHER), b"", template)
     if old.processing != new.processing and (made := anew(before)):
         old = _decode_fingerprint(made)
+    if watched:
+        return Judgement(_change(compare(old, new, texts=texts)), b"", template)
     noise = _decode_noise(before.noise) if before.noise else Noise()
-    verdict = compare(old, new, known=noise, template=template)
+    verdict = compare(old, new, known=noise, template=template, texts=texts)
     learned = learn_template(template, old, new) if before.fingerprint else template
     return Judgement(_change(verdict), _encode(learn(noise, old, new)), learned)
+
+
+def _after_a_loss(visit: Visit, before: Before) -> Change:
+    """Compares a page with a copy that is lost: only the digests of its bytes and its text are
+    left."""
+    if visit.text_digest and visit.text_digest == before.text_digest:
+        return Change(ChangeKind.STRUCTURE, 0.01, "", "the same text; the copy before is lost", news=False)
+    return Change(ChangeKind.TEXT, 1.0, "", "another text; the copy before is lost")
 
 
 _ANOTHER = "the file is another one"
@@ -257,9 +289,7 @@ def _left(visit: Visit, before: Before) -> Change | None:
     """A change that says the page is gone, if there was a page before."""
     if not before.there:
         return None
-    why = (
-        "redirects elsewhere"
-        if visit.outcome is Outcome.REDIRECT
-        else f"gone ({sentence(visit.reason) or visit.status})"
-    )
-    return Change(ChangeKind.GONE, 1.0, "", why)
+    if visit.outcome is Outcome.REDIRECT and visit.found:
+        return Change(ChangeKind.GONE, 1.0, "", "redirects elsewhere", excerpt=f"→ {visit.found[0].url}")
+    why = f"gone ({sentence(visit.reason) or visit.status})"
+    return Change(ChangeKind.GONE, 1.0, "", why if visit.outcome is Outcome.GONE else "redirects elsewhere")

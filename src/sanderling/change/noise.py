@@ -9,7 +9,7 @@ change is not news; the change is still stored and shown.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Set
 from typing import Final
 
 import msgspec
@@ -20,9 +20,13 @@ from .page import PageFingerprint
 
 MAX_PLACES: Final = 64
 MAX_VERSIONS: Final = 8
+MAX_LEFT: Final = 32
 # Fewer changes could be the work of an author.
 _MIN_CHANGES: Final = 3
 _START: Final = 0
+# The place of all paragraphs that moved. Where they stand says little: a list in another order at
+# each visit has other places each time.
+_ORDER: Final = 1
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -50,6 +54,8 @@ class Noise(msgspec.Struct, frozen=True, array_like=True):
     returns: int = 0
     # How often outline, links, look, images and behaviour changed, in how many visits.
     aspects: dict[Aspect, Place] = {}
+    # Paragraphs that left lately, as hashes, the latest last, and how often each came back.
+    left: dict[int, int] = {}
 
 
 def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
@@ -67,7 +73,7 @@ def learn_template(known: Noise, old: PageFingerprint, new: PageFingerprint) -> 
         before_old, before_new = _anchors(old.paragraph_hashes(), hashes, alignment)
         came = {before_old[one]: 0 for one in alignment.removed}
         came |= {before_new[other]: hashes[other] for other in alignment.added}
-        came |= {before_old[one]: hashes[other] for one, other in [*alignment.edited, *alignment.moved]}
+        came |= {before_old[one]: hashes[other] for one, other in alignment.edited}
     there = {_START, *hashes}
     counted = dict(known.places)
     for place, text in came.items():
@@ -88,14 +94,28 @@ def learn(known: Noise, old: PageFingerprint, new: PageFingerprint) -> Noise:
     if returns > known.returns:
         # An alternating page changes in the same places every time, but these places may still
         # contain news.
-        return Noise(known.places, versions, returns, known.aspects)
+        return Noise(known.places, versions, returns, known.aspects, _left(known.left, old, new))
     changed = set() if old.text == new.text else places(old, new, align(old.paragraph_hashes(), new.paragraph_hashes()))
     counted = {
         place: Place(count.changes + (place in changed), count.visits + 1) for place, count in known.places.items()
     }
     for place in changed - counted.keys():
         counted[place] = Place(1, 1)
-    return Noise(_most_telling(counted), versions, returns, _aspects(known.aspects, differing(old, new)))
+    aspects = _aspects(known.aspects, differing(old, new))
+    return Noise(_most_telling(counted), versions, returns, aspects, _left(known.left, old, new))
+
+
+def _left(known: dict[int, int], old: PageFingerprint, new: PageFingerprint) -> dict[int, int]:
+    """Adds the paragraphs that left, and counts those that came back."""
+    if old.hashes == new.hashes:
+        return known
+    before, after = old.paragraph_hashes(), new.paragraph_hashes()
+    there, now = set(before), set(after)
+    found = {hash: times + (hash in now and hash not in there) for hash, times in known.items()}
+    for hash in before:
+        if hash not in now:
+            found[hash] = found.pop(hash, 0)
+    return dict([*found.items()][-MAX_LEFT:])
 
 
 def _aspects(known: dict[Aspect, Place], changed: set[Aspect]) -> dict[Aspect, Place]:
@@ -141,7 +161,8 @@ def places(old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> 
     before it."""
     before_old, before_new = _anchors(old.paragraph_hashes(), new.paragraph_hashes(), alignment)
     return {
-        *(before_old[one] for one, _ in [*alignment.edited, *alignment.moved]),
+        *(before_old[one] for one, _ in alignment.edited),
+        *([_ORDER] if alignment.moved else []),
         *(before_old[one] for one in alignment.removed),
         *(before_new[other] for other in alignment.added),
     }
@@ -176,22 +197,30 @@ def noisy_paragraphs(
     """The positions, in both versions, of the changed paragraphs in volatile places. Paragraphs are
     given as hashes."""
     before_old, before_new = _anchors(old, new, alignment)
-    pairs = [(one, other) for one, other in [*alignment.edited, *alignment.moved] if before_old[one] in volatile]
+    pairs = [(one, other) for one, other in alignment.edited if before_old[one] in volatile]
+    pairs += alignment.moved if _ORDER in volatile else []
     return (
         {one for one, _ in pairs} | {one for one in alignment.removed if before_old[one] in volatile},
         {other for _, other in pairs} | {other for other in alignment.added if before_new[other] in volatile},
     )
 
 
-def only_volatile(
-    old: PageFingerprint, new: PageFingerprint, alignment: Alignment, known: Iterable[Noise | None]
-) -> bool:
-    """Whether every changed place is volatile."""
-    volatile = volatile_places(known)
-    if not volatile:
-        return False
-    changed = places(old, new, alignment)
-    return bool(changed) and changed <= volatile
+def without(old: list[int], new: list[int], alignment: Alignment, volatile: Set[int]) -> Alignment:
+    """The alignment without the paragraphs in volatile places. Paragraphs are given as hashes."""
+    return alignment.without(*noisy_paragraphs(old, new, alignment, volatile)) if volatile else alignment
+
+
+def without_variants(old: list[int], new: list[int], alignment: Alignment, known: Noise | None) -> Alignment:
+    """The alignment without the paragraphs that alternate: each was there before, and some of them
+    have returned before. That a paragraph returns once is a revert, and news."""
+    left = known.left if known is not None else {}
+    gone = {at for at in [*alignment.removed, *(one for one, _ in alignment.edited)] if old[at] in left}
+    came = {at for at in [*alignment.added, *(other for _, other in alignment.edited)] if new[at] in left}
+    if not any(left[hash] for hash in [*(old[at] for at in gone), *(new[at] for at in came)]):
+        return alignment
+    pairs = [(one, other) for one, other in alignment.edited if (one in gone) != (other in came)]
+    # Half of an edit is the other paragraph, which is new.
+    return alignment.without(gone - {one for one, _ in pairs}, came - {other for _, other in pairs})
 
 
 def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
@@ -202,7 +231,7 @@ def in_place(changed: set[Aspect], alignment: Alignment) -> bool:
     """
     if Aspect.OUTLINE in changed:
         return False
-    return Aspect.LINKS not in changed or not (alignment.added or alignment.removed or alignment.moved)
+    return Aspect.LINKS not in changed or not (alignment.added or alignment.removed)
 
 
 def are_volatile(changed: set[Aspect], known: Noise | None) -> bool:

@@ -14,28 +14,28 @@ from typing import Any, Final, NamedTuple, cast
 
 import msgspec
 import numpy as np
-import turbohtml
 from numpy.typing import NDArray
-from turbohtml import Document, Element
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest, xxh32_intdigest
 
+from sanderling.documents.tree import VERSION, Document, Element, collapse
 from sanderling.documents.visible import NestedText, visible_text
 
 from . import behaviour, image, presentation, text, weight
 from .facts import prices
+from .moments import without_moments
 from .text import Codes
 
 # Increase the number when anything here is computed in another way: such fingerprints cannot be
 # compared with older ones. The version of the parser is included, because another release may
 # render the same page to other lines.
-PROCESSING: Final = xxh32_intdigest(f"5 turbohtml/{turbohtml.__version__}".encode())
+PROCESSING: Final = xxh32_intdigest(f"6 {VERSION}".encode())
 # A longer page has the rest of its text in its last paragraph, so that a fingerprint has a greatest
 # size.
 MAX_PARAGRAPHS: Final = 4096
 _MANY: Final = 32
 
 _REMARKABLE: Final = (
-    *("title", "style", "link", "script"),
+    *("title", "style", "link", "script", "form", "pre", "textarea"),
     *weight.HEADINGS,
     *weight.INLINE,
     *image.TAGS,
@@ -99,6 +99,8 @@ class Markup(NamedTuple):
     # Texts with another font size, and their weights.
     sized: list[tuple[bytes, int]]
     behaviour: bytes
+    # Texts whose white space counts.
+    verbatim: str = ""
 
 
 def fingerprint(document: Document, *, links: bytes = b"", processing: int = PROCESSING) -> PageFingerprint:
@@ -119,14 +121,15 @@ def condense(
     user changed the document (`rules.processing`).
     """
     title, sized = markup.title, markup.sized
-    rendered = f"{title}\n{visible}" if title else visible
-    words = text.collapse(rendered)
+    rendered = without_moments(f"{title}\n{visible}" if title else visible)
+    words = collapse(rendered)
     points = text.packed(words)
+    hashed = points[0] + markup.verbatim.encode("utf-8", "surrogatepass") if markup.verbatim else points[0]
     blocks = _blocks(rendered)
     codes = text.packed_codes(points)
     return PageFingerprint(
         processing,
-        xxh3_128_digest(points[0], points[1]),
+        xxh3_128_digest(hashed, points[1]),
         markup.structure,
         markup.presentation,
         markup.images,
@@ -151,6 +154,7 @@ def markup(document: Document) -> Markup:
     styles: list[object] = []
     images: list[str] = []
     sized: list[tuple[bytes, int]] = []
+    verbatim: list[str] = []
     texts = NestedText()
     for element in document.iter_elements(_REMARKABLE):
         tag = element.tag
@@ -160,8 +164,15 @@ def markup(document: Document) -> Markup:
             styles.append(presentation.sheet(element))
         elif tag == "script":
             scripts.append(behaviour.script(element))
+        elif tag == "form":
+            scripts.append(behaviour.form(element))
+        elif tag in ("pre", "textarea"):
+            verbatim.append(without_moments(element.text))
         elif tag in image.TAGS:
-            images.append(texts.html_of(element) if tag == "svg" else image.reference(element, tag))
+            if tag == "svg":
+                images.append(texts.html_of(element))
+            elif not image.is_pixel(element):
+                images.append(image.reference(element, tag))
         elif tag in weight.INLINE:
             styles.append(presentation.look(element))
             sized.append((block(texts.of(element)), weight.of_inline(element, tag)))
@@ -186,6 +197,7 @@ def markup(document: Document) -> Markup:
         title,
         sized,
         xxh3_64_digest(_encode((scripts, behaviour.events(document)))),
+        "\0".join(verbatim),
     )
 
 
@@ -202,7 +214,7 @@ def block(words: str) -> bytes:
 
 def paragraph_hash(words: str) -> int:
     """The hash of a paragraph, as `PageFingerprint.paragraph_hashes` gives it."""
-    return xxh3_64_intdigest(block(words))
+    return xxh3_64_intdigest(block(without_moments(words)))
 
 
 def _blocks(rendered: str) -> list[bytes]:
@@ -228,7 +240,7 @@ def _tags_and_classes(document: Document) -> list[str | None]:
 def _page_title(element: Element) -> str:
     """The text of a `title` element, unless it belongs to an SVG."""
     parent = element.parent
-    return text.collapse(element.text) if isinstance(parent, Element) and parent.tag == "head" else ""
+    return collapse(element.text) if isinstance(parent, Element) and parent.tag == "head" else ""
 
 
 def _lengths(blocks: list[bytes]) -> bytes:

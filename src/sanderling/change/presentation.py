@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from turbohtml import Document, Element
+from sanderling.documents.tree import Document, Element
 
 # Elements that say how a text looks. `a`, `code`, `q` and others say what a text is. A `span` has a
 # look only by its attributes.
@@ -18,6 +19,9 @@ STYLE_TAGS: Final = frozenset(("span", *LOOKS))
 # together with these.
 _STYLED: Final = ":is([style],[align],[bgcolor])"
 _STYLED_NAMES: Final = ("style", "align", "bgcolor", "width", "height", "valign", "border", "color")
+# The hash of a build in the name of a file. Letters alone are one if small and capital ones are
+# mixed.
+BUILD: Final = re.compile(r"(?<=[.\-_])(?=\w*?(?:\d|[a-z][A-Z]))\w{6,}(?=(?:\.min)?\.\w+$)", re.ASCII)
 
 
 def styled(document: Document) -> list[Element]:
@@ -34,8 +38,8 @@ def sheet(link: Element) -> str | None:
     """The address of a style sheet, if a `link` names one.
 
     Its query is left out: on most sites it is a release number, and a new release is not a new
-    look.
+    look. So are the hashes that builds put into names: `main.3f9a1c.css`.
     """
     if link.attr("rel") != "stylesheet":
         return None
-    return (link.attr("href") or "").partition("?")[0]
+    return BUILD.sub("0", (link.attr("href") or "").partition("?")[0])

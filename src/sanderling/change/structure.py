@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 import msgspec
-from turbohtml import Document, Element, Text
+
+from sanderling.documents.tree import Document, Element, Text, collapse
 
 from .blocks import align
 from .presentation import STYLE_TAGS
-from .text import collapse
 
 # Walking and matching trees in Python costs about 5 us for each node. Trees are cut at this many
 # nodes.

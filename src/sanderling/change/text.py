@@ -8,17 +8,15 @@ describe a change. A strong hash of the same lines decides whether there is one.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from turbohtml import _html
 
-# Replaces every run of Unicode whitespace with a space and strips both ends. The parser has a
-# private function for it that is four times as fast as Python; a later release may not have it.
-collapse: Final[Callable[[str], str]] = getattr(_html, "_collapse_whitespace", lambda text: " ".join(text.split()))
+from sanderling.documents.tree import collapse
+
 # For each of the first 256 code points: its value, and its square.
 _POWERS: Final = np.stack([np.arange(256), np.arange(256) ** 2], axis=1)
 _BEYOND_LATIN: Final = 256

@@ -9,6 +9,7 @@ recorded, but are not news. Behaviour alone is not news either.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Final
 
@@ -20,7 +21,11 @@ from . import aspects, noise, weight
 from .aspects import Aspect
 from .blocks import Alignment, align
 from .page import PageFingerprint
+from .pairing import by_words
 from .structure import LevelChange
+
+# Reads the paragraphs of both versions. None if one of them cannot be read.
+Texts = Callable[[], tuple[list[str], list[str]] | None]
 
 
 class AspectKind(StrEnum):
@@ -93,10 +98,19 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(
-    old: PageFingerprint, new: PageFingerprint, *, known: noise.Noise | None = None, template: noise.Noise | None = None
+    old: PageFingerprint,
+    new: PageFingerprint,
+    *,
+    known: noise.Noise | None = None,
+    template: noise.Noise | None = None,
+    texts: Texts | None = None,
 ) -> Verdict:
     """What changed since the old version. `known` is the noise of this page, `template` that of
-    similar pages."""
+    similar pages.
+
+    With `texts`, which are read only for news, unrelated paragraphs do not count as one that was
+    edited.
+    """
     if old.processing != new.processing:
         return Verdict(comparable=False, summary="not comparable: the two versions were processed differently")
     differing = aspects.differing(old, new)
@@ -109,13 +123,45 @@ def compare(
     kinds = tuple(dict.fromkeys(kind for aspect, kind in _KIND_OF.items() if aspect in differing))
     if AspectKind.TEXT not in kinds:
         return _without_text(old, new, kinds, bool(seen) and noise.are_volatile(seen, known))
-    alignment = align(old.paragraph_hashes(), new.paragraph_hashes())
+    whole = align(old.paragraph_hashes(), new.paragraph_hashes())
+    hashes = old.paragraph_hashes(), new.paragraph_hashes()
+    places = noise.volatile_places([known, template])
+    steady = noise.without_variants(*hashes, whole, known)
+    # Variants of a page come with their own elements, links and images.
+    besides = set() if steady is not whole else seen - {Aspect.TEXT}
+    volatile = (
+        whole.changes
+        and not noise.without(*hashes, steady, places).changes
+        and noise.in_place(besides, steady)
+        and noise.are_volatile(besides, known)
+    )
+    alternating = known is not None and noise.alternates(known, new)
+    if texts and whole.edited and not volatile and not alternating:
+        whole = _by_words(old, new, texts) or whole
+    alignment = noise.without(*hashes, noise.without_variants(*hashes, whole, known), places)
+    if not alignment.changes:
+        alignment = whole
+    if alignment is not whole:
+        # An edit beside an advertisement is not a change of the advertisement's kind.
+        quiet = {aspect for aspect in seen - {Aspect.TEXT} if noise.are_volatile({aspect}, known)}
+        kinds = tuple(dict.fromkeys(kind for aspect, kind in _KIND_OF.items() if aspect in differing - quiet))
     significance, kept = _how_much(old, new, alignment)
-    edits = _price_edits(old, new)
     verdict = Verdict(
         kinds=kinds,
         significance=significance,
         degree=degree(kept),
+        edits=_price_edits(old, new),
+        volatile=volatile,
+        alternating=alternating,
+    )
+    verdict = counted(verdict, old, new, alignment)
+    return msgspec.structs.replace(verdict, summary=summary(verdict))
+
+
+def counted(verdict: Verdict, old: PageFingerprint, new: PageFingerprint, alignment: Alignment) -> Verdict:
+    """The verdict with the numbers and places of the paragraphs that changed."""
+    return msgspec.structs.replace(
+        verdict,
         place=_place(old, new, alignment),
         edited=len(alignment.edited),
         added=len(alignment.added),
@@ -123,13 +169,15 @@ def compare(
         moved=len(alignment.moved),
         of=new.paragraphs,
         named=_named(old, new, alignment),
-        edits=edits,
-        volatile=noise.only_volatile(old, new, alignment, [known, template])
-        and noise.in_place(seen, alignment)
-        and noise.are_volatile(seen, known),
-        alternating=known is not None and noise.alternates(known, new),
     )
-    return msgspec.structs.replace(verdict, summary=summary(verdict))
+
+
+def _by_words(old: PageFingerprint, new: PageFingerprint, texts: Texts) -> Alignment | None:
+    both = texts()
+    # Those of a very long page end with another paragraph than its fingerprint.
+    if both is None or (len(both[0]), len(both[1])) != (old.paragraphs, new.paragraphs):
+        return None
+    return align(old.paragraph_hashes(), new.paragraph_hashes(), by_words(*both))
 
 
 _KIND_OF: Final = {

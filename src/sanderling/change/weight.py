@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from turbohtml import Element
+from sanderling.documents.tree import Element
 
 PLAIN: Final = 16
 TITLE: Final = 40
@@ -44,7 +44,7 @@ def of_inline(element: Element, tag: str) -> int:
         return INLINE[tag]
     size = (element.attr("size") or "").strip()
     sign, digits = (size[0], size[1:]) if size[:1] in ("+", "-") else ("", size)
-    if not digits.isdecimal():
+    if not (digits.isascii() and digits.isdigit()):
         return PLAIN
     step = int(digits[:2])
     level = 3 + step if sign == "+" else 3 - step if sign == "-" else step

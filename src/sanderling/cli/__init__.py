@@ -18,6 +18,7 @@ from sanderling import __version__
 from sanderling.errors import SanderlingError, UsageError
 from sanderling.presenting.arguments import Parser
 from sanderling.presenting.screen import harmless, say
+from sanderling.processes.memory_limit import MUCH_MEMORY, lift_memory_limit, limit_memory
 
 _ABOUT = """Sanderling keeps a versioned copy of part of the web and revisits what has probably changed.
 
@@ -43,33 +44,43 @@ GROUPS = {
     },
     "Look at a crawl": {
         "serve": "start the dashboard and the HTTP API",
+        "mcp": "let language models search and read crawls",
+        "read": "print one page of the web as Markdown, now",
         "status": "show the progress of a crawl",
         "search": "find pages by their words",
         "pages": "list visited URLs",
         "links": "list the links to a URL or from a page",
+        "broken": "list broken links and the pages they are on",
         "forms": "list forms and what was sent",
         "duplicates": "list near-duplicates and mirrors",
     },
     "See what changed": {
+        "watch": "watch single pages, each at its own interval",
         "changes": "list what changed, newest first",
         "history": "list the versions of a page",
         "diff": "show what differs between two versions",
         "blame": "show when each paragraph of a page appeared",
         "feed": "write the changes as an Atom feed",
         "digest": "summarise the changes of each site, for a mail",
+        "notify": "show and test notifications by mail and chat",
         "webhooks": "show and test the deliveries to webhooks",
     },
     "Use and repair the data": {
         "export": "write pages, links or archives to a file",
+        "sql": "answer questions about a crawl in SQL",
+        "shell": "try selectors on a page, in Python",
         "extract": "run extractors on stored pages",
         "reindex": "rebuild the search index",
         "check": "check archives, database and index",
         "recover": "rebuild a lost database from the archives",
+        "import": "take in web archives of other programs",
     },
     "Many machines": {"cluster": "make machines part of a cluster"},
     "Beside a web site": {"announce": "publish which pages of a site changed"},
     "Experiments": {"lab": "repeat the experiments behind the defaults"},
 }
+# Names that are words of the language.
+MODULES = {"import": "importing"}
 COMMANDS = tuple(name for group in GROUPS.values() for name in group)
 
 # No room, or a disk that fails: nothing that a traceback would explain.
@@ -77,13 +88,16 @@ _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 # Characters of a complaint; the rest of what somebody typed says nothing more.
 _LONGEST = 800
+# These parse no page of strangers, or have clients for it, and hold as much as a crawl is large, or
+# run commands of the user.
+_UNLIMITED = ("announce", "crawl", "refresh", "freshness", "check", "cluster", "lab")
 
 
 def parser(command: str) -> argparse.ArgumentParser:
-    """The parser of one command. Nobody waits for the imports of the others."""
+    """The parser of one command. The others are not imported."""
     top = Parser(prog="sanderling")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    import_module(f"sanderling.cli.{command}").add(commands)
+    import_module(f"sanderling.cli.{MODULES.get(command, command)}").add(commands)
     return top
 
 
@@ -123,6 +137,9 @@ def _follow(given: list[str]) -> int:
     if unknown:
         hint = _meant(unknown[0].partition("=")[0], _flags(top, given[0]))
         raise UsageError(f"{given[0]} does not take {unknown[0]!r}{hint}; see `sanderling {given[0]} --help`")
+    lift_memory_limit()
+    if given[0] not in _UNLIMITED:
+        limit_memory(MUCH_MEMORY)
     code: int = options.run(options)
     sys.stdout.flush()
     return code
@@ -151,6 +168,8 @@ def guarded(run: Callable[[], int]) -> int:
         if type(error) is not sqlite3.DatabaseError:  # its children are mistakes of ours
             raise
         return _complain(f"the database of this crawl is damaged: {error}", 1)
+    except MemoryError:
+        return _complain("this needs more memory than the process may take", 1)
     except KeyboardInterrupt:
         return 130
 

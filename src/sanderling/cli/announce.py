@@ -23,11 +23,11 @@ from sanderling.errors import RunFailed, UsageError, quoted
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.screen import harmless, many, say
 from sanderling.settings import seconds
-from sanderling.telling.webhook import DeliveryAnswer
+from sanderling.telling.answer import DeliveryAnswer
 from sanderling.urls import canonical
 
 if TYPE_CHECKING:
-    from sanderling.announcer.serving import ReportServer
+    from sanderling.announcer.report_server import ReportServer
 
 _ABOUT = """Watches the pages of a site and publishes which of them are new, changed or gone, so that crawlers visit just these.
 
@@ -319,7 +319,7 @@ def _greet(announcer: Announcer, site: SiteOptions) -> None:
 def _serve(options: argparse.Namespace, announcers: list[Announcer]) -> "ReportServer | None":
     if not options.listen:
         return None
-    from sanderling.announcer.serving import ReportServer
+    from sanderling.announcer.report_server import ReportServer
 
     host, _, port = options.listen.rpartition(":")
     if not port.isdecimal() or int(port) > 65_535:
@@ -340,10 +340,11 @@ def _serve(options: argparse.Namespace, announcers: list[Announcer]) -> "ReportS
 def _post(url: str, headers: dict[str, str], body: bytes) -> DeliveryAnswer:
     """The user named the address, so it may be a private one."""
     from sanderling.network import agent
+    from sanderling.network.reach import ANYWHERE
     from sanderling.settings import Settings
     from sanderling.telling.post import post
 
-    return post(url, headers, body, agent=agent(Settings()), private=True)
+    return post(url, headers, body, agent=agent(Settings()), reach=ANYWHERE)
 
 
 def _web(text: str) -> str:

@@ -16,6 +16,7 @@ from sanderling.presenting.screen import say
 if TYPE_CHECKING:
     from sanderling.browser.process import Protection
 
+_OFF = "off: this system forbids {}; without --no-browser-sandbox nothing is rendered"
 _ABOUT = """Shows or installs the browser that renders pages made by JavaScript.
 
   sanderling browser status    which browser is used, and how it is isolated
@@ -43,12 +44,12 @@ def _status() -> int:
     rows = [
         ("browser", str(program)),
         ("version", version_of(program) or "unknown"),
-        ("sandbox", "on" if protection.sandbox else "off: this system forbids it (it needs user namespaces)"),
+        ("sandbox", "on" if protection.sandbox else _OFF.format("it (it needs user namespaces)")),
         (
             "network",
             "none: it runs in an empty network namespace"
             if protection.network
-            else "kept away by flags and interception only: this system forbids network namespaces",
+            else _OFF.format("network namespaces; flags and interception keep it away"),
         ),
     ]
     sys.stdout.write("".join(f"{name:10}{value}\n" for name, value in rows))
@@ -62,7 +63,7 @@ def _tried(program: Path) -> "Protection":
     from sanderling.client.loop import Loop
 
     with closing(Loop()) as loop:
-        started = run(start(program, loop, Timers(loop), "Sanderling", lambda: None))
+        started = run(start(program, loop, Timers(loop), "Sanderling", lambda: None, unprotected=True))
         while not started.done:
             loop.wait(0.5)
         try:

@@ -10,7 +10,7 @@ import msgspec
 from sanderling.cli.folders import add_folder
 from sanderling.errors import BadIndex
 from sanderling.presenting.screen import NowAndThen, harmless, harmless_json, say
-from sanderling.repository import checking
+from sanderling.repository import checking, lost
 from sanderling.repository.checking import Finding
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store, reading
@@ -25,7 +25,8 @@ the search index with the database.
 With --repair, pages whose copy is damaged or missing are fetched whole at their next visit (with
 `sanderling crawl --again` or `sanderling refresh`). Nothing is deleted.
 
-The exit code is 0 if nothing is damaged, else 1.
+The exit code is 0 if nothing is damaged, else 1. Archived bytes that were set aside are named, and are
+no damage: their pages were fetched again.
 """
 
 
@@ -42,12 +43,12 @@ def run(options: argparse.Namespace) -> int:
     with reading(options.dir) as (folder, store):
         findings = list(_findings(folder, store, options.deep))
     for each in findings:
-        sys.stdout.write(_shown(each, options.json))
-    if options.repair and findings:
+        sys.stdout.write(_line(each, options.json))
+    if options.repair and any(each.lost for each in findings):
         _repair(Folder(options.dir), findings)
     if not options.json:
         sys.stdout.write(_summary(findings, options.deep))
-    return 1 if findings else 0
+    return 0 if all(each.what == checking.SET_ASIDE for each in findings) else 1
 
 
 def _findings(folder: Folder, store: Store, deep: bool) -> Iterator[Finding]:
@@ -70,21 +71,20 @@ def _index(folder: Folder, store: Store) -> Iterator[Finding]:
         return
     if indexed > expected:
         detail = f"the search index has {indexed:,} versions up to the one it ends with, the database {expected:,}"
-        yield Finding("index", str(folder.index), detail, f"`sanderling reindex {folder.path}` makes it anew")
+        yield Finding("index", str(folder.index), detail, f"`sanderling reindex {folder.path}` makes a new one")
 
 
 def _repair(folder: Folder, findings: list[Finding]) -> None:
     with hold(folder):
         store = open_store(folder, readonly=False)
         try:
-            lost = {each.lost for each in findings if each.lost is not None}
-            pages = sum(store.distrust(*place) for place in sorted(lost))
+            pages = lost.give_up(store, [each.lost for each in findings if each.lost is not None])
         finally:
             store.close()
     say(f"{pages:,} page{'s' * (pages != 1)} will be fetched whole at the next visit")
 
 
-def _shown(finding: Finding, as_json: bool) -> str:
+def _line(finding: Finding, as_json: bool) -> str:
     if as_json:
         return harmless_json(json.dumps(msgspec.to_builtins(finding))) + "\n"
     remedy = f" ({finding.remedy})" if finding.remedy else ""

@@ -78,7 +78,10 @@ def _region(text: str) -> str:
 def _init(options: argparse.Namespace) -> int:
     credentials = Credentials()
     if credentials.authority[0].exists():
-        raise UsageError(f"{credentials.path} has certificates already; remove the folder to begin anew")
+        raise UsageError(
+            f"{credentials.path} has certificates already: use them with `sanderling cluster start --own ADDRESS`, or remove "
+            "the folder to start again"
+        )
     credentials.make_authority()
     print(f"{credentials.path} holds a token and certificates. Copy it to the other machines, and to nobody else.")
     print("next: `sanderling cluster start --own ADDRESS` with the address of this machine")
@@ -90,7 +93,7 @@ def _start(options: argparse.Namespace) -> int:
     own = options.own or "127.0.0.1"
     if not is_loopback(own) and not credentials.authority[0].exists():
         raise UsageError("other machines could reach this cluster: run `sanderling cluster init` first")
-    credentials.make_token()
+    credentials.make_authority()
     address = f"{own}:{options.port}"
     return run_node(
         credentials, head=True, address=address, own=own, name=options.name, weight=options.weight,
@@ -167,7 +170,7 @@ def _revoke(options: argparse.Namespace) -> int:
         return 0
     revoked.add(options.machine)
     print(f"Crawls take nothing more from {options.machine}. What it held goes to others soon.")
-    print("To close the cluster itself to it, make a new token: remove the folder of the cluster and begin anew.")
+    print("To close the cluster itself to it, make a new token: remove the folder of the cluster and start again.")
     return 0
 
 

@@ -10,12 +10,12 @@ import msgspec
 from sanderling.cli.crawl import metavar
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
-from sanderling.crawling import remote
-from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import UsageError
 from sanderling.model import Action, ClientState, Command, Live, MachineState, name_share
 from sanderling.presenting.screen import duration, harmless, harmless_json, many, size
 from sanderling.repository.folder import Folder
+from sanderling.server.requests import remote
+from sanderling.server.requests.control import LIMITS, SCOPE
 from sanderling.settings import DECLARED
 
 ACTIONS = get_args(Action)

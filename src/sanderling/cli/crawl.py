@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,26 +19,32 @@ import msgspec
 
 from sanderling.cli.output import write_json
 from sanderling.cli.progress import Display, RevisitDisplay
-from sanderling.crawling.bookmarks import bookmarks_in, is_bookmarks
-from sanderling.crawling.server import CrawlServer
-from sanderling.crawling.status import CrawlProgress
+from sanderling.cluster.crews import as_set
 from sanderling.errors import BadSeed, RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname
+from sanderling.presenting.held import by_code, held_lines
 from sanderling.presenting.screen import duration, many, rate_of, say, size
 from sanderling.processes import garbage
-from sanderling.refreshing.terms import Terms
 from sanderling.repository.folder import TOPIC, Folder
 from sanderling.repository.opening import settings_for
-from sanderling.server.dispatcher import Scope, canonical_seed
+from sanderling.server.frontier.scope import Scope, canonical_seed
+from sanderling.server.loop import CrawlServer
+from sanderling.server.requests.status import CrawlProgress
+from sanderling.server.revisits.terms import Terms
+from sanderling.server.topic.bookmarks import bookmarks_in, is_bookmarks
 from sanderling.settings import DECLARED, Declared, Settings
 from sanderling.urls import hostname
 from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:
-    from sanderling.crawling.harvest import Harvest
+    from sanderling.server.topic.harvest import Harvest
     from sanderling.topics.model import Topic
 
+# A crawl of fewer pages brought little.
+FEW = 5
+
+_ROUND = "this finished a round of visits that had been interrupted; for a full one run"
 _ABOUT = """Crawl one or more sites into a folder. Run it again to resume: stored pages are not fetched again.
 
 Examples:
@@ -74,7 +80,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 # Where the flag of a setting is not its name: it is given once for each function.
-_FLAGS = {"extractors": "--extractor"}
+_FLAGS = {"extractors": "--extractor", "url_filters": "--url-filter", "fetchers": "--fetcher"}
 
 
 def add_settings(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +98,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
             _add_flag(group, flag, each, is_on=getattr(defaults, each.name))
         else:
             default = getattr(defaults, each.name)
-            note = "" if default in (None, ()) else f" (default: {_shown(each.unit, default)})"
+            note = "" if default in (None, ()) else f" (default: {_default_text(each.unit, default)})"
             action = "append" if each.unit == "list" else "store"
             group.add_argument(flag, dest=each.name, action=action, metavar=metavar(each), help=each.help + note)
 
@@ -114,6 +120,8 @@ def metavar(setting: Declared) -> str:
         "skip_types": "TYPE",
         "body_types": "TYPE",
         "extractors": "FUNCTION",
+        "url_filters": "FUNCTION",
+        "fetchers": "FUNCTION",
         "proxy": "URL",
         "store": "URL",
         "block": "KIND",
@@ -126,7 +134,7 @@ def metavar(setting: Declared) -> str:
     return named.get(setting.name) or units.get(setting.unit, setting.unit.upper())
 
 
-def _shown(unit: str, default: Any) -> str:
+def _default_text(unit: str, default: Any) -> str:
     if unit == "size":
         return size(default)
     if unit == "list":
@@ -158,6 +166,8 @@ def run(options: argparse.Namespace) -> int:
         progress, interrupted = watch(server, RevisitDisplay(started_with) if options.again else Display())
         if options.again and not options.json:
             sys.stdout.write(what_was_found(started_with, progress, folder.path))
+            if server.finishes_round and not interrupted:
+                sys.stdout.write(f"{_ROUND} `sanderling crawl -d {shlex.quote(str(folder.path))} --again`\n")
         else:
             _summarise(folder, server, started_with, progress, options.json)
         away = server.unreachable
@@ -222,7 +232,7 @@ def _chosen_topic(chosen: dict[str, object]) -> "Topic | None":
 
 
 _ALWAYS_TOLD = {
-    "changed": "changed", "pages": "new", "left": "gone", "not_modified": "not modified (304)",
+    "changed": "changed", "pages": "new", "vanished": "gone", "not_modified": "not modified (304)",
     "same": "with the same bytes",
 }  # fmt: skip
 _TOLD = {"back": "back", "quiet": "with other bytes but no news", "missed": "out of reach"}
@@ -252,26 +262,28 @@ def serving(
 ) -> Iterator[CrawlServer]:  # fmt: skip
     crew = settings.clients or os.cpu_count() or 1
     garbage.collect_rarely()
-    server = CrawlServer(folder, settings, seeds, crew, again, terms, retry, topic)
+    server = CrawlServer(folder, settings, seeds, crew, again, terms, retry, topic, as_set)
     try:
         yield server
     finally:
         server.close()
 
 
-def watch(server: CrawlServer, display: Display) -> tuple[CrawlProgress, int]:
-    """Runs a crawl under a display until it ends or the user stops it.
+def watch(
+    server: CrawlServer, display: Display, enough: Callable[[], bool] = lambda: False
+) -> tuple[CrawlProgress, int]:
+    """Runs a crawl under a display until it ends, is `enough`, or the user stops it.
 
     The second value is the exit code of a stop by a signal, as shells have it: 130 for Ctrl-C, 143
     for SIGTERM.
     """
     signals: list[int] = []
-    server.on_notice = display.say
+    server.on_message = display.say
     before = {
         each: signal.signal(each, lambda number, _: signals.append(number)) for each in (signal.SIGINT, signal.SIGTERM)
     }
     try:
-        progress = server.run(display.show, lambda: bool(signals))
+        progress = server.run(display.show, lambda: bool(signals), enough)
     finally:
         display.close()
         for each, handler in before.items():
@@ -283,13 +295,15 @@ def watch(server: CrawlServer, display: Display) -> tuple[CrawlProgress, int]:
 
 def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: CrawlProgress, as_json: bool) -> None:
     counts, where = progress.counts, shlex.quote(str(folder.path))
+    held = server.held_reasons() if progress.counts.held else {}
+    why = _why_little(folder, server, counts)
     if as_json:
         summary = {
             "folder": str(folder.path), "seconds": round(progress.seconds, 3), "clients_replaced": progress.replaced,
             "set_aside": len(server.set_aside), "known": counts.known, "queued": counts.queued,
             "fetched": counts.fetched, "pages": counts.pages, "redirects": counts.redirects, "failed": counts.failed,
-            "gone": counts.gone, "excluded": counts.excluded, "held": counts.held, "versions": counts.versions,
-            "bytes": counts.bytes,
+            "gone": counts.gone, "excluded": counts.excluded, "held": counts.held,
+            "held_why": by_code(held), "why_little": why, "versions": counts.versions, "bytes": counts.bytes,
             "visits": counts.visits, "changed": counts.changed, "not_modified": counts.not_modified, "same": counts.same,
         }  # fmt: skip
         if server.machines:
@@ -308,8 +322,9 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
     if archived := sum(machine.archived for machine in machines):
         sent, from_each = sum(machine.sent for machine in machines), [m for m in machines if m.archived]
         lines.append(f"{size(archived)} of archives came from {many(len(from_each), 'machine')}, sent as {size(sent)}")
+    lines += why
     if not counts.pages:
-        lines += [f"  {url}  {why}" for url, why in server.first_disappointments()]
+        lines += [f"  {url}  {why}" for url, why in server.sample_failures()]
     elif counts.failed or counts.gone:
         state = "failed" if counts.failed else "gone"
         lines.append(
@@ -322,22 +337,36 @@ def _summarise(folder: Folder, server: CrawlServer, before: Counts, progress: Cr
     if server.set_aside:
         lines.append(f"{len(server.set_aside)} set aside because they crashed a client process twice")
     if counts.queued:
-        more = _more_than(server.settings, counts)
-        limited = more or server.enough or (server.settings.max_time is not None and not server.stopped)
-        why = "a limit was reached" if limited else "stopped" if server.stopped else "hosts asked for a later retry"
-        lines.append(f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {where}{more}` continues")
+        lines.append(_still_queued(server, counts, where))
     if counts.pages and not before.queued and not counts.queued:
         lines.append(f"nothing was left to fetch; `sanderling refresh {where}` revisits what has probably changed")
-    if counts.held:
-        lines.append(
-            f"{counts.held:,} held back because they probably bring nothing new: `sanderling pages {where} --held`"
-        )
+    if counts.held > counts.pages:
+        lines = [*held_lines(held, where, counts.pages), *lines]
+    else:
+        lines += held_lines(held, where, counts.pages)
     if server.settings.forms != "none" or server.settings.form_post:
         lines.append(f"what its forms brought: `sanderling forms {where}`")
     if counts.pages:
         lines.append(f"next: `sanderling search {where} WORDS`, `sanderling pages {where}`,")
         lines.append(f"      `sanderling export {where} --format jsonl -o pages.jsonl`")
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _why_little(folder: Folder, server: CrawlServer, counts: Counts) -> list[str]:
+    """Why a crawl that ended by itself has few pages."""
+    little = counts.pages <= FEW
+    if counts.queued or server.enough or not (little or counts.excluded > counts.pages):
+        return []
+    # Loaded only now: it reads documents, which a server does not.
+    from sanderling.presenting.scarcity import reader, why_little
+
+    return why_little(
+        server.first_seeds() if little else [],
+        counts.pages,
+        server.excluded_reasons(),
+        server.settings,
+        reader(folder.warcs),
+    )
 
 
 def _harvested(harvest: "Harvest", where: str) -> str:
@@ -348,12 +377,29 @@ def _harvested(harvest: "Harvest", where: str) -> str:
     return f"{harvest.relevant:,} on the topic{rate}{found}: `sanderling search {where} 'relevance:>0.5 WORDS'`"
 
 
+def _still_queued(server: CrawlServer, counts: Counts, where: str) -> str:
+    """Why URLs were not visited."""
+    settings, more = server.settings, _more_than(server.settings, counts)
+    limited = more or server.enough or (settings.max_time is not None and not server.stopped)
+    if settings.collection is not None and not limited and not server.stopped and _is_full(settings.collection, counts):
+        return (
+            f"{counts.queued:,} others are known: the collection keeps the {settings.collection:,} most important pages"
+        )
+    why = "a limit was reached" if limited else "stopped" if server.stopped else "hosts asked for a later retry"
+    return f"{counts.queued:,} still queued ({why}); `sanderling crawl -d {where}{more}` continues"
+
+
 def _more_than(limits: Settings, counts: Counts) -> str:
     """The flag without which another run would meet a limit at once, since all runs count for
     it."""
     if limits.max_pages is not None and counts.pages >= limits.max_pages:
         return " --max-pages N"
     return " --max-bytes SIZE" if limits.max_bytes is not None and counts.bytes >= limits.max_bytes else ""
+
+
+def _is_full(most: int, counts: Counts) -> bool:
+    """Whether a collection takes no more pages."""
+    return counts.fetched - counts.redirects >= most
 
 
 def _default_folder(seeds: list[str]) -> Path:

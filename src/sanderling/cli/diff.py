@@ -53,7 +53,9 @@ def run(options: argparse.Namespace) -> int:
             return 0
         older, newer = _chosen(versions, options.a, options.b)
         both = versions[older - 1], versions[newer - 1]
-        found = difference(folder, store, both, versions[older - 1 : newer], places=True, noise=options.noise)
+        found = difference(
+            folder, store, both, versions[older - 1 : newer], places=not options.json, noise=options.noise
+        )
     if options.json:
         write_json(as_json(versions[0].url, (older, newer), found, paragraphs=not options.kinds))
         return 0

@@ -1,38 +1,59 @@
 """`sanderling export`: get the data out."""
 
 import argparse
+import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from sanderling import clock
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import check_place, written
 from sanderling.cli.selecting import add_with_login
 from sanderling.errors import UsageError
+from sanderling.files import PRIVATE, write_whole
 from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
-from sanderling.presenting.screen import harmless, many, say, size
-from sanderling.repository import export
+from sanderling.presenting.mirror import mirror
+from sanderling.presenting.screen import NowAndThen, harmless, many, say, size
+from sanderling.presenting.versions import moment
+from sanderling.repository import archive_export, export
 from sanderling.repository.archive import text_of
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
+from sanderling.repository.wacz import Sign, wacz
+from sanderling.urls.patterns import pattern
 
 _ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -. Markdown is written to a folder.
 
 Formats:
   warc      every request and response as one .warc.gz, for any web archive tool
+  wacz      the same with an index and all pages listed, for replayweb.page
   cdxj      an index of the WARC files, for pywb and other tools
-  jsonl     one JSON object per page with its facts and its text
-  markdown  one .md file per page with its facts, without the navigation
+  jsonl     one JSON object per page: its facts, text and main content
+  markdown  one .md file per page with its facts, without the navigation; done
+            again, it writes what changed, and removes pages that are gone
+  chunks    pieces of pages for retrieval, by heading: one JSON object each,
+            with an id that stays
+  llms.txt  a list of all pages for language models; llms-full.txt has their
+            content as Markdown
+  site      the newest copies as files that open from a disk
   links     the link graph: source and target, separated by a tab
   parquet   the link graph as a Parquet table (needs `sanderling[parquet]`)
   graphml   the link graph as GraphML
 """
 
+# Formats that are made of records, and can be narrowed down.
+ARCHIVES: dict[str, Callable[[Folder, Store, export.LeftOut, archive_export.RecordChoice], Iterator[bytes]]] = {
+    "warc": archive_export.warcs,
+    "wacz": wacz,
+    "cdxj": archive_export.cdxj,
+}
 FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut, bool], Iterator[bytes]]] = {
-    "warc": export.warcs,
-    "cdxj": export.cdxj,
     "jsonl": lambda folder, store, left_out, login: export.jsonl(folder, store, left_out, text_of, login),
+    "chunks": lambda *about: markdown.chunk_lines(markdown.pages(*about)),
+    "llms.txt": lambda *about: markdown.llms_txt(markdown.pages(*about)),
+    "llms-full.txt": lambda *about: markdown.llms_full_txt(markdown.pages(*about)),
     "links": export.links,
     "parquet": export.links_parquet,
     "graphml": export.links_graphml,
@@ -44,7 +65,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "export", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    formats = sorted([*FORMATS, "markdown"])
+    formats = sorted([*ARCHIVES, *FORMATS, "markdown", "site"])
     parser.add_argument("--format", required=True, choices=formats, metavar="FORMAT", help=", ".join(formats))
     parser.add_argument(
         "-o",
@@ -52,6 +73,15 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         required=True,
         type=pathname,
         help="the file to write (- for standard output), or for Markdown a folder",
+    )
+    when = "2026-11-01, '2026-11-01 12:00', 3h, 7d"
+    parser.add_argument(
+        "--since", metavar="WHEN", help=f"for warc, wacz and cdxj: only what was fetched since then: {when}"
+    )
+    parser.add_argument("--until", metavar="WHEN", help="likewise: only what was fetched before")
+    parser.add_argument("--urls", metavar="PATTERN", help="likewise: only URLs that match this pattern (RE2 syntax)")
+    parser.add_argument(
+        "--sign", action="store_true", help="for wacz: sign it with a key that is kept in the crawl folder"
     )
     add_with_login(parser)
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
@@ -61,15 +91,62 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     if options.format == "markdown":
         return _markdown(options)
+    if options.format == "site":
+        return _site(options)
     if options.output.is_file() and not options.force:
         raise UsageError(f"{options.output} exists; choose another name or add --force")
-    left_out = export.LeftOut()
+    left_out, progress, length = export.LeftOut(), NowAndThen(), 0
     with reading(options.dir) as (folder, store), written(options.output, folder) as file:
-        length = sum(
-            file.write(chunk) for chunk in FORMATS[options.format](folder, store, left_out, options.with_login)
-        )
+        for chunk in _chunks(options, folder, store, left_out):
+            length += file.write(chunk)
+            progress.say(f"exporting: {size(length)}")
     say(f"wrote {size(length)}")
     return _incomplete(left_out, options.dir)
+
+
+def _site(options: argparse.Namespace) -> int:
+    out: Path = options.output
+    if str(out) == "-" or (out.exists() and not out.is_dir()):
+        raise UsageError("a site is written to a folder; name one with -o")
+    if out.is_dir() and any(out.iterdir()) and not options.force:
+        raise UsageError(f"{out} is not empty; choose another name or add --force")
+    left_out, progress, count = export.LeftOut(), NowAndThen(), 0
+    with reading(options.dir) as (folder, store):
+        check_place(out, folder)
+        for file in mirror(folder, store, left_out, options.with_login):
+            place = out / file.path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(file.content)
+            count += 1
+            progress.say(f"exporting: {many(count, 'file')}")
+    say(f"wrote {many(count, 'file')}; open {out / 'index.html'}")
+    return _incomplete(left_out, options.dir)
+
+
+def _chunks(options: argparse.Namespace, folder: Folder, store: Store, left_out: export.LeftOut) -> Iterator[bytes]:
+    now = clock.now()
+    chosen = archive_export.RecordChoice(
+        options.with_login,
+        moment(options.since, now) if options.since else 0.0,
+        moment(options.until, now) if options.until else math.inf,
+        pattern(options.urls) if options.urls else None,
+    )
+    if options.sign and options.format != "wacz":
+        raise UsageError("--sign is for --format wacz")
+    if options.format in ARCHIVES:
+        if options.sign:
+            return wacz(folder, store, left_out, chosen, _signer(folder))
+        return ARCHIVES[options.format](folder, store, left_out, chosen)
+    if options.since or options.until or options.urls:
+        raise UsageError("--since, --until and --urls are for --format warc, wacz and cdxj")
+    return FORMATS[options.format](folder, store, left_out, options.with_login)
+
+
+def _signer(folder: Folder) -> Sign:
+    """The key of a crawl is made with its first export that is signed."""
+    if not folder.signing_key.exists():
+        write_whole(folder.signing_key, Sign.new_key(), mode=PRIVATE)
+    return Sign(folder.signing_key.read_bytes())
 
 
 def _incomplete(left_out: export.LeftOut, folder: Path) -> int:
@@ -89,15 +166,11 @@ def _markdown(options: argparse.Namespace) -> int:
         raise UsageError("Markdown is written to a folder, a file for each page; name one with -o")
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out} is not a folder; Markdown is written to one, a file for each page")
-    if out.is_dir() and any(out.iterdir()) and not options.force:
+    files, left_out = markdown.MarkdownFolder(out), export.LeftOut()
+    if out.is_dir() and any(out.iterdir()) and not options.force and not files.is_ours():
         raise UsageError(f"{out} is not empty; choose another name or add --force")
-    count, left_out = 0, export.LeftOut()
     with reading(options.dir) as (folder, store):
         check_place(out, folder)
-        for name, text in markdown.files(folder, store, left_out, options.with_login):
-            path = out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, "utf-8", "replace")
-            count += 1
-    say(f"wrote {many(count, 'file')} below {out}")
+        done = files.write(markdown.pages(folder, store, left_out, options.with_login))
+    say(f"wrote {many(done.written, 'file')} below {out}, {done.unchanged:,} unchanged, {done.removed:,} removed")
     return _incomplete(left_out, options.dir)

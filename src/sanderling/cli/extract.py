@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 
 from sanderling.cli.folders import add_folder
-from sanderling.crawling.extractors import ExtractorFailures
 from sanderling.documents.extracting import Extracted, Extractor, extract, load
 from sanderling.errors import Damaged, UsageError
 from sanderling.model import ChangeKind, VersionRow
@@ -17,6 +16,7 @@ from sanderling.repository.archive import page_in
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store, settings_for
 from sanderling.repository.store import ExtractedStore
+from sanderling.server.extractors import ExtractorFailures
 
 _ABOUT = """Runs the extractors in sanderling.toml on the newest version of every stored page.
 
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         try:
             pages, found = _extract_all(folder, store, extractors)
         finally:
-            store.note("extracted", str(time.time()))  # the index is made anew when this differs
+            store.note("extracted", str(time.time()))  # a new index is made when this differs
     sys.stdout.write(f"data of {found:,} of {many(pages, 'page')} stored, {duration(time.monotonic() - started)}\n")
     return 0
 
@@ -55,8 +55,8 @@ def _extract_all(folder: Folder, store: ExtractedStore, extractors: list[Extract
     failures = ExtractorFailures()
     while rows := views.newest_versions(store, last, _BATCH):
         made = [*_extracted(folder, rows, extractors)]
-        for notice in failures.new((row.url, result.failed) for row, result in made):
-            say(notice)
+        for message in failures.new((row.url, result.failed) for row, result in made):
+            say(message)
         store.put_extracted([(row.number, result.data.decode() or None) for row, result in made])
         pages += len(made)
         found += sum(bool(result.data) for _, result in made)

@@ -13,7 +13,8 @@ from sanderling.telling.atom import MOST_ENTRIES
 from sanderling.telling.stored import feed
 from sanderling.urls import as_written
 
-_ABOUT = """Writes the changes as an Atom feed (RFC 4287) for any feed reader: one entry per change, newest first.
+_ABOUT = """Writes the changes as an Atom feed (RFC 4287) for any feed reader: one entry per edit, newest first.
+The same change on many pages is one entry.
 
 With -o the file is replaced in one step, so a web server can serve it at any time. With --host it is the feed of one
 site.

@@ -10,20 +10,19 @@ import msgspec
 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
-from sanderling.documents.forms import forms_of
 from sanderling.documents.html import HtmlPage
-from sanderling.documents.reading import document_of
+from sanderling.documents.html_forms import forms_of
 from sanderling.errors import Damaged
 from sanderling.forms.kinds import judge
 from sanderling.forms.listing import ListedForm, kept, listed
 from sanderling.model import ChangeKind
-from sanderling.model.forms import Form
+from sanderling.model.form_facts import Form
 from sanderling.model.reasons import reason
 from sanderling.presenting.screen import harmless, many
 from sanderling.presenting.versions import when
-from sanderling.repository import forms as stored
+from sanderling.repository import form_rows as stored
 from sanderling.repository import views, warc
-from sanderling.repository.archive import type_of
+from sanderling.repository.archive import document_in
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import ViewStore
@@ -84,7 +83,7 @@ def _forms_in(folder: Folder, store: ViewStore) -> Iterator[tuple[str, list[Form
                     continue
                 with contextlib.suppress(Damaged, OSError):
                     archived = archive.read(row.stored)
-                    document = document_of(archived.url, archived.body, type_of(archived))
+                    document = document_in(archived)
                     if document is not None:
                         base = HtmlPage(document, None, archived.url).head(frozenset()).base
                         yield row.url, forms_of(document, base)

@@ -30,10 +30,10 @@ from sanderling.freshness.outlook import (
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.plot import plot, save_png, save_svg, table
 from sanderling.presenting.screen import duration, harmless, many
-from sanderling.refreshing.logbook import past
-from sanderling.refreshing.planner import Collection, read
 from sanderling.repository.opening import reading
 from sanderling.repository.store import HostStore
+from sanderling.server.revisits.logbook import past
+from sanderling.server.revisits.planner import Collection, read
 
 _ABOUT = """Shows the estimated freshness of the copy, how often its pages change, which hosts are not believed, and what a budget
 of visits keeps fresh. Nothing is fetched."""

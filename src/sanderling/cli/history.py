@@ -10,6 +10,7 @@ from sanderling.model import VersionRow
 from sanderling.presenting.screen import harmless, size
 from sanderling.presenting.versions import kinds_in_words, versions_of, when
 from sanderling.repository.opening import reading
+from sanderling.telling.selection import told
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -27,6 +28,7 @@ def run(options: argparse.Namespace) -> int:
             row = {
                 "version": number, "at": version.at, "status": version.status, "kinds": version.kinds.names,
                 "significance": version.significance, "degree": version.degree, "summary": version.summary,
+                "excerpt": version.excerpt,
                 "news": version.news, "digest": version.digest, "size": version.size, "mime": version.mime,
                 "extracted": version.extracted,
             }  # fmt: skip
@@ -39,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _told(version: VersionRow) -> str:
     """The kinds of a change and what it was, which for some is the same."""
-    kinds, summary = kinds_in_words(version), harmless(version.summary)
+    kinds, summary = kinds_in_words(version), harmless(told(version))
     if summary.startswith(kinds):
         return summary
     return f"{kinds}: {summary}" if version.kinds else summary

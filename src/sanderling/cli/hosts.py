@@ -12,7 +12,7 @@ from sanderling.presenting.screen import harmless
 from sanderling.repository.store import HostStore
 from sanderling.server.gate.host_memory import learned, mirror_of
 
-# What most hosts say that are asked for a sitemap which nobody has named.
+# What most hosts say that are asked for a sitemap that no robots.txt names.
 NO_SITEMAP = sentence(reason("status", 404))
 
 
@@ -62,7 +62,7 @@ def _facts(host: Host, states: dict[int, int], sitemaps: list[tuple[int, str, in
                 "pages": each.pages,
                 "why": each.why,
             }
-            for each in rendering.shown(host.rendering)
+            for each in rendering.sampled_patterns(host.rendering)
         ],
     }
 

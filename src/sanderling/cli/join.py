@@ -3,12 +3,12 @@
 import argparse
 
 from sanderling.cli.folders import add_folder
-from sanderling.crawling.run_folder import LINK
 from sanderling.errors import UsageError
 from sanderling.jobs.client import local_client
 from sanderling.processes.crew import new_name
 from sanderling.processes.marker import marker_path
 from sanderling.repository.folder import Folder, in_use
+from sanderling.server.run_folder import LINK
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:

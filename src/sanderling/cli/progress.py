@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.table import Table
 
-from sanderling.crawling.status import CrawlProgress
 from sanderling.model import Counts
 from sanderling.presenting.screen import duration, many, rate_of, size
+from sanderling.server.requests.status import CrawlProgress
 
 PLAIN_EVERY = 5.0
 
@@ -82,8 +82,8 @@ class Display:
         waits = [] if progress.time_left is None else [progress.time_left]
         if rate := self.rate():
             counts = progress.counts
-            if progress.left is not None:
-                waits.append(progress.left / rate)
+            if progress.pages_left is not None:
+                waits.append(progress.pages_left / rate)
             if progress.bytes_left is not None and counts.bytes:
                 waits.append(progress.bytes_left / (rate * counts.bytes / counts.pages))
         return waits
@@ -118,7 +118,7 @@ class RevisitDisplay(Display):
             f"{done:,} of {many(done + _to_visit(progress), 'visit')}",
             f"{now.changed - before.changed:,} changed",
             f"{now.pages - before.pages:,} new",
-            f"{now.left - before.left:,} gone",
+            f"{now.vanished - before.vanished:,} gone",
             f"{size(now.bytes - before.bytes)} fetched",
             many(progress.hosts, "host"),
         ]

@@ -3,24 +3,23 @@ database."""
 
 import argparse
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from contextlib import closing
-from pathlib import Path
 
 from sanderling.cli import guarded
 from sanderling.cli.folders import add_folder
 from sanderling.client.archive import Archive
 from sanderling.client.reading import Reader
-from sanderling.crawling.recovery import Recovered, recover
-from sanderling.crawling.topic import for_clients, topic_of
 from sanderling.errors import BadFolder
 from sanderling.jobs.client import LazyDetector, topic_judge, user_extractors
 from sanderling.presenting.screen import NowAndThen, duration, harmless, many, say, size
 from sanderling.processes.apart import run_apart
+from sanderling.processes.scratch import scratch
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
+from sanderling.server.recovery import Recovered, recover
+from sanderling.server.topic.topic import for_clients, topic_of
 
 _ABOUT = """Rebuilds the database of a crawl from its archives.
 
@@ -44,16 +43,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 def run(options: argparse.Namespace) -> int:
     folder = Folder(options.dir)
     if not any(folder.warcs.rglob("*.warc.gz")):
-        raise BadFolder(f"{folder.warcs} holds no archives")
+        others = any(folder.warcs.rglob("*.warc")) or any(folder.warcs.rglob("*.warc.zst"))
+        hint = f" of ours; `sanderling import {folder.warcs} -d FOLDER` takes in others" if others else ""
+        raise BadFolder(f"{folder.warcs} holds no archives{hint}")
+    return take_back(folder, "recovering")
+
+
+def take_back(folder: Folder, doing: str) -> int:
+    """Reads what the database does not know, in a process that may crash."""
 
     def apart(mark: Callable[[int], None], deadly: set[int]) -> int:
-        return guarded(lambda: _recover(folder, mark, deadly))
+        return guarded(lambda: _recover(folder, doing, mark, deadly))
 
-    with tempfile.TemporaryDirectory() as place:
-        return run_apart(apart, Path(place, "marker"))
+    with scratch("recover") as place:
+        return run_apart(apart, place / "marker")
 
 
-def _recover(folder: Folder, mark: Callable[[int], None], deadly: set[int]) -> int:
+def _recover(folder: Folder, doing: str, mark: Callable[[int], None], deadly: set[int]) -> int:
     started = time.monotonic()
     settings, seeds = settings_for(folder, {})
     with closing(LazyDetector(settings)) as detector:
@@ -71,7 +77,7 @@ def _recover(folder: Folder, mark: Callable[[int], None], deadly: set[int]) -> i
             settings,
             seeds,
             read,
-            lambda done, whole: progress.say(f"recovering: {size(done)} of {size(whole)}"),
+            lambda done, whole: progress.say(f"{doing}: {size(done)} of {size(whole)}"),
             mark,
             deadly,
         )

@@ -13,13 +13,15 @@ from sanderling.cli.crawl import add_settings, chosen_settings, serving, watch, 
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
 from sanderling.cli.progress import PLAIN_EVERY, RevisitDisplay
-from sanderling.crawling.status import CrawlProgress
 from sanderling.errors import UsageError
+from sanderling.freshness.policies import POLICIES, is_policy
 from sanderling.model import Counts
+from sanderling.plugins import REVISIT_POLICIES, offers
 from sanderling.presenting.screen import many, say, size
-from sanderling.refreshing.terms import OBJECTIVES, POLICIES, Budget, Terms, read_budget
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store, settings_for
+from sanderling.server.requests.status import CrawlProgress
+from sanderling.server.revisits.terms import OBJECTIVES, Budget, Terms, read_budget
 
 _ABOUT = """Revisits the pages of a crawl that have probably changed, within a budget, and fetches only what changed.
 
@@ -47,8 +49,8 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--budget", metavar="N", help="visits (500) or bytes (50MB), at once or per time (2000/h, 50MB/h)"
     )
     parser.add_argument(
-        "--policy", choices=POLICIES, default="optimal", metavar="WHICH",
-        help=f"which pages to revisit: {', '.join(POLICIES)} (default: optimal)",
+        "--policy", default="optimal", metavar="WHICH",
+        help=f"which pages to revisit: {', '.join(POLICIES)}, or one of an installed package (default: optimal)",
     )  # fmt: skip
     parser.add_argument(
         "--threshold", type=float, metavar="R",
@@ -69,6 +71,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
 
 def run(options: argparse.Namespace) -> int:
+    _check_policy(options.policy)
     budget = read_budget(options.budget) if options.budget is not None else None
     everything = options.policy == "all"
     if everything and (budget or options.forever):
@@ -101,6 +104,11 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(_told(folder.path, before, progress))
     # A service is stopped by a signal as a matter of course.
     return 0 if options.forever and interrupted == 128 + signal.SIGTERM else interrupted
+
+
+def _check_policy(name: str) -> None:
+    if not is_policy(name):
+        raise UsageError(f"--policy {name!r} is not one of {', '.join([*POLICIES, *offers(REVISIT_POLICIES)])}")
 
 
 def _limits(options: argparse.Namespace) -> dict[str, Any]:
@@ -166,7 +174,7 @@ def _summary(folder: Path, terms: Terms, before: Counts, progress: CrawlProgress
     }
     summary: dict[str, object] = {
         "folder": str(folder), "policy": terms.policy, "objective": terms.objective,
-        "seconds": round(progress.seconds, 3), **found, "new": after.pages - before.pages, "gone": after.left - before.left, "pages": after.pages,
+        "seconds": round(progress.seconds, 3), **found, "new": after.pages - before.pages, "gone": after.vanished - before.vanished, "pages": after.pages,
     }  # fmt: skip
     if refresh is not None:
         summary |= {

@@ -1,4 +1,4 @@
-"""`sanderling reindex`: the search index made anew from the archive."""
+"""`sanderling reindex`: a new search index from the archive."""
 
 import argparse
 import sys

@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
         for hit in results.hits:
             write_json(msgspec.json.encode(hit))
     else:
-        sys.stdout.write(_shown(results, asked, colourful(sys.stdout)))
+        sys.stdout.write(_as_text(results, asked, colourful(sys.stdout)))
     if similar:
         say(similar)
     return 0
@@ -125,7 +125,7 @@ def _bring_up(search: Searcher) -> None:
             search.catch_up(ReindexProgress())
 
 
-def _shown(results: Results, asked: Query, colours: bool) -> str:
+def _as_text(results: Results, asked: Query, colours: bool) -> str:
     first = (asked.page - 1) * asked.limit + 1
     lines = [_line(number, hit, colours) for number, hit in enumerate(results.hits, first)]
     end = f"{results.total:,} matching, {results.took_ms:.0f} ms"

@@ -22,6 +22,7 @@ environment variable SANDERLING_TOKEN, and a password in SANDERLING_PASSWORD.
 Examples:
   sanderling serve example
   sanderling serve crawls --port 9000
+  sanderling serve crawls --keep-fresh  also runs all watches and refreshes
   sanderling serve crawls --host 0.0.0.0 --password-file secret.txt
 """
 
@@ -55,6 +56,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--name", action="append", default=[], help="another host name that the server answers to (repeatable)"
     )
+    parser.add_argument("--indexnow", action="store_true", help="let sites name their changed pages at /indexnow")
     parser.add_argument(
         "--public-url", default="", metavar="URL",
         help="where the world reaches this server; with it, feeds that name a WebSub hub are subscribed to",
@@ -63,18 +65,23 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--cluster", default="", metavar="ADDRESS", help="run crawls on a cluster: auto, or HOST:PORT of its head"
     )
+    parser.add_argument(
+        "--keep-fresh", action="store_true",
+        help="visit the watches of all folders, and refresh those with `keep_fresh` in their settings",
+    )  # fmt: skip
     parser.add_argument("--keep", action="store_true", help="keep crawls running when the server ends")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    from sanderling.web import serving
+    from sanderling.web import http_server
     from sanderling.web.app import create_app
+    from sanderling.web.previews import Previews
     from sanderling.web.sandbox import create_sandbox
     from sanderling.web.security import LOOPBACK_NAMES, Security, is_hash, is_loopback
     from sanderling.web.shelf import Shelf
 
-    token = _token(options)
+    token = token_of(options)
     if token and len(token) < SHORTEST_TOKEN:
         raise UsageError(
             f"a token of {len(token)} characters can be guessed: use --token without a value to create a random one"
@@ -86,10 +93,10 @@ def run(options: argparse.Namespace) -> int:
     local = is_loopback(options.host)
     if not local and not token and not password:
         raise UsageError(f"everybody who reaches {options.host} could use the server: add --token or --password-file")
-    shelf = Shelf(options.dir)
-    socket = serving.listening(options.host, options.port)
+    shelf, previews = Shelf(options.dir), Previews()
+    socket = http_server.listening(options.host, options.port)
     port: int = socket.getsockname()[1]
-    beside = serving.listening(options.host, port + 1 if options.archive_port is None else options.archive_port)
+    beside = http_server.listening(options.host, port + 1 if options.archive_port is None else options.archive_port)
     security = Security(
         port=port, archive_port=beside.getsockname()[1], token=token, password=password, any_name=not local, allow_private=options.allow_private,
         names=LOOPBACK_NAMES | {name.lower() for name in options.name},
@@ -106,17 +113,29 @@ def run(options: argparse.Namespace) -> int:
             sys.stdout.write(f"token: {token}\n")
         sys.stdout.flush()
 
-    serving.serve(
+    http_server.serve(
         [
-            (create_app(shelf, security, options.keep, _public(options.public_url), options.cluster), socket),
-            (create_sandbox(shelf, security), beside),
+            (
+                create_app(
+                    shelf,
+                    security,
+                    options.keep,
+                    _public(options.public_url),
+                    options.cluster,
+                    options.indexnow,
+                    previews,
+                    options.keep_fresh,
+                ),
+                socket,
+            ),
+            (create_sandbox(shelf, security, previews), beside),
         ],
         say,
     )
     return 0
 
 
-def _token(options: argparse.Namespace) -> str:
+def token_of(options: argparse.Namespace) -> str:
     """The token from the command line, a file or the environment. Everyone on the machine sees a
     command line."""
     if options.token is not None and options.token_file:

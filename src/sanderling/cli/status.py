@@ -9,13 +9,13 @@ import msgspec
 from sanderling.cli import hosts
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
-from sanderling.crawling import remote
 from sanderling.errors import RunFailed
 from sanderling.model import name_share
-from sanderling.presenting.screen import say, size
+from sanderling.presenting.screen import many, say, size
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Notes
+from sanderling.server.requests import remote
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -55,6 +55,9 @@ def run(options: argparse.Namespace) -> int:
         ("  excluded", f"{counts.excluded:,}"),
         ("  held back", f"{counts.held:,}"),
     ]
+    if counts.requisites:
+        left = f", {counts.requisites_queued:,} queued" if counts.requisites_queued else ""
+        rows.append(("beside pages", f"{many(counts.requisites, 'file')}{left}, {counts.requisites_failed:,} failed"))
     if running:
         with contextlib.suppress(remote.NotRunning, RunFailed):
             live = remote.look(options.dir, patience=1.0)
@@ -69,7 +72,7 @@ def _judged_before(folder: Folder, store: Notes) -> str:
     """That the pages of a focused crawl were judged by another model than it has now."""
     if not folder.topic.exists():
         return ""
-    from sanderling.crawling import rejudging
+    from sanderling.server.topic import rejudging
     from sanderling.topics.model import read
 
     return rejudging.said(store, read(folder.topic))

@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 
 from sanderling.cli.output import write_json
-from sanderling.crawling import examples, rejudging
-from sanderling.crawling.topic import topic_named
 from sanderling.errors import BadTopic, FolderInUse, UsageError
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.screen import NowAndThen, harmless, many, say
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store, reading, settings_for
+from sanderling.server.topic import examples, rejudging
+from sanderling.server.topic.topic import topic_named
 from sanderling.topics.model import Example, Quality, Topic, read, write
 from sanderling.topics.training import TYPED_BY_USER, train
 

@@ -8,6 +8,8 @@ import time
 import uuid
 from typing import Any
 
+import msgspec
+
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
 from sanderling.errors import RunFailed
@@ -17,7 +19,8 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.settings import Settings, Webhook, load, without_password
 from sanderling.telling import record as records
-from sanderling.telling.delivery import deliver_all, send, sole_messenger
+from sanderling.telling.delivery import deliver_all, sole_messenger
+from sanderling.telling.receivers import WebhookReceiver
 from sanderling.telling.record import DeliveryRecord
 from sanderling.telling.webhook import trial
 
@@ -55,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         ended = threading.Event()
         ended.set()
         with sole_messenger(folder):
-            deliver_all(folder, settings, ended, lambda _: None, at_once=True)
+            deliver_all(folder, msgspec.structs.replace(settings, notify=()), ended, lambda _: None, at_once=True)
         kept = [(webhook.url, _record(folder, webhook)) for webhook in settings.webhook]
         failed = [f"{without_password(url)}: {record.complaint}" for url, record in kept if record.failures]
     for webhook in settings.webhook:
@@ -69,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _test(folder: Folder, settings: Settings, webhook: Webhook) -> str:
     """Tries one; returns what is wrong with it."""
-    answer = send(trial(f"msg_{uuid.uuid4().hex}"), webhook, folder, settings)
+    answer = WebhookReceiver(webhook, folder, settings).send(trial(f"msg_{uuid.uuid4().hex}"))
     if not answer.taken:
         return answer.complaint
     kept = _record(folder, webhook)
@@ -86,11 +89,15 @@ def _record(folder: Folder, webhook: Webhook) -> DeliveryRecord:
 
 def _show(folder: Folder, webhook: Webhook, newest: int, complaint: str, as_json: bool) -> None:
     """Shows one webhook. `complaint` is what a test just found."""
-    kept = _record(folder, webhook)
+    show(_record(folder, webhook), {"url": without_password(webhook.url)}, newest, complaint, as_json)
+
+
+def show(kept: DeliveryRecord, named: dict[str, str], newest: int, complaint: str, as_json: bool) -> None:
+    """Shows how the deliveries to one receiver stand. The first of its names is the heading."""
     complaint = complaint or kept.complaint
     state = "disabled" if kept.disabled else "failing" if complaint else "fine"
     facts: dict[str, Any] = {
-        "url": without_password(webhook.url), "state": state, "changes": kept.changes, "last_at": kept.last_at, "failures": kept.failures,
+        **named, "state": state, "changes": kept.changes, "last_at": kept.last_at, "failures": kept.failures,
         "complaint": complaint, "not_before": kept.not_before, "behind": max(0, newest - kept.delivered),
     }  # fmt: skip
     if as_json:
@@ -98,7 +105,7 @@ def _show(folder: Folder, webhook: Webhook, newest: int, complaint: str, as_json
         return
     failures = f", {many(kept.failures, 'failure')} in a row" if kept.failures else ""
     lines = [
-        facts["url"],
+        ", ".join(named.values()),
         f"  {state}{failures}{f': {complaint}' if complaint else ''}",
         f"  {many(kept.changes, 'change')} delivered{f', the last at {when(kept.last_at)}' if kept.last_at else ''}",
         f"  {many(facts['behind'], 'version')} not yet processed",

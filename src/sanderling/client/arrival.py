@@ -40,6 +40,9 @@ def arrival_of(fetch: Fetch) -> Arrival:
     headers = response.headers()
     known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
     rendered = response.rendered
+    if response.not_rendered:  # its next visit needs the document, to render it
+        known.pop(b"etag", None)
+        known.pop(b"last-modified", None)
     if rendered is None:
         return Arrival(fetch, headers, known, response.body, *media_type(known.get(b"content-type", "")))
     # What was rendered has no validators: another DOM may come from the same document.

@@ -26,7 +26,7 @@ class AskingAhead:
         self._rate = 0.0  # pages a second
 
     def told(self, now: float, pages: int, wanted: int) -> None:
-        """A report was sent, about so many pages, that asks for more or not."""
+        """A report about `pages` pages was sent, that asks for more or not."""
         if self._told_at is not None:
             self._rate += (pages / max(now - self._told_at, 1e-3) - self._rate) * _MEMORY
         self._told_at = now

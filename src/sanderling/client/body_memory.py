@@ -3,7 +3,7 @@ flight with that.
 
 Each body is limited by `max_body`, but a thousand of them would be too much. When they fill the
 budget, the request that was sent first goes on, and others end as they grow: they are sent again
-later. So many fewer are in flight from then on, and slowly more again with each that is finished.
+later. As many fewer are in flight from then on, and slowly more again with each that is finished.
 """
 
 # How much more may be in flight after each body that was received whole. With it, about one request
@@ -29,7 +29,7 @@ class BodyMemory:
         return not in_flight or (in_flight < int(self._room) and self.used < self.limit // 2)
 
     def overflowed(self, in_flight: int) -> None:
-        """A request was ended because the budget was used up; so many are left."""
+        """A request was ended because the budget was used up; `in_flight` remain."""
         self._room = max(1.0, min(self._room, float(in_flight)))
 
     def received(self) -> None:

@@ -3,36 +3,35 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-import turbohtml
-
 from sanderling.client.arrival import Condense
 from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import Head, HtmlPage
 from sanderling.documents.links import LinkTable
-from sanderling.documents.reading import READERS, as_document, dated, hrefs_of
+from sanderling.documents.reading import as_document, dated, hrefs_of, read_document
+from sanderling.documents.requisites import of_page, requisites_of
+from sanderling.documents.tree import Document
+from sanderling.documents.unreadable import UNREADABLE
 from sanderling.documents.visible import Span
 from sanderling.documents.visible import visible_text as shown
-from sanderling.model import Found
-from sanderling.model.forms import Form, Turner
+from sanderling.model import Found, Kind
+from sanderling.model.form_facts import Form, Turner
 from sanderling.model.reasons import reason
 from sanderling.network import names
 from sanderling.processes.sandboxed import ChildFailed
-from sanderling.settings import Settings
+from sanderling.settings import Settings, watched_parts
 from sanderling.urls import identity, join
 
 if TYPE_CHECKING:  # loaded only by crawls with a topic
     from sanderling.topics.judging import Judge
 
-# What parsers raise when a page breaks them.
-CHOKED = (ValueError, TypeError, LookupError, MemoryError, RecursionError, AttributeError)
-
-# Images of a page beyond these are fetched, but the page is not marked when they change.
+# Images and other files of a page beyond these are fetched, but the page is not marked when they
+# change.
 _MOST_IMAGES = 1000
 
 # The first step reads the tree of a page, which may then be freed. The second makes the fingerprint
 # from its result, the text and the packed links.
-Fingerprinter = Callable[[turbohtml.Document, str], Condense]
+Fingerprinter = Callable[[Document, str], Condense]
 # Makes the fingerprint of an image.
 DescribeImage = Callable[[bytes], bytes]
 
@@ -61,12 +60,12 @@ class Read(NamedTuple):
     canonical: int = 0
     fingerprint: bytes = b""
     condense: Condense | None = None  # of a page that is visited again
-    tree: turbohtml.Document | None = None  # when there are extractors
+    tree: Document | None = None  # when there are extractors
     linked: Sequence[Span] = ()  # where links stand in the text of an HTML page, when there is a topic
     relevance: float = 0.0  # when there is a topic
     forms: Sequence[Form] = ()
     turners: Sequence[Turner] = ()
-    images: bytes | None = None  # that an HTML page shows, when they are fetched
+    images: bytes | None = None  # and other files of an HTML page, when they are fetched
     hrefs: Sequence[str] = ()  # of a document whose text and links are archived in its stead
 
 
@@ -77,16 +76,19 @@ class ContentReader:
     def __init__(self, settings: Settings, detector: Detector, judge: "Judge | None", keep_tree: bool) -> None:
         self.names = names(settings)
         self.links = LinkTable()
+        self._files = LinkTable()  # a link that was excluded may be a file of a page
         self.judge = judge
         self._detector = detector
         self._keep_tree = keep_tree
         self._ignore_robots = settings.ignore_robots
-        self._follow_nofollow = settings.follow_nofollow or settings.ignore_robots
+        self.follow_nofollow = settings.follow_nofollow or settings.ignore_robots
         self._images = settings.images
+        self._requisites = settings.requisites
         self._forms = settings.forms != "none"
         self._reduces = settings.body_text
         # What is not archived whole cannot be fingerprinted later.
         self._always = bool(settings.body_text or settings.body_urls or settings.body_types)
+        self._watched = watched_parts(settings)
 
     def read(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         """Reads a body; `said` is whether the headers forbid to follow its links and to index it.
@@ -94,7 +96,7 @@ class ContentReader:
         Only pages that are visited `again` get a fingerprint. Most pages never change, and the
         first version of a page that does is in the archive.
         """
-        again = again or self._always
+        again = again or self._always or url in self._watched
         try:
             kind = kind_of(body, mime, charset)
             if kind == "html":
@@ -102,8 +104,7 @@ class ContentReader:
             return self._other(kind, url, body, mime, charset, said, again)
         except ChildFailed as error:
             return Read(reason=reason("unread", error), noindex=said[1])
-        except CHOKED as error:
-            # A page that breaks a parser is archived unread. It must not end the client.
+        except UNREADABLE as error:
             return unread(error)
 
     def vocabulary(self, text: str | None) -> str:
@@ -116,24 +117,27 @@ class ContentReader:
 
     def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         page = HtmlPage(body, charset, url)
-        head = page.head(self.names, self._follow_nofollow)
+        head = page.head(self.names, self.follow_nofollow)
         nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
         links: bytes = b""
         images = b""
         found: Sequence[Found] = ()
         if not nofollow or self._ignore_robots:
             links, found = self._links_of(page, head)
-            if self._images:  # fetched like links, but not part of the link graph
+            if self._images and not self._requisites:  # fetched like links, but not part of the link graph
                 images, drawn = self.links.resolve(head.base, page.images())
                 found = [*found, *(each for _, each in drawn)]
+        if self._requisites:
+            images, files = self._files_of(head.base, of_page(page))
+            found = [*found, *files]
         stands_for = join(head.base, head.canonical) if head.canonical else None
         language, title = page.language(), page.title()
         forms: Sequence[Form] = ()
         if self._forms:
-            from sanderling.documents.forms import forms_of
+            from sanderling.documents.html_forms import forms_of
 
             forms = forms_of(page.document, head.base)
-        hrefs = hrefs_of(page, head, self._follow_nofollow)[0] if links and self._reduces else ()
+        hrefs = hrefs_of(page, head, self.follow_nofollow)[0] if links and self._reduces else ()
         condense = self._detector.fingerprint(page.document, url) if again else None
         spent, linked = not self._keep_tree, list[Span]()
         if self.judge is None:
@@ -144,14 +148,35 @@ class ContentReader:
         return Read(
             page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, linked=linked,
             forms=forms,            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
-            images=images[: 8 * _MOST_IMAGES] if self._images else None,
+            images=images[: 8 * _MOST_IMAGES] if self._images or self._requisites else None,
             hrefs=_whole(head.base, hrefs),
         )  # fmt: skip
+
+    def read_requisite(self, url: str, body: bytes, mime: str, charset: str | None, again: bool) -> Read:
+        """Reads a file of a page: for the files that it needs in turn."""
+        drawn = self._detector.describe_image(body) if again and mime.startswith("image/") else b""
+        try:
+            written = requisites_of(url, body, mime, charset) if self._requisites else []
+            _, found = self._files_of(url, written)
+        except UNREADABLE as error:
+            return unread(error)
+        return Read(charset=charset or "", found=found, fingerprint=drawn)
+
+    def _files_of(self, base: str, written: list[str]) -> tuple[bytes, list[Found]]:
+        """The files that a document needs, packed, and those that this client meets for the first
+        time."""
+        ids, new = self._files.resolve(base, written)
+        return ids, [each._replace(kind=Kind.REQUISITE) for _, each in new]
+
+    def meet(self, target: str, kind: int) -> Found | None:
+        """Where a redirect leads, when this client has not met it."""
+        found = (self._files if kind == Kind.REQUISITE else self.links).meet(target)
+        return found._replace(kind=Kind(kind)) if found is not None and kind == Kind.REQUISITE else found
 
     def _links_of(self, page: HtmlPage, head: Head) -> tuple[bytes, list[Found]]:
         """All links of a page, packed, and those that this client meets for the first time, with
         their anchors."""
-        hrefs, spelled = hrefs_of(page, head, self._follow_nofollow)
+        hrefs, spelled = hrefs_of(page, head, self.follow_nofollow)
         links, new = self.links.resolve(head.base, hrefs)
         written = {after: before for before, after in spelled.items()}
         named = [written.get(href, href) for href, _ in new]
@@ -176,7 +201,7 @@ class ContentReader:
         if kind == "text":
             words = decode(body, charset)
             return Read(words=words, noindex=noindex, fingerprint=self._of_text(words, url) if again else b"")
-        text = READERS[kind](body, charset)
+        text = read_document(kind, body, charset)
         links, new = self.links.resolve(url, [] if nofollow and not self._ignore_robots else text.links)
         return Read(
             title=text.title,

@@ -1,10 +1,10 @@
 """The cookies of one session. They are sent to its origin only, whatever they say of themselves."""
 
 import time
-from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from sanderling.header_values import moment, whole_number
 from sanderling.urls import hostname
 
 # A server that sets more, or longer ones, gets no more. Browsers have about these limits.
@@ -37,7 +37,7 @@ class CookieJar:
             if line.startswith("# ") or len(parts) != 7:
                 continue
             domain, deep, path, secure, expires, name, value = parts
-            until = float(expires) if expires.strip().isdigit() and int(expires) else _ENDLESS
+            until = float(whole_number(expires) or _ENDLESS)
             if self._is_ours(domain, deep.upper() == "TRUE") and (self._secure or secure.upper() != "TRUE"):
                 self._put(name, Cookie(value, path or "/", until))
 
@@ -86,9 +86,8 @@ def _covers(path: str, asked: str) -> bool:
 def _until(said: dict[str, str]) -> float:
     """When a cookie ends, by its attributes."""
     age = said.get("max-age", "")
-    if age.lstrip("-").isdigit():
-        return time.time() + int(age) if not age.startswith("-") else 0.0
-    try:
-        return parsedate_to_datetime(said.get("expires", "").replace("-", " ")[:100]).timestamp()
-    except (ValueError, TypeError, OverflowError, IndexError, OSError):
-        return _ENDLESS
+    seconds = whole_number(age.removeprefix("-"))
+    if seconds is not None:
+        return time.time() + seconds if not age.startswith("-") else 0.0
+    until = moment(said.get("expires", "").replace("-", " "))
+    return _ENDLESS if until is None else until

@@ -24,7 +24,7 @@ from sanderling.client.polite_host import Pauses, PoliteHost
 from sanderling.client.reading import Reader
 from sanderling.client.schedule import Schedule
 from sanderling.clock import RemoteClock
-from sanderling.model import HostNote, Lease, Outcome, Recall, Report, Robots, Task, Visit
+from sanderling.model import HostNote, Lease, Outcome, Recall, Robots, Task, Visit, VisitReport
 from sanderling.model.reasons import reason, sentence
 from sanderling.settings import Settings
 from sanderling.urls import WEB, join
@@ -311,7 +311,10 @@ class Crawler:
             if target is not None:
                 self._ask_robots(host, target, fetch.robots_hops + 1)
                 return
-        self._know_rules(host, robots.judge(response.status, response.body, response.error, time.monotonic()))
+        rules = robots.judge(
+            response.status, response.body, response.error, time.monotonic(), response.certificate_ends
+        )
+        self._know_rules(host, rules)
 
     def _know_rules(self, host: PoliteHost, found: Robots) -> None:
         now = time.monotonic()
@@ -357,13 +360,13 @@ class Crawler:
         self._number += 1
         notes = self._notes()
         warcs = self._archive.flush()
-        notices = self._learner.notices() if self._learner is not None else []
-        notices += [f"{place}: {sentence(each.over)}" for place, each in self._sessions.items() if each.over]
+        messages = self._learner.messages() if self._learner is not None else []
+        messages += [f"{place}: {sentence(each.over)}" for place, each in self._sessions.items() if each.over]
         want = self._want(now)
         self._ahead.told(now, len(self._visits), want)
-        report = Report(
+        report = VisitReport(
             self._name, self._number, time.monotonic(), want, self._visits, notes, warcs, list(returned),
-            notices, self._looked_up, self._fetched,
+            messages, self._looked_up, self._fetched,
         )  # fmt: skip
         self._visits = []
         self._looked_up = self._fetched = 0.0

@@ -3,6 +3,7 @@
 import socket
 import time
 import zlib
+from calendar import timegm
 from collections import deque
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
@@ -15,7 +16,8 @@ from sanderling.client.fetcher import MayConnect, Request, Response
 from sanderling.client.loop import READ, READABLE, WRITE, Loop
 from sanderling.client.names import Names, looks_up
 from sanderling.model.reasons import code_of, reason
-from sanderling.network import OpenedSocket, agent, certificates, is_public
+from sanderling.network import OpenedSocket, agent, certificates
+from sanderling.network.reach import may_be_reached
 from sanderling.settings import Settings
 from sanderling.urls import hostname, origin
 
@@ -29,8 +31,7 @@ _PROXY_PORT, _PROXY_PORTS = "1080", {"https": "443"}
 _MOST_UNRESOLVED = 10_000
 _ACCEPT = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
 _HEADERS = [_ACCEPT, "Expect:"]
-# What this libcurl can unpack. Said in so many words, because requests are archived as they were
-# sent.
+# What this libcurl can unpack. Spelled out, because requests are archived as they were sent.
 _ENCODINGS = ", ".join(
     names
     for feature, names in (
@@ -46,9 +47,9 @@ _LOW_SPEED = 100  # bytes a second
 _LONGEST = 2**31 - 1  # milliseconds, the most that libcurl takes
 _TOO_LARGE = 100  # an error of libcurl that pycurl has no name for
 
-# After these errors every other request to the host would fail, too.
-# So many chunks of a body are joined to one.
+# A list of this many chunks of a body is joined to one.
 JOINED_AT = 1024
+# After these errors every other request to the host would fail, too.
 _HOST_IS_DEAD = {
     pycurl.E_COULDNT_RESOLVE_HOST, pycurl.E_COULDNT_CONNECT, pycurl.E_SSL_CONNECT_ERROR,
     pycurl.E_PEER_FAILED_VERIFICATION, pycurl.E_COULDNT_RESOLVE_PROXY,
@@ -89,6 +90,7 @@ class Handle:
         "_cutter",
         "_joined",
         "_look_at",
+        "certificate",
         "cookies",
         "curl",
         "gave_up",
@@ -120,6 +122,7 @@ class Handle:
         self._cutter = cutter
         self.lines: list[bytes] = []
         self.plain = False  # asks for no encoding
+        self.certificate = False  # reads certificates
         self.resolves = False  # tells libcurl about an address
         self.special = False  # has other headers or another method than most
 
@@ -204,18 +207,12 @@ class Handle:
     def open_socket(self, purpose: int, address: tuple[int, int, int, tuple[str, int]]) -> socket.socket | int:
         """Checks every connection at the moment it is made, whatever led there."""
         family, kind, protocol, where = address
-        if not self._anywhere and not may_be_reached(self.request, where[0]):
+        if not self._anywhere and not may_be_reached(where[0], self.request.private):
             self.gave_up = reason("private-address", where[0])
             return int(pycurl.SOCKET_BAD)
         if self.may_connect is not None and not self.may_connect(where[0]):
             return int(pycurl.SOCKET_BAD)
         return OpenedSocket(family, kind, protocol)
-
-
-def may_be_reached(request: Request, address: str) -> bool:
-    """Whether a request may lead to an address: to a public one, or to one that its name had when
-    the user named it."""
-    return is_public(address) or address.partition("%")[0] in request.private
 
 
 @lru_cache(20_000)
@@ -224,6 +221,15 @@ def _name_of(origin: str) -> str:
     where = origin.partition("://")[2]
     name = where.partition(":")[0]
     return "" if where.startswith("[") or name.replace(".", "").isdigit() else name
+
+
+def _end_of(chain: list[tuple[tuple[str, str], ...]]) -> float:
+    """When the first certificate of a chain ends; 0 if that is not said."""
+    said = dict(chain[0]).get("Expire date", "") if chain else ""
+    try:
+        return float(timegm(time.strptime(said, "%b %d %H:%M:%S %Y GMT")))
+    except ValueError:
+        return 0.0
 
 
 def _listed(addresses: list[str]) -> str:
@@ -260,7 +266,8 @@ class CurlFetcher:
         self._names = Names(loop) if self._waits_for_names or not settings.proxy else None
         self._told: dict[str, tuple[float, list[str]]] = {}  # which addresses libcurl was told, and when
         self._refused: list[Response] = []
-        self._memory = BodyMemory(settings.body_memory, settings.max_body, settings.connections)
+        largest = max(settings.max_body, settings.max_media if settings.requisites else 0)
+        self._memory = BodyMemory(settings.body_memory, largest, settings.connections)
         self._waiting: deque[Handle] = deque()
         self._swept_at = 0.0
 
@@ -276,6 +283,9 @@ class CurlFetcher:
         if (plain := bool(self._plain) and origin(request.url) in self._plain) != handle.plain:
             handle.plain = plain
             _take_encodings(curl, not plain)
+        if request.certificate != handle.certificate:  # for all requests it would take as long as a page
+            handle.certificate = request.certificate
+            curl.setopt(pycurl.OPT_CERTINFO, int(request.certificate))
         self._tell_addresses(handle)
         if self._waits_for_names and self._names is not None:
             self._names.ask(hostname(request.url), partial(self._judge, handle))
@@ -340,17 +350,19 @@ class CurlFetcher:
             self._active[handle.curl] = handle
             self._multi.add_handle(handle.curl)
 
-    def _judge(self, handle: Handle, addresses: list[str]) -> None:
-        """Sends a request through the proxy, unless its name leads to a private address."""
+    def _judge(self, handle: Handle, addresses: list[str] | None) -> None:
+        """Sends a request through the proxy, unless its name leads to a private address, or perhaps
+        does."""
         request, response = handle.request, handle.response
-        for address in addresses:
-            if not may_be_reached(request, address):
-                response.error = reason("private-address", address)
-                response.hopeless = response.host_is_dead = True
-                self._refused.append(response)
-                self._idle[handle.cookies].append(handle)
-                return
-        if addresses and (self._settings.proxy or "").startswith("socks5:"):
+        private = [address for address in addresses or () if not may_be_reached(address, request.private)]
+        by_address = (self._settings.proxy or "").startswith("socks5:")
+        if private or addresses is None or (by_address and not addresses):
+            response.error = reason("private-address", private[0]) if private else reason("unresolved")
+            response.hopeless, response.host_is_dead = bool(private), True
+            self._refused.append(response)
+            self._idle[handle.cookies].append(handle)
+            return
+        if addresses and by_address:
             # The proxy is told this address, and no other one.
             handle.curl.setopt(pycurl.RESOLVE, [f"+{_name_and_port(origin(request.url))}:{_listed(addresses)}"])
         self._send(handle)
@@ -438,6 +450,8 @@ class CurlFetcher:
             response.looked_up = curl.getinfo(pycurl.NAMELOOKUP_TIME)
             if not self._settings.proxy:
                 response.connected = max(0.0, curl.getinfo(pycurl.CONNECT_TIME) - response.looked_up)
+            if handle.certificate:
+                response.certificate_ends = _end_of(curl.getinfo(pycurl.INFO_CERTINFO))
         response.address = curl.getinfo(pycurl.PRIMARY_IP)
         self._idle[handle.cookies].append(handle)
         return response

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from xxhash import xxh3_128_digest
 
-from sanderling.client.contents import CHOKED
 from sanderling.client.fetcher import Request
 from sanderling.documents.html import HtmlPage
 from sanderling.documents.reading import media_type
+from sanderling.documents.unreadable import UNREADABLE
+from sanderling.header_values import whole_number
 
 if TYPE_CHECKING:  # loaded only by crawls with a topic
     from sanderling.topics.judging import Judge
@@ -25,7 +26,7 @@ ENOUGH = 1000
 # A page with less than this share of `relatedness` is hopeless. A topic of words gives 0.1 to pages
 # without any of them.
 HOPELESS = 0.25
-# A compressed body becomes about so many times as long.
+# A compressed body becomes about this many times as long.
 _UNPACKED = 4
 _HTML = ("text/html", "application/xhtml+xml")
 
@@ -58,7 +59,7 @@ class Cutter:
         try:
             page = HtmlPage(kept, charset, request.url)
             title, (text, linked) = page.title(), page.text_and_links(spent=True)
-        except CHOKED:
+        except UNREADABLE:
             return b""
         finally:
             self._mark(0)
@@ -99,6 +100,6 @@ def _head(lines: Sequence[bytes]) -> dict[bytes, bytes]:
 def _nearly_here(said: dict[bytes, bytes]) -> bool:
     """Whether the rest is so short that a new connection, which a cut makes necessary, would cost
     more."""
-    length = said.get(b"content-length", b"")
+    length = whole_number(said.get(b"content-length", b""))
     packed = said.get(b"content-encoding", b"identity").lower() != b"identity"
-    return length.isdigit() and int(length) * (_UNPACKED if packed else 1) < 2 * FIRST
+    return length is not None and length * (_UNPACKED if packed else 1) < 2 * FIRST

@@ -5,7 +5,7 @@ from sanderling.client.fetcher import Rendered
 from sanderling.model import Conversion, Exchange
 
 # Why something that is no page was asked for, as the archive says it.
-ROBOTS, SITEMAP, SUBRESOURCE, ANSWER = "robots", "sitemap", "subresource", "form"
+ROBOTS, SITEMAP, SUBRESOURCE, ANSWER, REQUISITE = "robots", "sitemap", "subresource", "form", "requisite"
 
 # These describe the bytes on the wire, not the decompressed body that is stored.
 _OF_THE_WIRE = (b"content-encoding", b"transfer-encoding", b"content-length")

@@ -59,6 +59,7 @@ class Requests:
 
     def __init__(self, settings: Settings) -> None:
         self._limit = settings.max_body
+        self._media = settings.max_media
         self._skip = skipped_types(settings)
 
     def page(self, task: Task, host: PoliteHost) -> Request:
@@ -72,7 +73,7 @@ class Requests:
         return Request(
             task.url,
             trusted,
-            self._limit,
+            self._media if task.kind == Kind.REQUISITE else self._limit,
             _conditions(task),
             self._skip,
             private=private,
@@ -88,7 +89,8 @@ class Requests:
 
     def robots(self, url: str, host: PoliteHost) -> Request:
         trusted = _trusted(url, host)
-        return Request(url, trusted, LARGEST, private=host.private if trusted else ())
+        private = host.private if trusted else ()
+        return Request(url, trusted, LARGEST, private=private, certificate=url.startswith("https://"))
 
 
 def _trusted(url: str, host: PoliteHost) -> bool:

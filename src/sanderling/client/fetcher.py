@@ -37,6 +37,7 @@ class Request(NamedTuple):
     # session still holds.
     session: Literal["", "part", "page"] = ""
     cookies: bool = True  # the cookies of the crawl are for it
+    certificate: bool = False  # when the certificate of the host ends is wanted, too
 
     @property
     def id(self) -> int:
@@ -63,7 +64,7 @@ class Response:
     finished."""
 
     __slots__ = (
-        "address", "chunks", "connected", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines",
+        "address", "certificate_ends", "chunks", "connected", "crowded_out", "cut_short", "error", "hopeless", "host_is_dead", "lines",
         "looked_up", "not_rendered", "protocol", "rendered", "seconds", "sent", "session", "signed_out", "since",
         "size", "started", "status", "truncated",
     )  # fmt: skip
@@ -83,6 +84,7 @@ class Response:
         self.looked_up = 0.0  # seconds until the address of the name was known
         self.connected = 0.0  # seconds that the connection took; 0 for one that was there
         self.address = ""
+        self.certificate_ends = 0.0  # a time of day, if that was asked for
         self.protocol = ""  # "" for HTTP/1.x
         self.sent = b""  # the request as it was sent, in the form of HTTP/1.1; empty for ftp and gopher
         self.rendered: Rendered | None = None
@@ -142,7 +144,7 @@ class Learner(Protocol):
     def learned(self) -> dict[str, bytes]:
         """What is new since the last call, by origin."""
 
-    def notices(self) -> list[str]:
+    def messages(self) -> list[str]:
         """What the user should be told, each once."""
 
 

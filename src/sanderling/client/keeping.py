@@ -2,15 +2,17 @@
 recorded."""
 
 import hashlib
+from collections.abc import Callable
 from html import escape
 
 from msgspec.structs import replace
+from xxhash import xxh3_64_digest
 
 from sanderling.client.contents import Read
 from sanderling.client.sketch import digest_of
 from sanderling.model import Conversion, Exchange, Task, Visit
 from sanderling.model.reasons import reason
-from sanderling.settings import Settings
+from sanderling.settings import Settings, watched_parts
 from sanderling.urls.patterns import pattern
 
 # Why a body is left out, as the archive and the store say it.
@@ -26,6 +28,8 @@ class BodyFilter:
         self._urls = [pattern(each) for each in settings.body_urls]
         self.reduces = settings.body_text
         self._changed = settings.body_changed
+        self._watched = watched_parts(settings)
+        self._rule_for = _rules(settings) if settings.body_changed and settings.rules else None
 
     def objection(self, url: str, mime: str) -> str:
         """Why a body is not kept; empty when it is."""
@@ -36,7 +40,11 @@ class BodyFilter:
         return ""
 
     def says_the_same(self, task: Task, read: Read) -> bool:
-        """Whether a version is not kept, because its text is the one of the version before."""
+        """Whether a version is not kept, because its text is the one of the version before. Of a
+        watched page, only what is watched counts."""
+        if task.url in self._watched or (self._rule_for is not None and self._rule_for(task.url)):
+            made = read.fingerprint or (read.condense("", b"") if read.condense is not None else b"")
+            return bool(task.fingerprint_digest) and xxh3_64_digest(made) == task.fingerprint_digest
         return self._changed and bool(task.text_digest) and digest_of(read.words) == task.text_digest
 
     def filtered(self, visit: Visit, exchange: Exchange, url: str, read: Read) -> tuple[Visit, Exchange]:
@@ -50,8 +58,21 @@ class BodyFilter:
 
 
 def body_filter(settings: Settings) -> BodyFilter | None:
-    filters = settings.body_types, settings.body_urls, settings.body_text, settings.body_changed
+    filters = (
+        settings.body_types,
+        settings.body_urls,
+        settings.body_text,
+        settings.body_changed,
+        watched_parts(settings),
+    )
     return BodyFilter(settings) if any(filters) else None
+
+
+def _rules(settings: Settings) -> Callable[[str], bool]:
+    from sanderling.change.judging import chooser  # late: few crawls have rules
+
+    rule_for = chooser(settings.rules)
+    return lambda url: bool((rule := rule_for(url)) and rule.select)
 
 
 def without_body(exchange: Exchange, why: str) -> Exchange:

@@ -2,7 +2,7 @@
 
 from typing import Protocol
 
-from sanderling.model import Hello, Lease, Recall, Report, Welcome
+from sanderling.model import Hello, Lease, Recall, VisitReport, Welcome
 
 
 class ServerLine(Protocol):
@@ -18,6 +18,6 @@ class ServerLine(Protocol):
     def hear(self) -> list[Lease | Recall] | None:
         """What has arrived; None when the server says that it is time to leave."""
 
-    def tell(self, report: Report) -> None: ...
+    def tell(self, report: VisitReport) -> None: ...
 
     def close(self) -> None: ...

@@ -4,9 +4,9 @@ An answer is kept for its time to live. libcurl gets it with the next request, a
 what is not known.
 
 Where a proxy opens the connections, a discovered name must not lead to a private network, so
-requests wait for the answer. With `socks5://` the answer is also what the proxy is told. An HTTP
-proxy asks a resolver of its own, which may answer otherwise. With `socks5h://` nothing is looked
-up: whoever chooses it does not want this machine to ask for names.
+requests wait for the answer, and are not sent without one. With `socks5://` the answer is also what
+the proxy is told. An HTTP proxy asks a resolver of its own, which may answer otherwise. With
+`socks5h://` nothing is looked up: whoever chooses it does not want this machine to ask for names.
 """
 
 import os
@@ -21,16 +21,16 @@ from sanderling.network import addresses_of, dns
 from sanderling.settings import Settings
 
 THREADS = 8
-# How long an answer is kept of which nobody says how long it may be, and no answer at all, in
+# How long an answer is kept that does not say how long it is valid, and a missing answer, in
 # seconds.
 KEPT, UNKNOWN_KEPT = 600.0, 60.0
 # No answer is kept for less or for more.
 SHORTEST, LONGEST = 5.0, 86_400.0
 MOST = 20_000
-# Without an answer by then, a name counts as unknown.
-PATIENCE = 3.0
+# Nobody waits longer for an answer, in seconds. A resolver gives up by then, too.
+PATIENCE = 30.0
 
-Then = Callable[[list[str]], None]
+Then = Callable[[list[str] | None], None]
 
 
 def looks_up(settings: Settings) -> bool:
@@ -56,8 +56,8 @@ class Names:
         loop.watch(self._wake, READ, self._on_answer)
 
     def ask(self, name: str, then: Then) -> None:
-        """Calls `then` with the addresses of a name, now or soon; with none if they are not
-        known."""
+        """Calls `then` with the addresses of a name, now or soon; without any if it has none, and
+        with None if there is no answer."""
         if (addresses := self.known(name)) is not None:
             then(addresses)
             return
@@ -115,7 +115,9 @@ class Names:
         """Goes on without the answers that take too long."""
         overdue = time.monotonic() - PATIENCE
         for name in [name for name, since in self._since.items() if since <= overdue]:
-            self._answer(name, [], UNKNOWN_KEPT)
+            self._since.pop(name)
+            for then in self._asking.pop(name, ()):
+                then(None)
         self._timer.at = min(self._since.values()) + PATIENCE if self._since else None
 
     def _answer(self, name: str, addresses: list[str], kept: float) -> None:

@@ -8,10 +8,11 @@ from xxhash import xxh3_128_digest
 
 from sanderling.client.archive import Archive
 from sanderling.client.arrival import PERMANENT, REDIRECTS, Arrival, ParsedVisit, arrival_of, is_success, is_temporary
-from sanderling.client.contents import CHOKED, ContentReader, Detector, Read
-from sanderling.client.exchange import ANSWER, SITEMAP, exchange_of, rendered_exchange
+from sanderling.client.contents import ContentReader, Detector, Read
+from sanderling.client.exchange import ANSWER, REQUISITE, SITEMAP, exchange_of, rendered_exchange
 from sanderling.client.fetch import Fetch, skipped_types
 from sanderling.client.keeping import body_filter
+from sanderling.client.lines import numbers_of
 from sanderling.client.repetition import Repetition
 from sanderling.client.sketch import Sketch, sketch
 from sanderling.client.sources import read_form_answer, read_sitemap
@@ -28,7 +29,8 @@ from sanderling.client.unread import (
 from sanderling.documents.html import directives
 from sanderling.documents.links import pack
 from sanderling.documents.reading import media_type
-from sanderling.model import Kind, Outcome, Stored, Visit
+from sanderling.documents.unreadable import UNREADABLE
+from sanderling.model import Kind, Outcome, Stored, Task, Visit
 from sanderling.model.reasons import reason
 from sanderling.settings import Settings
 from sanderling.urls import identity, redirected
@@ -39,7 +41,10 @@ if TYPE_CHECKING:  # loaded only by crawls with extractors or a topic
 
 _TAG = b"x-robots-tag"
 
-_PURPOSES: dict[int, str] = {Kind.SOURCE: SITEMAP, Kind.ANSWER: ANSWER}
+_PURPOSES: dict[int, str] = {Kind.SOURCE: SITEMAP, Kind.ANSWER: ANSWER, Kind.REQUISITE: REQUISITE}
+
+# Sitemaps beyond these are archived each time they are read.
+_MOST_SITEMAPS = 10_000
 
 # Called with the id of a page before it is parsed and with 0 after. If the client dies, the page is
 # known.
@@ -61,6 +66,8 @@ class Reader:
         self._judge = judge
         self._contents = ContentReader(settings, detector, judge, keep_tree=extract is not None)
         self._filter = body_filter(settings)
+        self._revisit_records = settings.revisit_records
+        self._sitemaps: dict[int, bytes] = {}  # digests of those that this client archived last
         self._repetition = Repetition()
         self._skip = skipped_types(settings) or ("\0",)
 
@@ -93,6 +100,15 @@ class Reader:
             mime, _ = media_type(response.value_of(b"content-type"))
             self._archive.add(exchange_of(fetch, response.headers(), response.body, mime, purpose=purpose))
 
+    def _keep_sitemap(self, fetch: Fetch) -> None:
+        """Archives a sitemap that is not as it was: a refresh reads it every few minutes."""
+        id, digest = fetch.task.id, xxh3_128_digest(fetch.response.body)
+        if self._revisit_records or self._sitemaps.pop(id, None) != digest:
+            self.keep(fetch, SITEMAP)
+        self._sitemaps[id] = digest
+        if len(self._sitemaps) > _MOST_SITEMAPS:
+            del self._sitemaps[next(iter(self._sitemaps))]
+
     def _open(self, fetch: Fetch) -> ParsedVisit:
         """Makes the visit of a fetch by the first of these steps that applies."""
         task, response = fetch.task, fetch.response
@@ -105,16 +121,18 @@ class Reader:
         if (without_browser := not_shown(task, response)) is not None:
             return without_browser
         if task.kind == Kind.SOURCE:
-            self.keep(fetch, SITEMAP)
+            self._keep_sitemap(fetch)
             return read_sitemap(arrival, self._contents)
         if task.kind == Kind.ANSWER:
             self.keep(fetch, ANSWER)
             return read_form_answer(arrival, self._contents)
         digest = xxh3_128_digest(arrival.body)
         if is_unchanged(arrival, digest):
-            return unchanged(arrival)
+            return unchanged(arrival, self._revisit_records)
         if is_success(response.status) and arrival.mime.startswith(self._skip):
-            return unwanted(task, arrival.mime)
+            return unwanted(task, reason("skipped-type", arrival.mime))
+        if task.kind == Kind.REQUISITE:
+            return self._requisite(arrival, digest)
         return self._page(arrival, digest)
 
     def _page(self, arrival: Arrival, digest: bytes) -> ParsedVisit:
@@ -123,7 +141,7 @@ class Reader:
         task, response, rendered = fetch.task, fetch.response, fetch.response.rendered
         outcome, read = self._outcome(arrival)
         if self._filter is not None and outcome is Outcome.PAGE and self._filter.says_the_same(task, read):
-            return same_text(arrival, read.found)
+            return same_text(arrival, read.found, self._revisit_records)
         if self._judge is not None:
             read = _judged(self._judge, read)
         extracted, failed = b"", dict[str, str]()
@@ -158,7 +176,7 @@ class Reader:
             forms=list(read.forms),
             words=self._contents.vocabulary(read.words),
             repeats=read.words is not None and self._repetition.found(task.url, read.words),
-            completes=bool(task.digest) and rendered is None and _completes(body, task.digest),
+            completes=bool(task.digest) and _completes(response.body, task.digest, rendered is not None),
         )
         if rendered is None:
             exchange = exchange_of(fetch, headers, body, mime)
@@ -168,27 +186,46 @@ class Reader:
             visit, exchange = self._filter.filtered(visit, exchange, task.url, read)
         return ParsedVisit(visit, task.url, read.words, exchange, read.condense)
 
+    def _requisite(self, arrival: Arrival, digest: bytes) -> ParsedVisit:
+        """A file of a page: kept as it is, and read only for the files that it needs."""
+        fetch, headers, known, body, mime, _ = arrival
+        task, response = fetch.task, fetch.response
+        if response.truncated:
+            return unwanted(task, reason("too-large", fetch.request.limit))
+        outcome, read = self._outcome(arrival)
+        visit = Visit(
+            id=task.id, outcome=outcome, status=response.status, at=response.since, size=response.size,
+            reason=read.reason, mime=mime, charset=read.charset, etag=known.get(b"etag", ""),
+            modified=known.get(b"last-modified", ""), digest=digest, canonical=read.canonical,
+            login=bool(response.session), permanent=response.status in PERMANENT, fingerprint=read.fingerprint,
+            links=read.links, found=list(read.found),
+        )  # fmt: skip
+        return ParsedVisit(visit, task.url, None, exchange_of(fetch, headers, body, mime, purpose=REQUISITE))
+
     def _outcome(self, arrival: Arrival) -> tuple[Outcome, Read]:
         fetch, headers, known, body, mime, charset = arrival
         status, url = fetch.response.status, fetch.task.url
+        if is_success(status) and fetch.task.kind == Kind.REQUISITE:
+            return Outcome.PAGE, self._contents.read_requisite(url, body, mime, charset, bool(fetch.task.digest))
         if is_success(status):
             said = [v.decode("latin-1") for k, v in headers if k.lower() == _TAG] if _TAG in known else []
             forbidden = directives(said, self._contents.names)
             return Outcome.PAGE, self._contents.read(url, body, mime, charset, forbidden, bool(fetch.task.digest))
         if status in REDIRECTS:
-            return self._redirect(url, fetch.response.location(), status in PERMANENT)
+            return self._redirect(fetch.task, fetch.response.location(), status in PERMANENT)
         if status in (404, 410):
             return Outcome.GONE, Read()
         return Outcome.FAILED, Read(reason=reason("status", status))
 
-    def _redirect(self, url: str, location: str, permanent: bool) -> tuple[Outcome, Read]:
+    def _redirect(self, task: Task, location: str, permanent: bool) -> tuple[Outcome, Read]:
+        url = task.url
         target = redirected(url, location) if location else None
         if target is None:
             why = reason("redirect-invalid", repr(location[:200])) if location else reason("redirect-nowhere")
             return Outcome.FAILED, Read(reason=why)
         if target == url:
             return Outcome.FAILED, Read(reason=reason("redirect-self"))
-        found = self._contents.links.meet(target)
+        found = self._contents.meet(target, task.kind)
         id = identity(target)
         return Outcome.REDIRECT, Read(
             links=pack([id]), found=[found] if found else [], canonical=id if permanent else 0
@@ -212,8 +249,11 @@ def _to_extract(arrival: Arrival, read: Read) -> "ReadPage":
     )  # fmt: skip
 
 
-def _completes(body: bytes, digest: bytes) -> bool:
-    """Whether a page that is visited again is one that was cut short before."""
+def _completes(body: bytes, digest: bytes, is_rendered: bool) -> bool:
+    """Whether a page that is visited again is one that was cut short before, or was kept as it was
+    sent and is rendered now."""
+    if is_rendered:
+        return xxh3_128_digest(body) == digest
     from sanderling.client.cutting import completes
 
     return completes(body, digest)
@@ -224,7 +264,7 @@ def _condensed(opened: ParsedVisit) -> bytes:
         return opened.visit.fingerprint
     try:
         return opened.condense(opened.words, opened.visit.links)
-    except CHOKED:
+    except UNREADABLE:
         return b""
 
 
@@ -238,6 +278,7 @@ def _complete(opened: ParsedVisit, roughly: Sketch | None, fingerprint: bytes, s
         simhash=simhash,
         gist=gist,
         core=core,
+        lines=numbers_of(opened.words, opened.url) if opened.words is not None else None,
         fingerprint=fingerprint,
         stored=stored,
     )

@@ -1,6 +1,8 @@
 """Robots rules by RFC 9309: 4xx allows all, 5xx and silence forbid all for now, else the text
 decides."""
 
+from msgspec.structs import replace
+
 from sanderling.clock import DAY
 from sanderling.documents.robots import group_for
 from sanderling.model import Robots
@@ -16,8 +18,12 @@ MAX_REDIRECTS = 5
 LONGEST_DELAY = 180.0
 
 
-def judge(status: int, body: bytes, error: str, at: float) -> Robots:
+def judge(status: int, body: bytes, error: str, at: float, certificate_ends: float = 0.0) -> Robots:
     """What an attempt to read robots.txt means."""
+    return replace(_judged(status, body, error, at), certificate_ends=certificate_ends)
+
+
+def _judged(status: int, body: bytes, error: str, at: float) -> Robots:
     if 200 <= status < 300:
         # Drop the last line if it may be cut: half a rule means something else.
         text = body if len(body) < LARGEST else body[:LARGEST].rpartition(b"\n")[0]

@@ -11,8 +11,9 @@ from urllib.parse import urlencode
 
 from sanderling.client.cookies import CookieJar
 from sanderling.client.fetcher import Request, Response
-from sanderling.documents.forms import filled_in
 from sanderling.documents.html import HtmlPage
+from sanderling.documents.html_forms import filled_in
+from sanderling.documents.unreadable import UNREADABLE
 from sanderling.errors import BadSetting
 from sanderling.model.reasons import reason, sentence
 from sanderling.settings import Login, Settings
@@ -23,10 +24,10 @@ MOST_HOPS = 5
 # A login that the network or the server hinders so often is given up. One that is refused is not
 # tried again at all.
 MOST_HINDERED = 3
-# After a login there may be this many more, and one more for so many pages that were read. So a
+# After a login there may be this many more, and one more for this many pages that were read. So a
 # page that is never shown cannot make us log in for ever.
 FIRST_RENEWALS, PAGES_PER_RENEWAL = 2, 20
-# So many pages in a row without a login end a session.
+# This many pages in a row without a login end a session.
 MOST_STRANGE = 3
 
 _PASSWORD = re.compile(rb"<input\b[^>]*\btype\s*=\s*[\"']?password\b", re.IGNORECASE)
@@ -120,8 +121,11 @@ class UserSession:
             self._next = self._filled_in(step, response)
 
     def _filled_in(self, step: _Step, response: Response) -> _Step | None:
-        page = HtmlPage(response.body, None, step.url)
-        found = filled_in(page.document, step.url, self._login.fields)
+        try:
+            page = HtmlPage(response.body, None, step.url)
+            found = filled_in(page.document, step.url, self._login.fields)
+        except UNREADABLE:
+            found = None
         if found is None:
             self._refuse(f"the page has no form with the fields {', '.join(self._login.fields)}")
         elif found[0].method != "post":
@@ -151,8 +155,8 @@ class UserSession:
         return bool(self._page) and url.partition("?")[0] == self._page.partition("?")[0]
 
     def judge(self, url: str, response: Response, html: bytes) -> None:
-        """Marks a response that was made for nobody: it is asked for again after a login, or it
-        failed."""
+        """Marks a response for somebody who is not logged in: it is asked for again after a login,
+        or it failed."""
         if response.error:
             return
         if not self._is_signed_out(response, html):

@@ -19,7 +19,7 @@ from xxhash import xxh3_64_digest, xxh3_128_digest
 PART = 2048
 MOST_BYTES = 64 * 1024
 
-# About so many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words
+# About this many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words
 # from 5 %.
 _ENOUGH_BYTES = 900
 # A word votes so often at most, however often it stands there: twenty times "Reply" would outvote

@@ -5,7 +5,7 @@ import socket
 
 import msgspec
 
-from sanderling.model import Hello, Lease, Recall, Report, Stop, ToClient, Welcome
+from sanderling.model import Hello, Lease, Recall, Stop, ToClient, VisitReport, Welcome
 from sanderling.model.frames import Incoming, framed
 
 
@@ -38,7 +38,7 @@ class SocketLine:
             return None
         return [message for message in messages if isinstance(message, Lease | Recall)]
 
-    def tell(self, report: Report) -> None:
+    def tell(self, report: VisitReport) -> None:
         self._send(report)
 
     def pass_on(self, frame: bytes) -> None:
@@ -48,7 +48,7 @@ class SocketLine:
     def close(self) -> None:
         self._socket.close()
 
-    def _send(self, message: Hello | Report) -> None:
+    def _send(self, message: Hello | VisitReport) -> None:
         self.pass_on(self._encode(message))
 
     def _receive(self) -> list[Welcome | Lease | Recall | Stop]:

@@ -2,11 +2,12 @@
 or is counted."""
 
 from sanderling.client.arrival import REDIRECTS, Arrival, ParsedVisit, is_success
-from sanderling.client.contents import CHOKED, ContentReader, Read, unread
+from sanderling.client.contents import ContentReader, Read, unread
 from sanderling.documents import sitemaps
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import HtmlPage
 from sanderling.documents.links import pack
+from sanderling.documents.unreadable import UNREADABLE
 from sanderling.model import Found, Kind, Outcome, Visit
 from sanderling.model.reasons import reason
 from sanderling.urls import identity, redirected
@@ -56,8 +57,9 @@ def read_form_answer(arrival: Arrival, contents: ContentReader) -> ParsedVisit:
     elif response.status in REDIRECTS:
         target = redirected(task.url, response.location())
         if target is not None and target != task.url:
+            # Whether it is the answer or a record is told by the server, which knows the query.
             id = identity(target)
-            read = Read(links=pack([id]), found=[Found(id, target, "")])
+            read = Read(links=pack([id]), found=[Found(id, target, "", Kind.ANSWER)])
     else:
         outcome, read = Outcome.FAILED, Read(reason=reason("status", response.status))
     visit = Visit(
@@ -69,13 +71,15 @@ def read_form_answer(arrival: Arrival, contents: ContentReader) -> ParsedVisit:
 
 
 def _results(arrival: Arrival, contents: ContentReader) -> Read:
-    from sanderling.documents.answers import read_answer  # only crawls with --forms need it
+    from sanderling.documents.answers import Forbidden, read_answer  # only crawls with --forms need it
 
     if kind_of(arrival.body, arrival.mime, arrival.charset) != "html":
         return Read()
     try:
         page = HtmlPage(arrival.body, arrival.charset, arrival.fetch.task.url)
-        links, found, turners = read_answer(page, contents.names)
+        links, found, turners = read_answer(page, contents.names, contents.follow_nofollow)
         return Read(words=page.text(), links=links, found=found, turners=turners)
-    except CHOKED as error:
+    except Forbidden:
+        return Read(words=page.text(), reason=reason("form-nofollow"))
+    except UNREADABLE as error:
         return unread(error)

@@ -3,12 +3,14 @@ nothing new."""
 
 import time
 from collections.abc import Sequence
-from email.utils import parsedate_to_datetime
+
+from xxhash import xxh3_128_digest
 
 from sanderling.client.arrival import Arrival, ParsedVisit, is_success
 from sanderling.client.exchange import exchange_of, rendered_exchange
 from sanderling.client.fetcher import Rendered, Response
 from sanderling.client.keeping import SAME_TEXT, without_body
+from sanderling.header_values import moment, whole_number
 from sanderling.model import Found, Outcome, Task, Visit
 from sanderling.model.reasons import reason
 from sanderling.urls import identity
@@ -39,7 +41,7 @@ def not_shown(task: Task, response: Response) -> ParsedVisit | None:
     rendered = response.rendered
     if "#" in task.url and is_success(response.status) and (rendered is None or rendered.gone):
         return _state_not_shown(task, response)
-    if response.not_rendered and rendered is None and task.digest:
+    if response.not_rendered and rendered is None and task.digest and xxh3_128_digest(response.body) != task.digest:
         # The page as it was sent would look like a change to what its readers see.
         return _retry(task, response.not_rendered)
     return None
@@ -53,13 +55,18 @@ def is_unchanged(arrival: Arrival, digest: bytes) -> bool:
     return same and is_success(response.status)
 
 
-def unchanged(arrival: Arrival) -> ParsedVisit:
+def unchanged(arrival: Arrival, recorded: bool) -> ParsedVisit:
+    """Nothing new: the page's row says when it was looked at, and the archive only if that is
+    `recorded`."""
     fetch, headers, known, body, mime, _ = arrival
     task, response = fetch.task, fetch.response
     visit = Visit(
         id=task.id, outcome=Outcome.UNCHANGED, status=response.status, at=response.since, size=response.size,
         etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""), found=behind(response.rendered),
+        reason=response.not_rendered,
     )  # fmt: skip
+    if not recorded:
+        return ParsedVisit(visit, task.url)
     if response.rendered is not None:
         exchange = rendered_exchange(fetch, headers, response.rendered, unchanged=True)
     else:
@@ -67,7 +74,7 @@ def unchanged(arrival: Arrival) -> ParsedVisit:
     return ParsedVisit(visit, task.url, None, exchange)
 
 
-def same_text(arrival: Arrival, found: Sequence[Found]) -> ParsedVisit:
+def same_text(arrival: Arrival, found: Sequence[Found], recorded: bool) -> ParsedVisit:
     """Another document that says the same, of which the user wants no version."""
     fetch, headers, known, body, mime, _ = arrival
     visit = Visit(
@@ -75,12 +82,12 @@ def same_text(arrival: Arrival, found: Sequence[Found]) -> ParsedVisit:
         size=fetch.response.size, etag=known.get(b"etag", ""), modified=known.get(b"last-modified", ""),
         found=[*found, *behind(fetch.response.rendered)],
     )  # fmt: skip
-    return ParsedVisit(visit, fetch.task.url, None, without_body(exchange_of(fetch, headers, body, mime), SAME_TEXT))
+    exchange = without_body(exchange_of(fetch, headers, body, mime), SAME_TEXT) if recorded else None
+    return ParsedVisit(visit, fetch.task.url, None, exchange)
 
 
-def unwanted(task: Task, mime: str) -> ParsedVisit:
-    """The user does not want documents of this type."""
-    why = reason("skipped-type", mime)
+def unwanted(task: Task, why: str) -> ParsedVisit:
+    """The user does not want this document."""
     return ParsedVisit(Visit(id=task.id, outcome=Outcome.EXCLUDED, at=time.monotonic(), reason=why), task.url)
 
 
@@ -107,16 +114,10 @@ def _retry(task: Task, why: str) -> ParsedVisit:
 def _retry_after(value: str, date: str) -> float:
     """Seconds from a Retry-After header, which is a number or a date. A date is compared with that
     of the response: our clock may be wrong."""
-    if value.isascii() and value.isdigit():
-        return min(float(value), LONGEST_RETRY_AFTER)
-    until, now = _moment(value), _moment(date)
+    seconds = whole_number(value)
+    if seconds is not None:
+        return min(float(seconds), LONGEST_RETRY_AFTER)
+    until, now = moment(value), moment(date)
     if until is None:
         return 0.0
     return min(max(0.0, until - (time.time() if now is None else now)), LONGEST_RETRY_AFTER)
-
-
-def _moment(date: str) -> float | None:
-    try:
-        return parsedate_to_datetime(date[:100]).timestamp()
-    except (ValueError, TypeError, OverflowError, IndexError, OSError):
-        return None

@@ -12,7 +12,7 @@ from sanderling.model import Hello
 from sanderling.model.frames import framed
 
 
-class _Ends(Struct, tag="Report"):
+class _Ends(Struct, tag="VisitReport"):
     """What a machine has to know of a report: the archives that it names."""
 
     warcs: dict[str, int]

@@ -10,13 +10,15 @@ import ipaddress
 import os
 import secrets
 import socket
+import ssl
 from pathlib import Path
 
-from sanderling.errors import UsageError
+from sanderling.errors import RunFailed, UsageError
 from sanderling.files import write_whole
 
 FOLDER = "SANDERLING_CLUSTER"
 _YEARS = 10
+CONNECT = 5.0  # seconds for a connection
 
 
 class Credentials:
@@ -58,7 +60,7 @@ class Credentials:
             write_private(self.token, secrets.token_hex(32).encode())
 
     def make_authority(self) -> None:
-        """Makes what a cluster over a network needs, unless it is there."""
+        """Makes what a cluster needs, unless it is there."""
         self.make_token()
         if not self.authority[0].exists():
             certificate, key = _authority()
@@ -66,8 +68,12 @@ class Credentials:
             write_private(self.authority[0], certificate)
 
     def make_own(self, address: str) -> None:
-        """Makes a certificate for this machine at an address."""
-        certificate, key = _signed(self.authority, address)
+        """Makes a certificate for this machine at an address, unless it has one. All nodes of a
+        machine share it, so its key and its addresses stay."""
+        addresses = _addresses_in(self.own[0], self.authority[0]) if self.own[1].exists() else []
+        if address in addresses:
+            return
+        certificate, key = _signed(self.authority, [*addresses, address], self.own[1] if addresses else None)
         write_private(self.own[1], key)
         write_private(self.own[0], certificate)
 
@@ -78,23 +84,44 @@ class Credentials:
                 raise UsageError(f"{path} can be read by other users of this machine: run `chmod 600 {path}`")
 
     def environment(self, address: str) -> dict[str, str]:
-        """The environment variables by which Ray uses the credentials. TLS is for addresses that
-        others can reach."""
+        """The environment variables by which Ray uses the credentials. On loopback there is TLS,
+        too: any user may listen there while the head is away, and would receive the token."""
         if not self.token.exists():
             return {}
         self.require_private()
-        found = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(self.token)}
-        if not is_loopback(address):
-            if not self.own[0].exists():
-                raise UsageError(
-                    f"there is no certificate of this machine in {self.path}: make it with `sanderling cluster init` on one "
-                    "machine, and copy the folder to the others"
-                )
-            found |= {
-                "RAY_USE_TLS": "1", "RAY_TLS_SERVER_CERT": str(self.own[0]), "RAY_TLS_SERVER_KEY": str(self.own[1]),
-                "RAY_TLS_CA_CERT": str(self.authority[0]),
-            }  # fmt: skip
-        return found
+        if not self.own[0].exists():
+            how = (
+                "start the cluster again with `sanderling cluster start`" if is_loopback(address) else
+                "make it with `sanderling cluster init` on one machine, and copy the folder to the others"
+            )  # fmt: skip
+            raise UsageError(f"there is no certificate of this machine in {self.path}: {how}")
+        return {
+            "RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": str(self.token),
+            "RAY_USE_TLS": "1", "RAY_TLS_SERVER_CERT": str(self.own[0]), "RAY_TLS_SERVER_KEY": str(self.own[1]),
+            "RAY_TLS_CA_CERT": str(self.authority[0]),
+        }  # fmt: skip
+
+
+def require_same_authority(credentials: Credentials, address: str) -> None:
+    """Refuses a listener that has no certificate of this cluster, before Ray sends it the token or
+    waits for it."""
+    if not credentials.token.exists() or not credentials.authority[0].exists():
+        return
+    host, _, port = address.rpartition(":")
+    host = host.strip("[]")
+    context = ssl.create_default_context(cafile=credentials.authority[0])
+    context.set_alpn_protocols(["h2"])
+    try:
+        with (
+            socket.create_connection((host, int(port)), timeout=CONNECT) as line,
+            context.wrap_socket(line, server_hostname=host),
+        ):
+            return
+    except ssl.SSLError:
+        problem = "has other certificates than this machine"
+    except OSError as error:
+        problem = f"does not answer in TLS ({error.strerror or error})"
+    raise RunFailed(f"the cluster at {address} {problem}: copy the folder of the token from its head")
 
 
 class Revoked:
@@ -160,7 +187,22 @@ def _authority() -> tuple[bytes, bytes]:
     return _pem(certificate, key)
 
 
-def _signed(authority: tuple[Path, Path], address: str) -> tuple[bytes, bytes]:
+def _addresses_in(certificate: Path, authority: Path) -> list[str]:
+    """The addresses that a certificate is for; none if it is not of this authority."""
+    from cryptography import x509
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        own = x509.load_pem_x509_certificate(certificate.read_bytes())
+        own.verify_directly_issued_by(x509.load_pem_x509_certificate(authority.read_bytes()))
+        named = own.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (OSError, ValueError, TypeError, InvalidSignature, x509.ExtensionNotFound):
+        return []
+    return [str(each.value) for each in named]
+
+
+def _signed(authority: tuple[Path, Path], addresses: list[str], kept: Path | None) -> tuple[bytes, bytes]:
+    """A certificate for these addresses; of a key that is kept, or of a new one."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -173,24 +215,26 @@ def _signed(authority: tuple[Path, Path], address: str) -> tuple[bytes, bytes]:
             f"{authority[0].parent} has no certificates: run `sanderling cluster init`, or copy the folder from the machine "
             "that did"
         ) from None
-    key = ec.generate_private_key(ec.SECP256R1())
+    own = (
+        serialization.load_pem_private_key(kept.read_bytes(), None) if kept else ec.generate_private_key(ec.SECP256R1())
+    )
     begin, end = _validity()
-    names: list[x509.GeneralName] = [x509.DNSName("localhost"), x509.DNSName(socket.gethostname())]
-    for each in dict.fromkeys(("127.0.0.1", address)):
+    names: list[x509.GeneralName] = []
+    for each in dict.fromkeys(("localhost", socket.gethostname(), "127.0.0.1", *addresses)):
         try:
             names.append(x509.IPAddress(ipaddress.ip_address(each)))
         except ValueError:
             names.append(x509.DNSName(each))
-    assert isinstance(signing, ec.EllipticCurvePrivateKey)
+    assert isinstance(signing, ec.EllipticCurvePrivateKey) and isinstance(own, ec.EllipticCurvePrivateKey)
     certificate = (
         x509.CertificateBuilder()
         .subject_name(x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, socket.gethostname()[:64])]))
-        .issuer_name(issuer.subject).public_key(key.public_key()).serial_number(x509.random_serial_number())
+        .issuer_name(issuer.subject).public_key(own.public_key()).serial_number(x509.random_serial_number())
         .not_valid_before(begin).not_valid_after(end)
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .sign(signing, hashes.SHA256())
     )  # fmt: skip
-    return _pem(certificate, key)
+    return _pem(certificate, own)
 
 
 def _validity() -> tuple[datetime.datetime, datetime.datetime]:

@@ -16,11 +16,13 @@ from sanderling.errors import RunFailed
 from sanderling.model import MachineState, Stop
 from sanderling.processes.crew import AT_ONCE, HOPELESS, NO_ROOM, new_name
 
-# A machine on which nothing goes well is tried again after so many seconds.
+# A machine on which nothing works is tried again after this many seconds.
 AGAIN_AFTER = 60.0
-# For so many seconds, clients of a machine that is beginning are not started elsewhere.
+# For this many seconds, clients of a machine that is starting are not started elsewhere.
 BEGINS_WITHIN = 20.0
-# Of a head that is silent for so many seconds, the user is told.
+# How often the user is told that no machine can be reached, in seconds.
+WAITING_EVERY = 60.0
+# The user is told of a head that is silent for this many seconds.
 SILENT_HEAD = 10.0
 
 
@@ -53,7 +55,9 @@ class ClusterCrew:
         self._refused: dict[
             str, tuple[str, str]
         ] = {}  # the name of a machine that cannot take part, and why, by its id
-        self._said_waiting = False
+        self._reached = time.monotonic()  # when a machine was there last
+        self._say_at = self._reached + WAITING_EVERY  # that none is there; 0 while one is
+        self._had_machines = False
         self._said_silent = False  # of the head
         self._left_out: list[str] = []  # machines that the tree has no room for
         self._notes: dict[str, str] = {}  # what is wrong with machines
@@ -61,10 +65,10 @@ class ClusterCrew:
         self._before: dict[str, tuple[int, int, int]] = {}
         self._revoked = Revoked()
         self.replaced = 0
-        self.on_notice: Callable[[str], None] = lambda text: None
+        self.on_message: Callable[[str], None] = lambda text: None
         switchboard.on_greeting = self._greet
         switchboard.on_lost = self._lose
-        switchboard.on_notice = lambda text: self.on_notice(text)
+        switchboard.on_message = lambda text: self.on_message(text)
 
     def fill(self) -> None:
         """Starts what is missing, where there is room for it, and ends what is too much."""
@@ -84,7 +88,7 @@ class ClusterCrew:
                 self._set(link, plan.get(link.name, 0))
 
     def entrust(self, charge: Charge) -> None:
-        """From now on, a relay has these machines and so many clients."""
+        """From now on, a relay has the machines and clients of the charge."""
         self._charge, self.size = charge, charge.clients
 
     def resize(self, size: int) -> None:
@@ -139,11 +143,11 @@ class ClusterCrew:
         silence."""
         return False
 
-    def went_well(self, name: str) -> None:
+    def succeeded(self, name: str) -> None:
         if (member := self._members.get(name)) is not None:
             self._deaths_in_a_row.pop(member.link.name, None)
 
-    def died_silently(self) -> list[str]:
+    def exited(self) -> list[str]:
         """Members that ended, whether or not they ever said hello."""
         return [name for name in self._switchboard.ended if name in self._members]
 
@@ -158,7 +162,7 @@ class ClusterCrew:
         ended = self._switchboard.ended.get(name)
         return ended.marked if ended is not None else 0
 
-    def bury(self, name: str) -> None:
+    def reap(self, name: str) -> None:
         """Forgets a member that is dead."""
         member, ended = self._members.pop(name, None), self._switchboard.ended.pop(name, None)
         if member is None or member.leaving:
@@ -197,7 +201,7 @@ class ClusterCrew:
                 "command to resume"
             )
         if (silent := silence > SILENT_HEAD) != self._said_silent and self._charge is None:
-            self.on_notice(
+            self.on_message(
                 f"the head of the cluster does not answer; the crawl goes on without it for {HEAD_WAIT:.0f} s at most"
                 if silent
                 else "the head of the cluster answers again"
@@ -224,7 +228,7 @@ class ClusterCrew:
         """Says how many machines stay unused, whenever that changes."""
         if names and len(names) != len(self._left_out):
             count = "1 machine stays" if len(names) == 1 else f"{len(names):,} machines stay"
-            self.on_notice(f"{count} unused ({names[0]}{', …' * (len(names) > 1)}): {self._room}")
+            self.on_message(f"{count} unused ({names[0]}{', …' * (len(names) > 1)}): {self._room}")
         self._left_out = names
 
     @property
@@ -268,12 +272,12 @@ class ClusterCrew:
             if (link.name in names or link.node.id in revoked) and not link.muted:
                 link.mute("it was revoked")
                 self._notes[link.name] = "it was revoked"
-                self.on_notice(f"{link.name} was revoked: nothing is taken from it any more")
+                self.on_message(f"{link.name} was revoked: nothing is taken from it any more")
 
     def _greet(self, link: MachineLink, greeting: Greeting) -> None:
         if why := _difference(link.name, greeting):
             self._refused[link.node.id] = link.name, why
-            self.on_notice(f"{why}: it gets no clients")
+            self.on_message(f"{why}: it gets no clients")
             return
         link.greeted = True
         self._notes.pop(link.name, None)
@@ -286,14 +290,14 @@ class ClusterCrew:
         self._notes.setdefault(link.name, why)
         bodies, archived, sent = self._bytes_of(link.name)
         self._before[link.name] = bodies + link.bodies, archived + link.archived, sent + link.sent
-        self.on_notice(f"{link.name} is lost: {why}; what it held goes to others")
+        self.on_message(f"{link.name} is lost: {why}; what it held goes to others")
 
     def _rest(self, link: MachineLink, why: str) -> None:
         """Leaves a machine alone for a while."""
         self._not_before[link.node.id] = time.monotonic() + AGAIN_AFTER
         self._deaths_in_a_row.pop(link.name, None)
         self._notes[link.name] = why
-        self.on_notice(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
+        self.on_message(f"{why}; it is tried again in {AGAIN_AFTER:.0f} s")
 
     def _rests(self, node: ClusterNode) -> bool:
         return self._not_before.get(node.id, 0.0) > time.monotonic()
@@ -310,12 +314,21 @@ class ClusterCrew:
         return own + sum(node.weight for node in self._branches[link.node.id].below)
 
     def _say_whether_waiting(self, some: bool) -> None:
-        if not some and not self._said_waiting and self._members:
-            self.on_notice("no machine of the cluster can be reached; waiting for one")
-        self._said_waiting = not some
+        now = time.monotonic()
+        if some:
+            if self._say_at > 0 and self._had_machines:
+                self.on_message(f"machines of the cluster are back after {now - self._reached:.0f} s")
+            self._reached, self._say_at, self._had_machines = now, 0.0, True
+        elif now >= self._say_at:
+            since = f" for {now - self._reached:.0f} s" if self._say_at else ""
+            self.on_message(
+                f"no machine of the cluster can be reached{since}: the crawl waits for one; "
+                "`sanderling cluster join` brings one back"
+            )
+            self._say_at = now + WAITING_EVERY
 
     def _set(self, link: MachineLink, count: int) -> None:
-        """Has so many clients on a machine."""
+        """Has `count` clients on a machine."""
         members = {name: each for name, each in self._members.items() if each.link is link and not each.leaving}
         taken = {each.slot for each in members.values()}
         for name in sorted(members, key=lambda name: -members[name].slot)[: max(0, len(members) - count)]:
@@ -330,7 +343,7 @@ class ClusterCrew:
             link.start(name, f"{link.name}/{slot}")
 
     def _set_relay(self, link: MachineLink, clients: int) -> None:
-        """Has a relay on a machine, with so many clients below it."""
+        """Has a relay on a machine, with `clients` clients below it."""
         below = self._branches[link.node.id].below if self._fits(link) else ()
         charge = Charge(link.node.id, self.level, clients, sorted(node.id for node in below))
         names = [name for name, each in self._members.items() if each.link is link and not each.leaving]

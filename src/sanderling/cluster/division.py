@@ -11,18 +11,18 @@ from itertools import islice
 
 from msgspec.structs import replace
 
-from sanderling.model import Host, HostLease, HostNote, Lease, Outcome, Report, Task, Visit
+from sanderling.model import Host, HostLease, HostNote, Lease, Outcome, Task, Visit, VisitReport
 from sanderling.model.reasons import reason
-from sanderling.server.allocator import Allocator
-from sanderling.server.client_time import lease_of, moved_lease, moved_note
+from sanderling.server.frontier.allocator import Allocator, TaskQueue
+from sanderling.server.members.client_time import lease_of, moved_lease, moved_note
 from sanderling.settings import Settings
 from sanderling.urls import identity
 
-# A page that was being parsed at so many deaths of clients is given up.
+# A page that was being parsed when this many clients died is given up.
 MOST_DEATHS = 2
 
 
-class Division:
+class Division(TaskQueue):
     """Knows every URL that the relay holds, and which child has it."""
 
     def __init__(self, settings: Settings) -> None:
@@ -51,7 +51,7 @@ class Division:
 
     # ---- the parent
 
-    def take(self, lease: Lease, by: float) -> None:
+    def add(self, lease: Lease, by: float) -> None:
         """Takes a lease whose times are `by` seconds behind the clock of the relay."""
         by += time.time() - time.monotonic()
         for part in (moved_lease(each, by) for each in lease.hosts):
@@ -79,11 +79,11 @@ class Division:
 
     def lease(self, child: str, want: int) -> Lease | None:
         """Up to `want` tasks for a child; None when there are none for it."""
-        hosts = self._allocator.lease(child, want, want, self._next)
+        hosts = self._allocator.lease(child, want, want, self)
         capped = [replace(each, connections=min(each.connections, self._terms[each.origin].connections)) for each in hosts]  # fmt: skip
         return lease_of(capped) if capped else None
 
-    def report(self, child: str, report: Report) -> tuple[list[Visit], list[int]]:
+    def report(self, child: str, report: VisitReport) -> tuple[list[Visit], list[int]]:
         """Takes a report with the times of this machine's monotonic clock.
 
         Returns the visits to what the child holds, and what the parent gets back.
@@ -117,7 +117,8 @@ class Division:
         for note in notes:
             self._allocator.note(moved_note(note, by), child)
 
-    def _next(self, host: int, count: int, leased: Collection[int]) -> list[Task]:
+    def take(self, host: int, count: int, leased: Collection[int], /) -> list[Task]:
+        """Tasks of a host that no child has."""
         return list(islice((task for id, task in self._tasks[host].items() if id not in leased), count))
 
     def _forget(self, ids: Iterable[int]) -> None:

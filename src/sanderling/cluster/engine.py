@@ -18,13 +18,12 @@ import time
 from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
-from sanderling.cluster.credentials import Credentials, is_loopback
+from sanderling.cluster.credentials import CONNECT, Credentials, is_loopback, require_same_authority
 from sanderling.errors import RunFailed, UsageError
 
 # Seconds between two looks at which machines there are.
 LOOK_EVERY = 1.0
-CONNECT = 5.0
-# So many seconds, machines and crawls wait for a head that does not answer. They need it only when
+# How long machines and crawls wait for a head that does not answer. They need it only when
 # a machine joins or leaves.
 HEAD_WAIT = 300.0
 NAMESPACE = "sanderling"
@@ -33,7 +32,7 @@ LABEL = "sanderling-machine"
 WEIGHT = "sanderling-weight"  # how many clients a machine takes, if not one a core
 REGION = "sanderling-region"  # where a machine is
 CLOUD_REGION, CLOUD_ZONE = "ray.io/availability-region", "ray.io/availability-zone"  # Ray sets these in a cloud
-# Nobody looks at what Ray counts about its own calls.
+# What Ray counts about its own calls is not used.
 NO_STATISTICS = {
     "RAY_event_stats": "0",
     "RAY_task_events_report_interval_ms": "0",
@@ -175,8 +174,10 @@ def _connect(address: str) -> bool:
         require_answer(address)
     for name, value in _QUIET.items():
         os.environ.setdefault(name, value)
-    if "RAY_AUTH_MODE" not in os.environ:  # somebody who runs a cluster of Ray in another way may have set it
-        os.environ.update(credentials.environment(address) if address != "auto" else {})
+    # Somebody who runs a cluster of Ray in another way may have set it.
+    if "RAY_AUTH_MODE" not in os.environ and address != "auto":
+        require_same_authority(credentials, address)
+        os.environ.update(credentials.environment(address))
     try:
         import ray
         import ray._private.services as services
@@ -219,7 +220,7 @@ def _reach(address: str) -> None:
 
 
 def require_answer(address: str) -> None:
-    """Refuses an address at which nobody listens at once; Ray tries for minutes."""
+    """Refuses an address without a listener at once; Ray tries for minutes."""
     host, _, port = address.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 1 << 16:
         raise UsageError(f"cluster = {address!r} is neither auto nor the HOST:PORT of a head")

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from sanderling.cluster.switchboard import ClusterSwitchboard
 from sanderling.model import LiveAnswer, ToClient, ToServer
-from sanderling.server.socket_switchboard import SocketSwitchboard
-from sanderling.server.switchboard import ClientLine
+from sanderling.server.members.socket_switchboard import SocketSwitchboard
+from sanderling.server.members.switchboard import ClientLine
 
 
 class JoinedSwitchboard:

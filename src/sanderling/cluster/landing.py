@@ -13,7 +13,7 @@ from typing import IO
 
 from sanderling.cluster.messages import ArchivePiece
 from sanderling.cluster.pieces import Packed, Unpacker
-from sanderling.model import Report, Stored
+from sanderling.model import Stored, VisitReport
 from sanderling.urls import identity
 
 _NAME = re.compile(r"([0-9a-f]{12})-\d{14}-\d{5}\.warc\.gz")
@@ -51,7 +51,7 @@ class Landing:
             if self._open:
                 self._write(piece.warc, part)
 
-    def check(self, report: Report) -> Report:
+    def check(self, report: VisitReport) -> VisitReport:
         """Refuses a report about bytes that are not here, and makes those that are safe.
 
         Returns the report with the places where its pages are here.
@@ -61,7 +61,7 @@ class Landing:
             self._make_safe()
         return report
 
-    def _refuse_wrong(self, report: Report) -> None:
+    def _refuse_wrong(self, report: VisitReport) -> None:
         if report.client != self._client:
             raise BadPiece(f"{self._client} reports as {report.client}")
         if any(self._ends.get(name, -1) != end for name, end in report.warcs.items()):

@@ -42,7 +42,7 @@ class Shape(Struct, frozen=True):
 
     @classmethod
     def of(cls, settings: Settings, folder: Path, above: int = 0) -> "Shape":
-        """What a parent knows that has so many levels `above` it. Files that settings name are in
+        """What a parent knows that has `above` levels above it. Files that settings name are in
         `folder`."""
         return cls(
             settings.levels - above, settings.fan_out, settings.cluster_patience, settings.relay_alone,
@@ -67,12 +67,12 @@ class Shape(Struct, frozen=True):
 
 def named_files(settings: Settings, folder: Path) -> dict[str, bytes]:
     """The files of the user that clients read."""
-    names = {text.rpartition(":")[0] for text in settings.extractors}
+    names = {text.rpartition(":")[0] for text in (*settings.extractors, *settings.fetchers)}
     return {name: path.read_bytes() for name in names if name.endswith(".py") and (path := folder / name).is_file()}
 
 
 def capacity(levels: int, fan_out: int) -> int:
-    """How many machines fit into so many levels."""
+    """How many machines fit into `levels` levels."""
     return sum(fan_out**level for level in range(1, levels + 1))
 
 

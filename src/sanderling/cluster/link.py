@@ -8,7 +8,7 @@ from sanderling.cluster.engine import ClusterNode, Gone
 from sanderling.cluster.landing import Landing
 from sanderling.cluster.messages import Charge, Deliver, End, Entrust, Order, Start, encode
 from sanderling.model import MachineState
-from sanderling.server.switchboard import ClientLine
+from sanderling.server.members.switchboard import ClientLine
 
 
 class RemoteMachine(Protocol):

@@ -25,7 +25,7 @@ class MachineTerms(Struct, frozen=True):
 
 
 class Charge(Struct, frozen=True):
-    """What a relay is given: so many clients, on these machines besides its own."""
+    """What a relay is given: a number of clients, on these machines besides its own."""
 
     node: str  # the id of its own machine
     level: int  # its own; the machines of the server have level 1

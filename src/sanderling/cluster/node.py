@@ -5,13 +5,14 @@ import contextlib
 import functools
 import hashlib
 import os
+import stat
 import sys
 import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from sanderling.cluster.credentials import Credentials, is_loopback
+from sanderling.cluster.credentials import Credentials, is_loopback, require_same_authority
 from sanderling.cluster.engine import (
     LABEL,
     NO_STATISTICS,
@@ -25,6 +26,7 @@ from sanderling.cluster.engine import (
 from sanderling.cluster.upkeep import HeadState, Upkeep, wait_for_head
 from sanderling.errors import RunFailed, UsageError
 
+_RAY = "ray"
 DEFAULT_PORT = 6380  # Ray's own is also that of Redis
 _STARTED = "Ray runtime started"
 # Reports of a hundred pages, 60 KB and more, travel in
@@ -61,9 +63,11 @@ def run(
         raise UsageError(f"{own} cannot be reached from {address}: name this machine's address with --own")
     if head and answers(address):
         raise RunFailed(f"{address} is in use, perhaps by another cluster: name another port with --port")
-    if not loopback:
-        credentials.make_own(own)
-    state = HeadState(_place() / _state_name(credentials, address), wait_for_head(outage)) if head else None
+    credentials.make_own(own)
+    if not head:
+        require_same_authority(credentials, address)
+    place = own_place()
+    state = HeadState(place / _state_name(credentials, address), wait_for_head(outage)) if head else None
     os.environ.update(_TUNED | _patience(outage) | credentials.environment(own) | (state.environment if state else {}))
     try:
         import click
@@ -81,7 +85,7 @@ def run(
         nodes.Node.dead_processes = lambda node: upkeep.look(node)
         try:
             labels = {LABEL: name, WEIGHT: "" if weight is None else str(weight), REGION: region}
-            start.main(args=_arguments(head, address, own, labels, autoscaling), standalone_mode=False)
+            start.main(args=_arguments(place / _RAY, head, address, own, labels, autoscaling), standalone_mode=False)
         except (KeyboardInterrupt, click.Abort):
             return 130
         except SystemExit:
@@ -109,12 +113,12 @@ def _patience(outage: float) -> dict[str, str]:
     return {"RAY_health_check_failure_threshold": str(checks), "RAY_gcs_rpc_server_reconnect_timeout_s": f"{wait:.0f}"}
 
 
-def _arguments(head: bool, address: str, own: str, labels: dict[str, str], autoscaling: str) -> list[str]:
+def _arguments(place: Path, head: bool, address: str, own: str, labels: dict[str, str], autoscaling: str) -> list[str]:
     host, _, port = address.rpartition(":")
     arguments = [
         "--block", f"--node-ip-address={own}", "--disable-usage-stats", "--include-log-monitor=false",
         f"--object-store-memory={_OBJECT_STORE}", "--min-worker-port=0", "--max-worker-port=0",
-        f"--temp-dir={_place()}",
+        f"--temp-dir={place}",
     ]  # fmt: skip
     if said := ",".join(f"{label}={value}" for label, value in labels.items() if value):
         arguments.append(f"--labels={said}")
@@ -124,10 +128,16 @@ def _arguments(head: bool, address: str, own: str, labels: dict[str, str], autos
     return [*arguments, f"--address={host}:{port}"]
 
 
-def _place() -> Path:
-    """For Ray's sockets and logs. Its path must be short."""
-    place = Path(tempfile.gettempdir()) / f"sanderling-ray-{os.getuid()}"
+def own_place() -> Path:
+    """For the state of a head, and for Ray's sockets and logs one level below: Ray opens its folder
+    to everybody. The path must be short, and nobody else may have made it."""
+    place = Path(tempfile.gettempdir()) / f"sanderling-cluster-{os.getuid()}"
     place.mkdir(mode=0o700, exist_ok=True)
+    found = place.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+        raise UsageError(
+            f"{place} is not a folder that only you can use: remove it, or name another place with the variable TMPDIR"
+        )
     return place
 
 

@@ -9,7 +9,6 @@ reports wait on the disk (`outbox`).
 
 import select
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable
 
 import msgspec
@@ -22,9 +21,22 @@ from sanderling.cluster.division import Division
 from sanderling.cluster.messages import Below, Charge
 from sanderling.cluster.outbox import Outbox
 from sanderling.cluster.switchboard import ClusterSwitchboard
-from sanderling.model import PROTOCOL, Found, Hello, HostNote, Kind, MachineState, Recall, Report, Stop, Visit, Welcome
-from sanderling.server.client_time import moved_note
-from sanderling.server.switchboard import ClientLine
+from sanderling.model import (
+    PROTOCOL,
+    Found,
+    Hello,
+    HostNote,
+    Kind,
+    MachineState,
+    Recall,
+    Stop,
+    Visit,
+    VisitReport,
+    Welcome,
+)
+from sanderling.server.members.client_time import moved_note
+from sanderling.server.members.crew import reap_silent, with_holdings
+from sanderling.server.members.switchboard import ClientLine
 from sanderling.settings import Settings
 
 BATCH = 400  # visits
@@ -66,11 +78,11 @@ class Relay:
         self._visits: list[Visit] = []
         self._notes: list[HostNote] = []
         self._returned: list[int] = []
-        self._notices: list[str] = []
+        self._messages: list[str] = []
         self._warcs: dict[str, int] = {}
         self._number = 0
         self._told_at = self._ticked_at = self._shown_at = 0.0
-        crew.on_notice = self._notices.append
+        crew.on_message = self._messages.append
 
     def run(self) -> bool:
         """Works until the parent says stop. True when every child has ended before it returns."""
@@ -103,7 +115,7 @@ class Relay:
                     self._switchboard.send(line, message)
                 self._tell()
             else:
-                self._division.take(message, self._parent_clock.hear(message.clock, time.monotonic()))
+                self._division.add(message, self._parent_clock.hear(message.clock, time.monotonic()))
         return messages is not None
 
     def _report(self) -> None:
@@ -117,27 +129,23 @@ class Relay:
     def _tell(self) -> None:
         self._told_at = time.monotonic()
         self._number += 1
-        report = Report(
+        report = VisitReport(
             self._name, self._number, time.monotonic(), self._want(), self._visits, self._notes, self._warcs,
-            self._returned, list(self._notices),
+            self._returned, list(self._messages),
         )  # fmt: skip
         frame = self._encode(report)
-        if self._visits or self._notes or self._returned or self._warcs or self._notices:
+        if self._visits or self._notes or self._returned or self._warcs or self._messages:
             self._outbox.keep(frame)
         elif self._outbox.idle:
             self._outbox.mention(frame)
         self._visits, self._notes, self._returned, self._warcs = [], [], [], {}
-        self._notices.clear()
+        self._messages.clear()
 
     def _want(self) -> int:
         return max(0, STOCK * self._crew.size * self._settings.connections - self._division.waiting)
 
     def _machines(self) -> list[MachineState]:
-        held, holdings = Counter[str](), self._division.holdings()
-        for line in self._wants:
-            held[line.machine] += holdings[line.client]
-        own = self._crew.level
-        return [replace(each, holds=held[each.name]) if each.level == own else each for each in self._crew.machines]
+        return with_holdings(self._crew.machines, self._crew.level, self._wants, self._division.holdings())
 
     # ---- downward
 
@@ -148,7 +156,7 @@ class Relay:
             line.heard = time.monotonic()
             if isinstance(message, Hello):
                 self._welcome_child(line, message)
-            elif isinstance(message, Report):
+            elif isinstance(message, VisitReport):
                 self._take_in(line, message)
         self._lose(lost)
         for line, want in self._wants.items():
@@ -164,18 +172,18 @@ class Relay:
         self._wants[line] = 0
         self._switchboard.send(line, replace(self._welcome, now=time.time() + self._clock_apart))
 
-    def _take_in(self, line: ClientLine, report: Report) -> None:
+    def _take_in(self, line: ClientLine, report: VisitReport) -> None:
         by = line.clock.hear(report.clock, time.monotonic())
         report = replace(report, hosts=[moved_note(note, by) for note in report.hosts])
         visits, returned = self._division.report(line.client, report)
         self._visits += [self._with_new(replace(visit, at=visit.at + by)) for visit in visits]
         self._notes += report.hosts
         self._returned += returned
-        self._notices += [each for each in report.notices if each not in self._notices]
+        self._messages += [each for each in report.messages if each not in self._messages]
         self._warcs |= report.warcs
         self._wants[line] = report.want
         if visits:
-            self._crew.went_well(line.client)
+            self._crew.succeeded(line.client)
 
     def _with_new(self, visit: Visit) -> Visit:
         """A visit with the URLs that the parent does not know from here. Entries of sitemaps and
@@ -191,7 +199,7 @@ class Relay:
             self._switchboard.drop(line)
             if self._wants.pop(line, None) is not None:
                 suspect = self._crew.marked(line.client)
-                self._crew.bury(line.client)
+                self._crew.reap(line.client)
                 self._visits += self._division.leave(line.client, suspect)
 
     def _tick(self) -> None:
@@ -203,10 +211,7 @@ class Relay:
         for line in self._wants:
             if line.heard < now - LONGEST_CHILD_SILENCE and not line.away:
                 self._crew.end(line.client)
-        known = {line.client for line in self._wants}
-        for name in self._crew.died_silently():
-            if name not in known:
-                self._crew.bury(name)
+        reap_silent(self._crew, self._wants)
         self._crew.fill()
         if now - self._shown_at >= LONGEST_SILENCE and self._outbox.idle:
             self._shown_at = now
@@ -221,7 +226,7 @@ class Relay:
             select.select([self._switchboard], [], [], 0.05)
             arrived, lost = self._switchboard.poll(0.0)
             for line, message in arrived:
-                if isinstance(message, Report) and line in self._wants:
+                if isinstance(message, VisitReport) and line in self._wants:
                     self._take_in(line, message)
             for line in lost:
                 self._wants.pop(line, None)

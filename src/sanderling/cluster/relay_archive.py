@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from msgspec.structs import replace
 
 from sanderling.cluster.landing import Landing
-from sanderling.model import Report, Stored, Visit
+from sanderling.model import Stored, Visit, VisitReport
 
 ROTATE_AT = 256 << 20
 
@@ -73,7 +73,7 @@ class RelayLanding(Landing):
         self._waiting: dict[str, list[bytes]] = {}
         self._moved: dict[str, list[_Moved]] = {}
 
-    def check(self, report: Report) -> Report:
+    def check(self, report: VisitReport) -> VisitReport:
         self._refuse_wrong(report)
         with self._turn:
             ends = dict(map(self._move, report.warcs))

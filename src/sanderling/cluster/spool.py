@@ -1,24 +1,16 @@
 """The archives of a machine's clients until they are sent: files in a temporary folder that nobody
 else uses."""
 
-import contextlib
-import fcntl
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from xxhash import xxh3_128_digest
 
 from sanderling.cluster.messages import ArchivePiece
-from sanderling.cluster.pieces import Packer
-
-_PREFIX = "sanderling-spool-"
-_LOCK = "lock"
-# A report of a hundred pages has less than a megabyte of archive; a call of the engine has a limit.
-LARGEST_PIECE = 8 << 20
+from sanderling.cluster.pieces import LARGEST_PART, Packer
+from sanderling.processes.scratch import Scratch
 
 
 class Spool:
@@ -26,9 +18,8 @@ class Spool:
 
     def __init__(self, files: dict[str, bytes]) -> None:
         """`files` are put where clients look for what the settings name."""
-        clear_up(Path(tempfile.gettempdir()))
-        self.folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
-        self._lock = _locked(self.folder / _LOCK)
+        self._scratch = Scratch("spool")
+        self.folder = self._scratch.path
         self.warcs = self.folder / "warc"
         self._new = self.warcs / self.folder.name  # where clients make new archives; they stay there
         self._new.mkdir(parents=True)
@@ -46,7 +37,7 @@ class Spool:
             path = self._new / name
             with path.open("rb") as file:
                 while (start := self._sent.get(name, 0)) < end:
-                    content = os.pread(file.fileno(), min(end - start, LARGEST_PIECE), start)
+                    content = os.pread(file.fileno(), min(end - start, LARGEST_PART), start)
                     if not content:
                         raise EOFError(f"{name} ends before byte {end}")
                     self._sent[name] = start + len(content)
@@ -65,8 +56,7 @@ class Spool:
         shutil.rmtree(outbox_path(self.folder, client), ignore_errors=True)
 
     def close(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self._lock.close()
+        self._scratch.close()
 
     def _forget_older(self, client: str, ends: dict[str, int]) -> None:
         """An archive that is sent whole and followed by another one is not needed here any more."""
@@ -84,17 +74,3 @@ def outbox_path(folder: Path, relay: str) -> Path:
 def charge_path(folder: Path, relay: str) -> Path:
     """Where a relay finds what it is given."""
     return folder / f"charge-{relay}"
-
-
-def clear_up(place: Path) -> None:
-    """Removes the spools of machines that were killed."""
-    for folder in place.glob(f"{_PREFIX}*"):
-        with contextlib.suppress(OSError), (folder / _LOCK).open("r") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def _locked(path: Path) -> IO[str]:
-    file = path.open("w")
-    fcntl.flock(file, fcntl.LOCK_EX)
-    return file

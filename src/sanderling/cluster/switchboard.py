@@ -18,8 +18,8 @@ from sanderling.cluster.landing import BadPiece, Landing
 from sanderling.cluster.link import MachineLink, RemoteMachine, Waits
 from sanderling.cluster.messages import ArchivePiece, Below, Ended, Greeting, Word, decode_reply
 from sanderling.errors import DiskFull
-from sanderling.model import Hello, LiveAnswer, Report, ToClient, ToServer
-from sanderling.server.switchboard import ClientLine
+from sanderling.model import Hello, LiveAnswer, ToClient, ToServer, VisitReport
+from sanderling.server.members.switchboard import ClientLine
 
 # A machine that says nothing for so long is shown as away. An idle one says something every second.
 AWAY_AFTER = 5.0
@@ -27,8 +27,8 @@ AWAY_AFTER = 5.0
 # A machine that has not said anything yet holds nothing, and has to load programs.
 BEGINNING = 120.0
 
-# Only these come from clients: nobody commands a crawl from another machine.
-_FromClient = Hello | Report | Below
+# Only these come from clients: a crawl takes no commands from another machine.
+_FromClient = Hello | VisitReport | Below
 
 
 class Broken(msgspec.Struct, frozen=True):
@@ -58,7 +58,7 @@ class ClusterSwitchboard:
             end.setblocking(False)
         self.links: list[MachineLink] = []
         self.ended: dict[str, Ended] = {}  # the last words about dead clients, until somebody asks
-        self.on_notice: Callable[[str], None] = lambda text: None
+        self.on_message: Callable[[str], None] = lambda text: None
         self.on_lost: Callable[[MachineLink, str], None] = lambda link, why: None
         self.on_greeting: Callable[[MachineLink, Greeting], None] = lambda link, greeting: None
         self._thread = threading.Thread(target=self._receive, name="cluster-landing", daemon=True)
@@ -144,7 +144,7 @@ class ClusterSwitchboard:
                 lost.append(line)
             link.forget(event.client)
         elif isinstance(event, Broken):
-            self.on_notice(f"a client on {link.name} was ended: {event.why}")
+            self.on_message(f"a client on {link.name} was ended: {event.why}")
             link.end(event.client)
         else:
             client, message = event
@@ -228,7 +228,7 @@ class ClusterSwitchboard:
             message = self._decode(word.frame)
             if message.client != word.client:
                 raise BadPiece(f"{word.client} says that it is {message.client}")
-            if isinstance(message, Report):
+            if isinstance(message, VisitReport):
                 message = landing.check(message)
                 link.bodies += sum(visit.size for visit in message.visits)
             return word.client, message

@@ -23,7 +23,7 @@ class HeadState:
     """What the head knows, on the disk."""
 
     def __init__(self, folder: Path, longest: float) -> None:
-        """A state is of use for `longest` seconds: then nobody waits for the head any more."""
+        """A state is of use for `longest` seconds: then the head is not waited for any more."""
         self._folder = folder
         self._seen = folder / "seen"  # its time says when the head ran last, by the clock of this machine
         if not self._is_of_use(longest):

@@ -3,7 +3,9 @@
 import codecs
 import re
 
-from turbohtml.detect import detect  # brings the codecs named whatwg-*: a page may name those, not any of Python's
+from sanderling.documents.tree import (
+    detect,  # brings the codecs named whatwg-*: a page may name those, not any of Python's
+)
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 # The labels that the Encoding Standard gives to UTF-16.

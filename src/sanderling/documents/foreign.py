@@ -1,5 +1,5 @@
-"""Reads documents of office programs in a child process with limits. Run as a module, this file is
-that child.
+"""Reads documents of office programs, and those for which an installed package has a reader, in a
+child process with limits. Run as a module, this file is that child.
 
 One child is shared by the whole process. It is started with the first such document.
 """
@@ -20,16 +20,17 @@ _child: Final = SandboxedChild("read-document", MEMORY, SECONDS)
 _decode: Final = msgspec.msgpack.Decoder(Text).decode
 
 
-def read(body: bytes) -> Text:
-    """The text and links of an office document. Raises ChildFailed for one that cannot be read, or
-    not within the limits."""
-    return _decode(_child.ask(body))
+def read(kind: str, body: bytes) -> Text:
+    """The text and links of a document of a format that `kind_of` named. Raises ChildFailed for one
+    that cannot be read, or not within the limits."""
+    return _decode(_child.ask(kind.encode() + b"\n" + body))
 
 
-def _answer(body: bytes) -> bytes:
+def _answer(asked: bytes) -> bytes:
     from sanderling.documents.office import readers  # only the child pays for the import
 
-    return msgspec.msgpack.encode(readers.read(body))
+    kind, _, body = asked.partition(b"\n")
+    return msgspec.msgpack.encode(readers.read(kind.decode(), body))
 
 
 if __name__ == "__main__":

@@ -3,22 +3,23 @@ office programs, or just bytes."""
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from html import unescape
 from itertools import islice
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urljoin
 
-import turbohtml
-
+from sanderling import plugins
 from sanderling.documents import sitemaps
 from sanderling.documents.charsets import decode, wide_charset, xml_charset
 from sanderling.documents.markup import plain_markup
 from sanderling.documents.office.signatures import MAGIC, office_kind
+from sanderling.documents.tree import Element, HTMLParseError, parse_xml
 from sanderling.documents.visible import NestedText
 
-Kind = Literal["html", "xml", "text", "office", "bytes"]
-
+_MEDIA = ("image/", "audio/", "video/", "font/")
 _HTML_TYPES = {"text/html", "application/xhtml+xml"}
+_TEXT_TYPES = {"application/json", "application/javascript", "application/x-javascript", ""}
 _BINARY_MAGIC = (
     b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"\x1f\x8b", b"PK\x03\x04", b"\x7fELF", b"OggS", b"ID3",
     b"\x00\x00\x01\x00", b"Rar!", b"7z\xbc\xaf", b"BZh", b"\xfd7zXZ", b"wOFF", b"wOF2", b"\x00asm",
@@ -44,11 +45,27 @@ class Text(NamedTuple):
     title: str
 
 
-def kind_of(body: bytes, mime: str, charset: str | None = None) -> Kind:
-    """What the bytes are; the declared type only decides between kinds of text."""
+def kind_of(body: bytes, mime: str, charset: str | None = None) -> str:
+    """What the bytes are: `html`, `xml`, `text`, `bytes`, or a format of `office/readers.py`. The
+    declared type only decides between kinds of text, and names a format that an installed package
+    reads."""
+    kind = _known_kind(body, mime, charset)
+    if kind == "bytes" and mime and not mime.startswith(_MEDIA) and mime in _read_by_plugins():
+        return mime
+    return kind
+
+
+@cache
+def _read_by_plugins() -> frozenset[str]:
+    """Media types for which installed packages have readers. Looked up when a process meets the
+    first document of which we know nothing else."""
+    return frozenset(plugins.offers(plugins.DOCUMENT_FORMATS))
+
+
+def _known_kind(body: bytes, mime: str, charset: str | None) -> str:
     start = body[:4096]
-    if start.startswith(MAGIC) and office_kind(body):
-        return "office"
+    if start.startswith(MAGIC) and (format := office_kind(body)):
+        return format
     if start.startswith(_BINARY_MAGIC):
         return "bytes"
     if wide := wide_charset(start, charset):
@@ -70,12 +87,7 @@ def kind_of(body: bytes, mime: str, charset: str | None = None) -> Kind:
         return "html" if _HTML_START.match(head) else "xml"
     if _HTML_START.match(head) and not mime.startswith("text/"):
         return "html"
-    if mime.startswith("text/") or mime in (
-        "application/json",
-        "application/javascript",
-        "application/x-javascript",
-        "",
-    ):
+    if mime.startswith("text/") or mime.endswith("+json") or mime in _TEXT_TYPES:
         return "text" if _looks_like_text(start) else "bytes"
     return "bytes"
 
@@ -90,8 +102,8 @@ def read_xml(body: bytes, charset: str | None) -> Text:
     charset = wide_charset(body, charset) or charset or xml_charset(body)
     markup = _without_cdata(decode(body, charset).lstrip())
     try:
-        document = turbohtml.parse_xml(markup)
-    except (turbohtml.HTMLParseError, ValueError, RecursionError):
+        document = parse_xml(markup)
+    except (HTMLParseError, ValueError, RecursionError):
         return _read_broken(body, charset, markup)
     based = "xml:base" in markup
     links, texts = [], NestedText()
@@ -114,10 +126,10 @@ def read_xml(body: bytes, charset: str | None) -> Text:
     )
 
 
-def _from_base(element: turbohtml.Element, href: str) -> str:
+def _from_base(element: Element, href: str) -> str:
     """A link relative to the document, where elements around it say what it is relative to."""
     for around in (element, *islice(element.ancestors, _MOST_BASES)):
-        base = around.attr("xml:base") if isinstance(around, turbohtml.Element) else None
+        base = around.attr("xml:base") if isinstance(around, Element) else None
         if base:
             try:
                 href = urljoin(base, href)

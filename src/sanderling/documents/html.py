@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Set
 from typing import NamedTuple, cast
 
-import turbohtml
-
 from sanderling.documents.charsets import xml_charset
+from sanderling.documents.tree import Document, Element, Namespace, XPath, parse
 from sanderling.documents.visible import NestedText, Span, text_and_links, visible_text
 from sanderling.urls import join
 
@@ -14,11 +13,15 @@ from sanderling.urls import join
 TITLE_LENGTH = 500
 
 _LINK_RELS = {"next", "prev", "canonical", "alternate"}
+# Alternates that are pages or name pages. The others are machine formats of a page that is known:
+# JSON, oEmbed, exports. They were more than half of all requests at WordPress.
+_ALTERNATE = {"alternate"}
+_PAGE_TYPES = {"", "text/html", "application/xhtml+xml", "application/rss+xml", "application/atom+xml"}
 _BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
 
 # All in one call: to ask each element for its attribute takes two thirds longer.
-_HREFS = turbohtml.XPath("//a/@href")
-# From so many on a table of all anchors is cheaper than looking each up.
+_HREFS = XPath("//a/@href")
+# From this many on, a table of all anchors is cheaper than looking each up.
 _MANY = 20
 # Characters around a link that are about it, and as many as are read for all links of a page.
 LONGEST_AROUND, MOST_AROUND = 400, 256 * 1024
@@ -38,30 +41,28 @@ class Head(NamedTuple):
 class HtmlPage:
     """A parsed page at a URL."""
 
-    def __init__(self, body: bytes | str | turbohtml.Document, charset: str | None, url: str) -> None:
+    def __init__(self, body: bytes | str | Document, charset: str | None, url: str) -> None:
         self.url = url
-        self.document = body if isinstance(body, turbohtml.Document) else self._parse(body, charset)
+        self.document = body if isinstance(body, Document) else self._parse(body, charset)
         self.charset = (self.document.encoding or charset or "utf-8").lower()
 
     @staticmethod
-    def _parse(body: bytes | str, charset: str | None) -> turbohtml.Document:
+    def _parse(body: bytes | str, charset: str | None) -> Document:
         # WHATWG order: byte-order mark, the header's charset, the meta tag, the XML declaration,
         # then detection.
         try:
-            document = turbohtml.parse(body, encoding=charset, detect_encoding=True, positions=False)
+            document = parse(body, encoding=charset, detect_encoding=True, positions=False)
             if isinstance(body, bytes) and document.encoding_confidence == "tentative" and (said := xml_charset(body)):
-                document = turbohtml.parse(body, encoding=said, positions=False)
+                document = parse(body, encoding=said, positions=False)
             return document
-        except LookupError:  # a charset nobody knows
-            return turbohtml.parse(body, detect_encoding=True, positions=False)
+        except LookupError:  # an unknown charset
+            return parse(body, detect_encoding=True, positions=False)
 
     def title(self) -> str:
         """The page's own; drawings in it may have titles, too."""
         element = self.document.find("title")
-        if element is not None and element.namespace is not turbohtml.Namespace.HTML:
-            element = next(
-                (e for e in self.document.find_all("title") if e.namespace is turbohtml.Namespace.HTML), None
-            )
+        if element is not None and element.namespace is not Namespace.HTML:
+            element = next((e for e in self.document.find_all("title") if e.namespace is Namespace.HTML), None)
         return " ".join(element.text.split())[:TITLE_LENGTH] if element is not None else ""
 
     def language(self) -> str:
@@ -85,9 +86,10 @@ class HtmlPage:
             tag = element.tag
             if tag == "link":
                 rel = (element.attr("rel") or "").lower()
-                if "stylesheet" not in rel and not _LINK_RELS.isdisjoint(rel.split()):
+                rels = _LINK_RELS.intersection(rel.split())
+                if rels and "stylesheet" not in rel and (rels != _ALTERNATE or _leads_to_pages(element)):
                     hrefs.append(element.attr("href") or "")
-                    if not canonical and "canonical" in rel.split():
+                    if not canonical and "canonical" in rels:
                         canonical = hrefs[-1]
             elif tag == "meta":
                 if (name := (element.attr("name") or "").lower()) == "robots" or name in names:
@@ -125,11 +127,11 @@ class HtmlPage:
         found = []
         for anchor in self._anchors(hrefs):
             parent = anchor.parent if anchor is not None else None
-            beside = around.of(parent) if isinstance(parent, turbohtml.Element) else ""
+            beside = around.of(parent) if isinstance(parent, Element) else ""
             found.append((_anchor_text(anchor, texts), beside if len(beside) <= LONGEST_AROUND else ""))
         return found
 
-    def _anchors(self, hrefs: list[str]) -> "list[turbohtml.Element | None]":
+    def _anchors(self, hrefs: list[str]) -> "list[Element | None]":
         if len(hrefs) < _MANY:
             return [self.document.find("a", attrs={"href": href}) for href in hrefs]
         first = {element.attr("href"): element for element in reversed(self.document.find_all("a"))}
@@ -140,11 +142,34 @@ class HtmlPage:
         return [src for e in self.document.find_all("img") if (src := e.attr("src")) and not src.startswith("data:")]
 
 
-def _anchor_text(anchor: "turbohtml.Element | None", texts: NestedText) -> str:
+class Anchor(NamedTuple):
+    """A link on a page."""
+
+    url: str
+    text: str  # the words that it stands on
+    nofollow: bool
+
+
+def anchors_of(document: Document, url: str) -> list[Anchor]:
+    """The links of a page at a URL in their order, as often as they stand there."""
+    texts, base = NestedText(), document.base_url(url)
+    found = ((element, join(base, element.attr("href") or "")) for element in document.iter_elements(("a",)))
+    return [
+        Anchor(target, " ".join(texts.of(element).split()), _says_nofollow(element))
+        for element, target in found
+        if target and element.attr("href") is not None
+    ]
+
+
+def _anchor_text(anchor: "Element | None", texts: NestedText) -> str:
     return " ".join(texts.of(anchor).split())[:200] if anchor is not None else ""
 
 
-def _says_nofollow(link: turbohtml.Element) -> bool:
+def _leads_to_pages(alternate: Element) -> bool:
+    return (alternate.attr("type") or "").partition(";")[0].strip().lower() in _PAGE_TYPES
+
+
+def _says_nofollow(link: Element) -> bool:
     return "nofollow" in (link.attr("rel") or "").lower().split()
 
 

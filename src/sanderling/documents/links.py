@@ -21,7 +21,7 @@ MOST_KNOWN = 500_000
 MOST_ON_A_PAGE = 50_000
 MOST_TEXT_ON_A_PAGE = 8 * 1024**2
 
-# From so many on a table of the page's links is cheaper than looking for each.
+# From this many on, a table of the page's links is cheaper than looking for each.
 _MANY = 20
 
 

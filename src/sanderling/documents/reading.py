@@ -1,14 +1,13 @@
 """A document read as it was when it was fetched: its text, its tree and where it leads."""
 
-from collections.abc import Callable, Sequence
-
-import turbohtml
+from collections.abc import Sequence
 
 from sanderling.documents import foreign, sitemaps
 from sanderling.documents.charsets import decode
 from sanderling.documents.formats import Text, kind_of, read_xml
 from sanderling.documents.html import Head, HtmlPage, directives
 from sanderling.documents.links import LinkTable, in_charset, unpacked
+from sanderling.documents.tree import Document, escape, parse
 from sanderling.model import Found, Kind
 from sanderling.network import names
 from sanderling.processes.sandboxed import ChildFailed
@@ -26,12 +25,18 @@ def media_type(header: str) -> tuple[str, str | None]:
     return mime.strip().lower()[:100], charset[:40] if charset else None
 
 
-def as_document(text: str) -> turbohtml.Document:
+def as_document(text: str) -> Document:
     """Plain text as a page of it, its lines kept: each is a paragraph."""
-    return turbohtml.parse("<pre>\n" + turbohtml.escape(text, quote=False), positions=False)
+    return parse("<pre>\n" + escape(text, quote=False), positions=False)
 
 
-def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document | None:
+def html_of(url: str, body: bytes, content_type: str) -> Document | None:
+    """A parsed HTML page; None for other documents."""
+    mime, charset = media_type(content_type)
+    return HtmlPage(body, charset, url).document if kind_of(body, mime, charset) == "html" else None
+
+
+def document_of(url: str, body: bytes, content_type: str) -> Document | None:
     """A document parsed as it was when it was fetched; None for one that says nothing."""
     mime, charset = media_type(content_type)
     kind = kind_of(body, mime, charset)
@@ -43,7 +48,7 @@ def document_of(url: str, body: bytes, content_type: str) -> turbohtml.Document 
     return as_document(text) if text is not None else None
 
 
-def links_of(document: turbohtml.Document, url: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
+def links_of(document: Document, url: str, robots_tags: Sequence[str], settings: Settings) -> bytes:
     """The links of an archived page, as its visit reported them."""
     page, known_as = HtmlPage(document, None, url), names(settings)
     follow_nofollow = settings.follow_nofollow or settings.ignore_robots
@@ -77,15 +82,18 @@ def visible_text(url: str, body: bytes, content_type: str) -> str:
 def _text_of(kind: str, body: bytes, charset: str | None) -> str | None:
     """What a document other than HTML says; None for one that says nothing or cannot be read."""
     try:
-        return READERS[kind](body, charset).text if kind in READERS else None
+        return read_document(kind, body, charset).text if is_document(kind) else None
     except ChildFailed:
         return None
 
 
-READERS: dict[str, Callable[[bytes, str | None], Text]] = {
-    "xml": read_xml,
-    "office": lambda body, _: foreign.read(body),
-}
+def is_document(kind: str) -> bool:
+    """Whether there is something to read in a document of a `kind_of`, beside its characters."""
+    return kind not in ("html", "text", "bytes")
+
+
+def read_document(kind: str, body: bytes, charset: str | None) -> Text:
+    return read_xml(body, charset) if kind == "xml" else foreign.read(kind, body)
 
 
 def dated(url: str, body: bytes, charset: str | None, links: bytes) -> list[Found]:

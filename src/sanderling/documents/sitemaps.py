@@ -1,7 +1,7 @@
 """Reads what a site says about its own URLs: sitemaps and their indexes (XML, gzip or plain text),
 RSS and Atom.
 
-Nobody vouches for these files, so they are read as a stream of tags and not as XML: memory is
+These files may be malformed, so they are read as a stream of tags and not as XML: memory is
 bounded by one piece, nothing is ever expanded, a file that is broken in the middle gives what
 stands before, and the time is linear in what is read, of which there is a most. Declared entities,
 the one thing with which XML does harm, are refused.
@@ -11,12 +11,12 @@ import re
 import zlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from itertools import chain
 from typing import NamedTuple
 
 from sanderling.documents.charsets import decode, wide_charset, xml_charset
 from sanderling.documents.markup import plain_markup
+from sanderling.header_values import moment
 from sanderling.model import Kind
 from sanderling.urls import LONGEST, canonical, join
 
@@ -239,10 +239,7 @@ def _when(text: bytes) -> float:
     try:
         at = datetime.fromisoformat(f"{said}-01" if re.fullmatch(r"\d{4}-\d\d", said) else said)
     except ValueError:
-        try:
-            at = parsedate_to_datetime(said)
-        except (ValueError, TypeError, IndexError, OverflowError):
-            return 0.0
+        return max(0.0, moment(said) or 0.0)
     try:
         return max(0.0, (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp())
     except (ValueError, OverflowError, OSError):

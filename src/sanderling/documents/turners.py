@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from turbohtml import Document
-
-from sanderling.documents.forms import forms_of, pairs_of, request_of
-from sanderling.model.forms import Turner
+from sanderling.documents.html_forms import forms_of, pairs_of, request_of
+from sanderling.documents.tree import Document
+from sanderling.model.form_facts import Turner
 from sanderling.urls import join
 
 _NEXT_WORDS = """

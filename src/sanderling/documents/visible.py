@@ -7,11 +7,11 @@ Scripts, styles, comments and tags are gone, and every block element starts a li
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from turbohtml import Document, Element, PlainText
+from sanderling.documents.tree import Document, Element, PlainText
 
 # Shown as plain blocks while the text is taken. The renderer would number the items of an ordered
-# list, which nobody wrote and one inserted item would change; leave out captions, and what stands
-# in a list beside its items; and pad every row of a table to its longest cell, which makes a
+# list, which are not written text and change with one inserted item; leave out captions, and what
+# stands in a list beside its items; and pad every row of a table to its longest cell, which makes a
 # gigabyte of some pages of a megabyte.
 _RESHAPED: Final = ("ul", "ol", "menu", "dir", "table", "caption", "td", "th")
 
@@ -59,8 +59,13 @@ T = TypeVar("T")
 
 def visible_text(document: Document, spent: bool = False) -> str:
     """The rendered text, a line per block. The tree is left as it was, unless it is `spent`: then
-    nobody looks at it again."""
+    it is not needed again."""
     return _rendered(document, spent, lambda: document.to_text(_LAYOUT))
+
+
+def rendered_text(part: Document | Element) -> str:
+    """The same of a part of a tree that nobody looks at again."""
+    return _rendered(part, True, lambda: part.to_text(_LAYOUT))
 
 
 def text_and_links(document: Document, spent: bool = False) -> tuple[str, list[Span]]:
@@ -68,7 +73,7 @@ def text_and_links(document: Document, spent: bool = False) -> tuple[str, list[S
     return _rendered(document, spent, lambda: document.to_annotated_text(_LINKS, _LAYOUT))
 
 
-def _rendered(document: Document, spent: bool, render: Callable[[], T]) -> T:
+def _rendered(document: Document | Element, spent: bool, render: Callable[[], T]) -> T:
     reshaped = [*document.iter_elements(_RESHAPED)]
     tags = [] if spent else [element.tag for element in reshaped]
     for element in reshaped:

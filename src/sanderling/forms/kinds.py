@@ -3,7 +3,7 @@
 import re
 from typing import Literal, NamedTuple
 
-from sanderling.model.forms import TEXT_TYPES, TYPED_TYPES, Field, Form
+from sanderling.model.form_facts import TEXT_TYPES, TYPED_TYPES, Field, Form
 from sanderling.model.reasons import reason
 
 FormKind = Literal["search", "filter", "login", "other"]
@@ -55,6 +55,11 @@ _PERSONAL = {
     "captcha": "captcha recaptcha hcaptcha turnstile",
     "code": "sql code command cmd exec eval shell script",
 }
+# Fields that are called so say what is done. A path as their value is a deed; elsewhere it is where
+# a visitor came from.
+_COMMANDS = frozenset(
+    ["do", "action", "act", "cmd", "command", "op", "operation", "task", "mode", "method", "func", "event"]
+)
 # Fields that only change how results are shown, or how several words are combined.
 _PRESENTING = """
     sort sortby sorting order orderby direction dir group groupdir sortdir page pagesize per limit start startwith offset
@@ -171,9 +176,19 @@ def _dangerous(form: Form) -> str:
             for word in words_in(field.name if field.type == "hidden" else f"{field.name} {field.label}"):
                 if word in _PERSONAL_BY_WORD and (field.type != "hidden" or word in ("captcha", "recaptcha")):
                     return _PERSONAL_BY_WORD[word]
-            if field.type == "hidden" and field.value.lower() in _ACTS_BY_WORD:  # action=delete
-                return _ACTS_BY_WORD[field.value.lower()]
-    return ""
+    return next(filter(None, map(_deed, form.fields)), "")
+
+
+def _deed(field: Field) -> str:
+    """What a field does by a value that it has or offers: `cmd=delete_account`, or a select with
+    `do=edit`."""
+    commands = not _COMMANDS.isdisjoint(words_in(field.name))
+    if field.type == "hidden" or field.unseen:
+        elsewhere = field.value.startswith("/") or "://" in field.value
+        values = [] if not commands and (elsewhere or not changes_results(field)) else [field.value]
+    else:
+        values = [each.value for each in field.options] if commands and field.is_choice else []
+    return next((_ACTS_BY_WORD[word] for value in values for word in words_in(value) if word in _ACTS_BY_WORD), "")
 
 
 def _path(url: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from msgspec import Struct
 
 from sanderling.forms.kinds import FormKind, judge
-from sanderling.model.forms import Field, Form, FormRecord
+from sanderling.model.form_facts import Field, Form, FormRecord
 from sanderling.model.reasons import sentence
 
 # Options of a field that a list names.

@@ -14,16 +14,16 @@ from sanderling.forms.size import Capture, Size, least_unseen, size_of
 from sanderling.forms.templates import Templates
 from sanderling.forms.typed import typed_values
 from sanderling.forms.words import Choice, Vocabulary
-from sanderling.model.forms import Field, Form, Submission
+from sanderling.model.form_facts import Field, Form, Submission
 from sanderling.model.reasons import reason
 
 # A word that no site has; the answer to it says what the form says when it finds nothing.
 NONSENSE = "qxzvkjwpfhgt"
-# A form is closed after so many queries in a row without anything new; sooner if nearly all seems
+# A form is closed after this many queries in a row without anything new; sooner if nearly all seems
 # to be found, or if all was listed without a query, or if other forms have found half of it before,
 # or if nothing was found ever.
 DULL, DULL_FOUND, DULL_LISTED, DULL_KNOWN, DULL_EMPTY = 6, 4, 2, 2, 8
-# And when complete answers in a row have shown so many records, and one for every SURE_SHARE that
+# And when complete answers in a row have shown this many records, and one for every SURE_SHARE that
 # were found, of which not one was new: with 30, more than a tenth is missing in one case of 20.
 DULL_SURE, SURE, SURE_SHARE = 3, 30, 20
 # And after one such query if the best word is expected to bring fewer new records than this, and as
@@ -32,9 +32,11 @@ WORTH_ASKING = 1.0
 NEARLY_ALL = 0.98
 # And as soon as its first answers are all errors.
 BROKEN = 3
-# A closed form is tried again after so many days, then after twice as many, with so many queries.
+# A closed form is tried again after this many days, then after twice as many, with a few queries.
 FIRST_PROBE, DULL_PROBE = 7.0, 2
-# Links that are in each of so many different answers belong to the layout.
+# Words in a field that are all answered the same, before another field is filled in.
+DEAF = 3
+# Links that are in each of this many different answers belong to the layout.
 LAYOUT = 4
 # Words for a site that says next to nothing beside its form. Every other query tries one until
 # something is found.
@@ -42,7 +44,7 @@ COMMON = ("the", "and", "der", "les", "los", "di", "new", "all", "one", "data")
 # A pager is turned while at least this share of the page is new, or of the pages behind the first
 # of late. Some sites list what is best known first, so that only later pages bring anything new.
 WORTH_TURNING, LATE = 0.3, 0.9
-# Of so many queries, so many may bring nothing new.
+# Of this many queries, this many may bring nothing new.
 WINDOW, MOST_WASTED = 12, 10
 PER_PAGE = 10
 
@@ -56,6 +58,7 @@ class LearnedForm(msgspec.Struct):
     templates: Templates
     nothing: tuple[int, int, int] | None = None  # likeness of the answer to nonsense
     layout: set[int] = set()
+    echoes: set[str] = set()  # links of the answer to nonsense, without the word
     day: int = 0
     today: int = 0  # queries of that day
     probes: int = 0
@@ -82,7 +85,11 @@ class Prober:
         given = {field.name: _own(field, own) for field in form.fields if not field.unseen}
         self._given = [[(name, value)] for name, values in given.items() for value in values]
         special = {field.name: typed_values(field, now) for field in form.fields if not given.get(field.name)}
-        self._words = [field.name for field in form.fields if takes_words(field) and not special.get(field.name)]
+        texts = [field for field in form.fields if takes_words(field) and not special.get(field.name)]
+        # A field for searches comes first: others may only narrow down what it finds.
+        self._words = [field.name for field in sorted(texts, key=lambda field: field.type != "search")]
+        self._said: dict[str, set[int]] = {}  # what words in a field were answered, and how many were tried
+        self._words_in: Counter[str] = Counter()
         changing = [field for field in form.fields if not field.unseen and changes_results(field)]
         fixed = {field.name: choices(field) or special.get(field.name, []) for field in changing}
         values = {name: each for name, each in fixed.items() if each and not given.get(name)}
@@ -117,6 +124,7 @@ class Prober:
         if self.learned.nothing is None and other.learned.nothing is not None:
             self.learned.nothing = other.learned.nothing
             self.learned.layout |= other.learned.layout
+            self.learned.echoes |= other.learned.echoes
 
     def spent(self, now: float) -> bool:
         day = int(now // DAY)
@@ -179,8 +187,13 @@ class Prober:
         for key, new in self.tried.items():
             for name, _ in key:
                 brought[name] += new
-        best = max(self._words, key=lambda name: (brought[name], self._answered_in[name]))
-        return best if self._answered_in[best] else self._words[len(self.tried) % len(self._words)]
+        heard = [name for name in self._words if not self._deaf(name)] or self._words
+        best = max(heard, key=lambda name: (brought[name], self._answered_in[name]))
+        return best if self._answered_in[best] else heard[len(self.tried) % len(heard)]
+
+    def _deaf(self, name: str) -> bool:
+        """Whether a field is answered the same whatever the word is."""
+        return self._words_in[name] >= DEAF and len(self._said[name]) == 1
 
     # ---- what comes back
 
@@ -260,6 +273,10 @@ class Prober:
                 shown + len(results), again + len(results) - len(new), known, complete,
             )  # fmt: skip
         fresh = sum(id not in elsewhere for id in new)
+        if submission.purpose == "word" and submission.is_query and len(submission.values) == 1:
+            name = submission.values[0][0]
+            self._words_in[name] += 1
+            self._said.setdefault(name, set()).add(signature)
         self._judge(submission, signature, len(results), fresh)
         return msgspec.structs.replace(submission, new=fresh, signature=signature)
 
@@ -300,6 +317,11 @@ class Prober:
                 del self.records[id]
                 self._found_times[self._hits.pop(id)] -= 1
 
+    def moved(self, submission: Submission, target: Submission) -> None:
+        """The answer to a submission is at another URL."""
+        self.under_way.pop(submission.id, None)
+        self.under_way[target.id] = target
+
     def failed(self, submission: Submission) -> None:
         """A submission brought no answer, or an error."""
         self.under_way.pop(submission.id, None)
@@ -314,7 +336,7 @@ class Prober:
         if submission.purpose == "default" and submission.page > 1:
             learned.listed = True
         shown, again, known, complete = learned.captures.get(submission.number, (0, 0, 0, False))
-        # Many engines show no more than so many results of any query; then their pagers end there.
+        # Many engines show a limited number of results of any query; then their pagers end there.
         complete = complete or shown < max((each[0] for each in learned.captures.values()), default=0)
         if shown:
             learned.captures[submission.number] = shown, again, known, complete
@@ -373,7 +395,7 @@ class Prober:
         return DULL_FOUND if size is not None and len(self.records) >= NEARLY_ALL * size.estimate else DULL
 
     def _enough(self) -> int:
-        """So many records that are shown again say something about all."""
+        """How many records have to be shown again to say something about all."""
         return SURE + len(self.records) // SURE_SHARE
 
     def _nothing_expected(self) -> bool:

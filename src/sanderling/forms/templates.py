@@ -18,7 +18,7 @@ SAMPLE, DISTINCT = 6, 0.25
 EMPTY = 3
 # Fields that are filled in together at most.
 MOST_FIELDS = 3
-# A template is left after so many answers in a row that bring nothing new.
+# A template is given up after this many answers in a row that bring nothing new.
 PATIENCE = 8
 # Combinations of one template that are looked at.
 MOST_VALUES = 5000
@@ -42,7 +42,7 @@ class Template(msgspec.Struct):
         return len(self.signatures) >= max(2, DISTINCT * self.tried)
 
     @property
-    def left(self) -> bool:
+    def given_up(self) -> bool:
         """Whether it is not worth another query."""
         empty = self.tried >= EMPTY and self.signatures == {0}
         return empty or (self.judged and not self.informative) or self.run >= PATIENCE
@@ -62,7 +62,7 @@ class Templates(msgspec.Struct):
     def next(self, tried: Mapping[tuple[tuple[str, str], ...], object]) -> list[tuple[str, str]] | None:
         """Values for the next query: first every template is judged, then those that bring most go
         on."""
-        waiting = [each for each in self.known.values() if not each.left]
+        waiting = [each for each in self.known.values() if not each.given_up]
         waiting.sort(key=lambda each: (each.judged, len(each.fields), -each.brought / (each.tried + 1)))
         for template in waiting:
             for values in self._combinations(template):
@@ -86,7 +86,7 @@ class Templates(msgspec.Struct):
         """Adds one more field that is informative by itself."""
         for name in self.values:
             alone = self.known[_key([name])]
-            if name not in template.fields and not alone.left and alone.tried and alone.informative:
+            if name not in template.fields and not alone.given_up and alone.tried and alone.informative:
                 self._add([*template.fields, name])
 
     def _add(self, names: list[str]) -> None:

@@ -6,7 +6,7 @@ import re
 
 from sanderling.errors import BadSetting
 from sanderling.forms.kinds import words_in
-from sanderling.model.forms import TYPED_TYPES, Field
+from sanderling.model.form_facts import TYPED_TYPES, Field
 from sanderling.urls.patterns import pattern
 
 # What the names and labels of fields say that are typed in as text.
@@ -32,7 +32,7 @@ _COUNTRIES = [
     "India",
     "China",
 ]
-# A range is tried at so many places.
+# A range is tried at this many places.
 _STEPS = 8
 
 

@@ -132,7 +132,7 @@ class Vocabulary(msgspec.Struct):
 
 
 def worth(new: float, known: int, shown: int, per_page: int) -> float:
-    """New records for each request, of a word that so many new and known records have."""
+    """New records for each request, of a word that `new` unknown and `known` known records have."""
     every = new + known
     seen = min(float(shown), every)
     # Of a list that is cut off, the first ones are those that other words show as well.

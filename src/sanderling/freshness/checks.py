@@ -3,7 +3,7 @@
 
 Such pages need no visits, but a report that begins to lie must be found out. So each such host gets
 a small part of its share of the budget, not more and not less. The rest goes to pages for which
-nobody vouches; if there are none, it is not spent.
+no source vouches; if there are none, it is not spent.
 """
 
 from typing import Any

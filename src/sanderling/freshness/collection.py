@@ -39,7 +39,7 @@ OFF_TOPIC = 0.02
 # How often priors and beliefs are computed from each other.
 _SWEEPS = 2
 _CHUNK = 65_536
-# A report that was read in the last so many days speaks of the present.
+# A report that was read within this many days speaks of the present.
 _LATE = 1.0
 
 
@@ -194,7 +194,7 @@ def _source_exposure(
     """The same for sources that name single pages: their silence takes time away, their word adds
     changes.
 
-    Returns the corrected time, and the share of changes that nobody will announce.
+    Returns the corrected time, and the share of changes that will not be announced.
     """
     exposure, silence = elapsed, np.ones(len(pages))
     for host, mine in _speaking(pages, hosts):

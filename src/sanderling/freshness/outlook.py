@@ -30,7 +30,7 @@ SHARES = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 DAYS = (0.0, 0.5, 1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 18.0, 22.0, 28.0)
 # Pages that were watched for fewer days say little about a day.
 SHORTEST_WATCH = 1.0
-# Pages that a source did not name have shown what its silence is worth when so many changes were
+# Pages that a source did not name have shown what its silence is worth when this many changes were
 # expected there.
 KNOWN_AFTER = 1.0
 _FOUR_OF_FIVE = 1.28  # standard deviations of a normal distribution

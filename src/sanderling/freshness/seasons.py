@@ -11,7 +11,6 @@ small after a month.
 There are three clocks: plain time, the season of the host and the season of the folder. Each
 predicts the result of every last visit from all other visits. Each folder mixes the clocks by the
 quality of these predictions. Where pages change independently, plain time wins and nothing is lost.
-(`lab/simulation/season.py` updates seasons visit by visit.)
 """
 
 from typing import NamedTuple

@@ -24,9 +24,9 @@ _MEMORY_OF_WORDS, _MEMORY_OF_SILENCE = 0.98, 0.975
 # A source as good as before reaches this doubt once in 400 visits at most (e^6), and then has to
 # prove itself again. One that begins to lie reaches it with two to four lies.
 _DOUBTED = 6.0
-# What it has to outweigh after that: so many false words, and so many changes that it missed.
+# What it has to outweigh after that: false words, and changes that it missed.
 _FALSE_THEN, _MISSED_THEN = 10.0, 2.0
-# The silence of a source that pushes counts for so many of its usual pauses, but at least and at
+# The silence of a source that pushes counts for this many of its usual pauses, but at least and at
 # most these days.
 _PAUSES, _SHORTEST, _LONGEST = 5.0, 1 / 24, 30.0
 # Over how many days words are counted, to see whether it names fewer pages than usual.
@@ -36,10 +36,10 @@ _MOST_SURE = 0.99
 # What it names is visited at once while this share of its words is true. Of pages that waited long,
 # up to one half have changed anyway.
 _HEEDED = 0.6
-# Until a source was checked so often, only so many of the pages it names are visited at once.
+# Until a source was checked this often, only this many of the pages it names are visited at once.
 TRIALS = 10
-# A report that lists all pages of a host stands for it after so many true words, while its silence
-# covers this share of changes, and while it was read in these days.
+# A report that lists all pages of a host stands for it after this many true words, while its
+# silence covers this share of changes, and while it was read in these days.
 _PROVEN, _STANDING, _ALIVE = 20.0, 0.75, 1 / 24
 
 
@@ -100,7 +100,7 @@ class SourceRecord(NamedTuple):
         announced nothing.
 
         Who names the wrong pages is believed less in its silence, too. Otherwise it could draw all
-        visits to pages that did not change, and nobody would see the others.
+        visits to pages that did not change, and the others would not be seen.
         """
         return self.silence_recall * min(1.0, 2 * self.precision) ** 2
 
@@ -122,7 +122,7 @@ class SourceRecord(NamedTuple):
 
 
 def hear(record: SourceRecord, at: float, named: int, until: float = 0.0, complete: bool = False) -> SourceRecord:
-    """The record after a message that names so many pages. `until` is what its silence covers, if
+    """The record after a message that names `named` pages. `until` is what its silence covers, if
     it says so."""
     if not record.since:  # the first report names all pages, which says nothing about the next ones
         return record._replace(since=at, heard=until or at, named=named, complete=complete)
@@ -162,7 +162,7 @@ def learn(
 
 
 def _chance(expected: float) -> float:
-    """Of at least one change, when so many are expected. Nothing is certain."""
+    """Of at least one change, when `expected` are expected. Nothing is certain."""
     return min(max(-math.expm1(-expected), 0.001), 0.95)
 
 

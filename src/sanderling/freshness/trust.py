@@ -58,7 +58,7 @@ def after_announcement(trust: Trust, elapsed: float, alarm: bool, changed: bool)
 def after_message(
     trust: Trust, source: str, at: float, named: int, until: float = 0.0, complete: bool = False, taken: float = 0.0
 ) -> Trust:
-    """The trust after a source named so many pages. Times are in days."""
+    """The trust after a source named `named` pages. Times are in days."""
     record = sources.hear(trust.sources.get(source, SourceRecord()), at, named, until, complete)
     return msgspec.structs.replace(trust, sources=trust.sources | {source: record._replace(taken=taken)})
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from sanderling import plugins
 from sanderling.client.archive import Archive
 from sanderling.client.contents import DescribeImage, Fingerprinter
 from sanderling.client.crawler import Crawler
@@ -20,13 +21,14 @@ from sanderling.client.line import ServerLine
 from sanderling.client.loop import Loop
 from sanderling.client.reading import Extract, Mark, Reader
 from sanderling.client.socket_line import SocketLine
+from sanderling.client.warc_writer import WarcWriter
 from sanderling.clock import apart
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes import garbage
-from sanderling.processes.crew import NO_ROOM
+from sanderling.processes.crew import NO_ROOM, UNWRITABLE
 from sanderling.processes.descriptors import room_for_connections
 from sanderling.processes.marker import Marker
-from sanderling.repository import warc
+from sanderling.processes.memory_limit import limit_memory
 from sanderling.settings import Settings
 
 if TYPE_CHECKING:
@@ -73,24 +75,32 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
-            archive = warc.WarcWriter(warcs, name, place=warcs / socket.parent.name, clock_apart=apart(welcome.now))
+            archive = WarcWriter(warcs, name, place=warcs / socket.parent.name, clock_apart=apart(welcome.now))
             crawl(name, welcome, line, archive, Marker(marker).write, warcs.parent)
 
 
 def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark: Mark, folder: Path) -> None:
     """Crawls until the server says stop or is gone. Files that the settings name are looked for in
     `folder`."""
+    limit_memory()
     told = msgspec.json.decode(welcome.settings, type=Settings)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
         judge = topic_judge(welcome.topic)
-        curl, sessions = logged_in(
-            settings, CurlFetcher(settings, loop, cutter_for(settings, judge, mark)), welcome.refused
-        )
-        renderer = renderer_for(settings, folder, loop, curl, archive)
+        curl = CurlFetcher(settings, loop, cutter_for(settings, judge, mark))
+        inner, sessions = logged_in(settings, user_fetchers(settings, folder, curl, loop), welcome.refused)
+        renderer = renderer_for(settings, folder, loop, inner, archive)
         reader = Reader(settings, archive, mark, detector, user_extractors(settings, folder), judge)
-        with closing(renderer or curl) as fetcher:
+        with closing(renderer or inner) as fetcher:
             Crawler(name, settings, line, loop, fetcher, reader, archive, renderer, sessions).run()
+
+
+def user_fetchers(settings: Settings, folder: Path, fetcher: Fetcher, loop: Loop) -> Fetcher:
+    """The user's own fetchers around ours, if there are any: each is a function of the one inside,
+    the settings and the loop."""
+    for each in plugins.load(plugins.FETCHERS, settings.fetchers, folder):
+        fetcher = each.value(fetcher, settings, loop)
+    return fetcher
 
 
 def logged_in(settings: Settings, fetcher: Fetcher, refused: dict[str, str]) -> "tuple[Fetcher, Sessions]":
@@ -152,6 +162,8 @@ if __name__ == "__main__":
     try:
         local_client(sys.argv[1], *map(Path, sys.argv[2:]))
     except OSError as error:
+        if error.errno in (errno.EIO, errno.EROFS):
+            os._exit(UNWRITABLE)
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
             raise
         os._exit(NO_ROOM)

@@ -1,7 +1,7 @@
 """`python -m sanderling.jobs.deliver DIR`: the process that tells webhooks beside a crawl.
 
 Not a command for people: the server starts it, writes the settings to its standard input and reads
-notices from its standard output. It delivers until its input ends, and then what is left.
+messages from its standard output. It delivers until its input ends, and then what is left.
 """
 
 import sys

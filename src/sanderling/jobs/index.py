@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from sanderling.errors import IndexInUse, SanderlingError
+from sanderling.processes.memory_limit import limit_memory
 from sanderling.repository.opening import reading
 from sanderling.search.indexing import catch_up
 
@@ -44,8 +45,9 @@ class IndexPace:
 
 def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the server is told, and we hear of it
-    logging.disable()  # nobody reads it here
+    logging.disable()  # it is not read here
     os.nice(POLITENESS)
+    limit_memory()
     pace = IndexPace()
 
     def go_on(done: int, all: int) -> bool:

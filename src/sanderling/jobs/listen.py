@@ -16,20 +16,22 @@ import msgspec
 
 from sanderling import clock
 from sanderling.announcements import MANIFEST, WELL_KNOWN, BadReport, in_robots
-from sanderling.crawling import remote
-from sanderling.crawling.report_watch import READ_ALL
 from sanderling.documents.robots import group_for
 from sanderling.errors import SanderlingError
 from sanderling.jobs import companion
 from sanderling.model import Host, Told
 from sanderling.network import agent, names
 from sanderling.network.one_request import Answer, request
-from sanderling.refreshing.reports import Reading, ReportReader, ReportState
-from sanderling.refreshing.taking import SECONDS as TAKEN_SECONDS
-from sanderling.refreshing.taking import SiteTaking, crawler_name
+from sanderling.network.reach import ANYWHERE, PUBLIC
 from sanderling.repository.folder import Folder
+from sanderling.repository.named_addresses import NamedAddresses
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
+from sanderling.server.requests import remote
+from sanderling.server.revisits.report_watch import READ_ALL
+from sanderling.server.revisits.reports import Reading, ReportReader, ReportState
+from sanderling.server.revisits.taking import SECONDS as TAKEN_SECONDS
+from sanderling.server.revisits.taking import SiteTaking, crawler_name
 from sanderling.settings import Settings
 from sanderling.urls import canonical, hostname, origin
 
@@ -125,6 +127,7 @@ class Listener:
         self._settings = settings
         self._watched: dict[str, Watched] = {}
         self._discovered_at = float("-inf")
+        self._named: NamedAddresses | None = None
         self._crawler = crawler_name(folder)
 
     def discover(self, now: float) -> None:
@@ -134,12 +137,13 @@ class Listener:
         self._discovered_at = now
         with contextlib.suppress(SanderlingError), reading(self._folder) as (_, store):
             homes = {origin(seed) for seed in store.seeds()}
+            self._named = NamedAddresses(store, self._settings)
             for text in self._settings.report_at:
                 url, _, key = text.partition("#")
-                self._watch(store, canonical(url) or url, key, homes, by_hand=True)
+                self._watch(store, canonical(url) or url, key, by_hand=True)
             for host in store.hosts():
                 for url in self._of(host, host.origin in homes):
-                    self._watch(store, url, "", homes)
+                    self._watch(store, url)
 
     def _of(self, host: Host, home: bool) -> list[str]:
         """Where the report of a host may be: where its robots.txt says, or at the well-known
@@ -154,18 +158,18 @@ class Listener:
         allowed = host.robots.allowed or group_for(host.robots.text, names(self._settings)).allows(guess)
         return [guess] if allowed or self._settings.ignore_robots else []
 
-    def _watch(self, store: Store, url: str, key: str, homes: set[str], by_hand: bool = False) -> None:
+    def _watch(self, store: Store, url: str, key: str = "", by_hand: bool = False) -> None:
         if url in self._watched:
             return
-        private = self._settings.allow_private or (self._settings.private_seeds and origin(url) in homes)
         noted = store.noted(_note(url))
         state = msgspec.json.decode(noted, type=ReportState) if noted else None
 
         def get(url: str, most: int, etag: str) -> Answer:
             headers = {"If-None-Match": etag} if etag else {}
+            reach = self._named.reach(url) if self._named is not None else PUBLIC
             return request(
-                url, agent=agent(self._settings), headers=headers, proxy=self._settings.proxy, private=private,
-                most=most, seconds=SECONDS,
+                url, agent=agent(self._settings), headers=headers, proxy=self._settings.proxy,
+                reach=reach, most=most, seconds=SECONDS,
             )  # fmt: skip
 
         reader = ReportReader(url, get, key, state, self._crawler)
@@ -180,7 +184,7 @@ class Listener:
                 def post(body: bytes, url: str = url, token: str = token) -> Answer:
                     return request(
                         url, agent=agent(self._settings), headers={"Authorization": f"Bearer {token}"}, body=body,
-                        proxy=self._settings.proxy, private=True, seconds=SECONDS,
+                        proxy=self._settings.proxy, reach=ANYWHERE, seconds=SECONDS,
                     )  # fmt: skip
 
                 return SiteTaking(self._crawler, post)

@@ -12,12 +12,12 @@ import msgspec
 from sanderling import clock
 from sanderling.clock import DAY
 from sanderling.jobs.running import run
-from sanderling.refreshing.planner import plan, read
-from sanderling.refreshing.schedule import write
-from sanderling.refreshing.terms import Terms
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import settings_for
 from sanderling.repository.store import Store
+from sanderling.server.revisits.planner import plan, read
+from sanderling.server.revisits.schedule import write
+from sanderling.server.revisits.terms import Terms
 
 
 def main(arguments: list[str]) -> int:

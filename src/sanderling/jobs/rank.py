@@ -10,13 +10,12 @@ import sys
 from pathlib import Path
 
 from sanderling.jobs.running import run
-from sanderling.server.snapshot import rerank
-from sanderling.settings import ORDERS
+from sanderling.server.ranking.snapshot import rerank
 
 
 def main(arguments: list[str]) -> int:
     directory, chosen, result = arguments
-    return run(directory, lambda _, store: rerank(store, chosen if chosen in ORDERS else None, Path(result)))
+    return run(directory, lambda _, store: rerank(store, None if chosen == "-" else chosen, Path(result)))
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from sanderling.arrays import Floats
-from sanderling.crawling.collection import FEWEST, LEFT, SHARE, WORTH, Swap, write
 from sanderling.freshness.importance import replacement
 from sanderling.graph import authority, pagerank
 from sanderling.jobs.running import run
@@ -18,9 +17,10 @@ from sanderling.model import Kind, State
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import settings_for
 from sanderling.repository.store import CollectionStore, Store
-from sanderling.server import snapshot
-from sanderling.server.orders import topic
-from sanderling.server.ranking import Snapshot
+from sanderling.server.frontier.collection import FEWEST, LEFT, SHARE, WORTH, Swap, write
+from sanderling.server.ranking import snapshot
+from sanderling.server.ranking.order import Snapshot
+from sanderling.server.ranking.orders import topic
 
 # Of a page off the topic: among such pages importance still decides.
 LEAST_RELEVANT = 0.01
@@ -48,13 +48,13 @@ def swaps(store: CollectionStore, most: int, focused: bool = False, by_authority
         for s in store.subjects()
         if s.kind == Kind.PAGE and s.state == State.FETCHED and 200 <= s.status < 300 and s.id in place
     ]
-    left = {place[id] for id in store.excluded_for(LEFT) if id in place}
-    outside = [*np.flatnonzero(known.queued).tolist(), *left]
+    leavers = {place[id] for id in store.excluded_for(LEFT) if id in place}
+    outside = [*np.flatnonzero(known.queued).tolist(), *leavers]
     few = max(FEWEST, round(SHARE * most))
     pairs = replacement([score[n] * WORTH for n in inside], [score[n] for n in outside])[:few]
     ids = known.graph.ids
     found = [
-        Swap(int(ids[inside[a]]), int(ids[outside[b]]), int(known.host[outside[b]]), outside[b] in left)
+        Swap(int(ids[inside[a]]), int(ids[outside[b]]), int(known.host[outside[b]]), outside[b] in leavers)
         for a, b in pairs
     ]
     leaving = {swap.leaver for swap in found}

@@ -18,8 +18,8 @@ AGAIN_AFTER = 1.0  # seconds
 def run(directory: str, work: Callable[[Folder, Store], object], waits: bool = False) -> int:
     """Works on a folder that is being crawled; what goes wrong is the last line on standard error.
 
-    One that `waits` begins anew when a database that went away is back, unless nobody is left to
-    hear of it."""
+    One that `waits` starts again when a database that went away is back, unless there is no reader
+    left to hear of it."""
     os.nice(POLITENESS)
     sender, said = os.getppid(), ""
     while True:
@@ -30,7 +30,7 @@ def run(directory: str, work: Callable[[Folder, Store], object], waits: bool = F
         except SanderlingError as error:
             away = isinstance(error, StoreAway) and not isinstance(error, StoreLost)
             waits = waits and away and os.getppid() == sender
-            if str(error) != said:  # nobody reads it before the end: what is said again and again would fill the pipe
+            if str(error) != said:  # read at the end only: what is said again and again would fill the pipe
                 said = str(error)
                 sys.stderr.write(f"{said}\n")
                 sys.stderr.flush()

@@ -1,9 +1,10 @@
 """The values that rooms pass to each other.
 
-A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `Report`. The server
-turns the report into one `Commit`, and the store writes it in one transaction.
+A `Lease` hands a `Task` to a client. The client answers with a `Visit` in a `VisitReport`. The
+server turns the report into one `Commit`, and the store writes it in one transaction.
 """
 
+from sanderling.model.hints import DUE_AT_ONCE, Hint
 from sanderling.model.live import (
     ClientState,
     Counts,
@@ -29,9 +30,9 @@ from sanderling.model.messages import (
     HostLease,
     HostNote,
     Lease,
+    Lost,
     NamedPage,
     Recall,
-    Report,
     Robots,
     Stop,
     Stored,
@@ -40,19 +41,19 @@ from sanderling.model.messages import (
     Told,
     ToServer,
     Visit,
+    VisitReport,
     Welcome,
 )
-from sanderling.model.notices import DUE_AT_ONCE, Notice
 from sanderling.model.records import (
     Before,
     Change,
     Commit,
     FormChanges,
+    HintCommit,
     HitFacts,
     Host,
     MarkedPage,
     NewUrl,
-    NoticeCommit,
     PageFacts,
     PageRow,
     Rejudged,
@@ -86,6 +87,8 @@ __all__ = [
     "FormChanges",
     "Found",
     "Hello",
+    "Hint",
+    "HintCommit",
     "HintedEvent",
     "HitFacts",
     "Host",
@@ -96,20 +99,18 @@ __all__ = [
     "Lease",
     "Live",
     "LiveAnswer",
+    "Lost",
     "MachineState",
     "MarkedPage",
     "Mishap",
     "NamedPage",
     "NewUrl",
-    "Notice",
-    "NoticeCommit",
     "Outcome",
     "PageFacts",
     "PageRow",
     "PlannedVisit",
     "Recall",
     "Rejudged",
-    "Report",
     "RevisitFacts",
     "Reworked",
     "Robots",
@@ -126,6 +127,7 @@ __all__ = [
     "VersionRow",
     "Visit",
     "VisitReply",
+    "VisitReport",
     "Welcome",
     "name_share",
 ]

@@ -25,17 +25,22 @@ class Counts(Struct):
     changed: int = 0  # later visits that found news
     not_modified: int = 0  # later visits answered with 304
     same: int = 0  # later visits that received the same bytes
-    left: int = 0  # later visits that found a page gone
+    vanished: int = msgspec.field(default=0, name="left")  # later visits that found a page gone
     back: int = 0  # later visits that found a gone page there again
     quiet: int = 0  # later visits that received other bytes but found no news
     missed: int = 0  # later visits that did not receive the page
+    requisites: int = 0  # files that pages need; they are in no other total but `bytes`
+    requisites_queued: int = 0
+    requisites_failed: int = 0
 
     def with_leases(self, leased: int) -> "Counts":
         """The totals to show: leased URLs are not counted as queued, or as fetched if they are
         visited again."""
         first = min(leased, self.queued)
-        fetched = max(0, self.fetched - (leased - first))
-        return msgspec.structs.replace(self, leased=leased, queued=self.queued - first, fetched=fetched)
+        again = leased - first - min(leased - first, self.requisites_queued)
+        return msgspec.structs.replace(
+            self, leased=leased, queued=self.queued - first, fetched=max(0, self.fetched - again)
+        )
 
 
 class ClientState(Struct, frozen=True):
@@ -106,7 +111,7 @@ class Live(Struct, frozen=True, kw_only=True):
     leased: int
     waiting: int  # URLs that wait for their first or a later visit
     hosts: int  # hosts with waiting URLs
-    left: int | None  # pages until the limit
+    pages_left: int | None = msgspec.field(name="left")  # pages until the limit
     replaced: int  # clients that died
     lists: list[int] | None  # about how long the three lists are; None if pages are visited in order of depth
     pages_per_second: float

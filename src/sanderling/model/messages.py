@@ -10,11 +10,11 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from msgspec import Meta, Struct
 
-from sanderling.model.forms import Form, Turner
+from sanderling.model.form_facts import Form, Turner
 from sanderling.model.states import Kind, Outcome
 
 # Increase it whenever a message changes its meaning. Both sides refuse another number.
-PROTOCOL = 15
+PROTOCOL = 17
 
 # It becomes part of file names, so it must not contain anything else.
 ClientName = Annotated[str, Meta(pattern="^[0-9a-f]{12}$")]
@@ -26,6 +26,14 @@ class Stored(NamedTuple):
     warc: str
     offset: int
     length: int
+
+
+class Lost(NamedTuple):
+    """Bytes of a WARC file that cannot be read."""
+
+    warc: str
+    start: int
+    end: int
 
 
 class HintedEvent(NamedTuple):
@@ -50,6 +58,7 @@ class Task(NamedTuple):
     digest: bytes = b""
     stored: Stored | None = None  # where the newest version is
     text_digest: bytes = b""  # of the text of the newest version
+    fingerprint_digest: bytes = b""  # of its fingerprint, which has only what the user watches
     body: str = ""  # of a POST; empty for a GET
     events: tuple[HintedEvent, ...] = ()  # that show more of the page, as its site says
 
@@ -61,6 +70,7 @@ class Robots(Struct, frozen=True, array_like=True):
     allowed: bool | None  # None: the rules in `text` decide
     text: str
     reason: str
+    certificate_ends: float = 0.0  # when the host's certificate ends, as a time of day; 0 if that is not known
 
 
 class HostLease(Struct, frozen=True, array_like=True):
@@ -182,7 +192,7 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     retry_after: float = 0.0
     fingerprint: bytes = b""  # in the encoding of the change detector
     links: bytes = b""  # packed 64-bit ids, each once
-    images: bytes | None = None  # that the page shows, likewise; None if nobody looked
+    images: bytes | None = None  # that the page shows, likewise; None if they were not looked for
     found: list[Found] = []
     stored: Stored | None = None
     relevance: float = 0.0  # how well the page fits the topic of the crawl, from 0 to 1; 0 without a topic
@@ -191,8 +201,10 @@ class Visit(Struct, frozen=True, array_like=True, kw_only=True):
     forms: list[Form] = []  # on the page, if the crawl sends forms
     words: str = ""  # of the page, if the crawl sends forms
     turners: list[Turner] = []  # where the results of an answer go on
+    lines: bytes | None = None  # of the text, see `client/lines.py`; None for a page without text
     repeats: bool = False  # with a query of several parameters, it says nothing that other queries did not
-    completes: bool = False  # the stored version is the beginning of this one, and was cut short
+    # The stored version is the beginning of this one, or the document it was rendered from.
+    completes: bool = False
 
 
 class HostNote(Struct, frozen=True, array_like=True):
@@ -216,7 +228,7 @@ class Hello(Struct, frozen=True, tag=True):
     client: ClientName
 
 
-class Report(Struct, frozen=True, tag=True):
+class VisitReport(Struct, frozen=True, tag=True):
     """Client to server: a batch of visits, for one commit. Because of `number`, a repeated report
     changes nothing.
     """
@@ -229,7 +241,7 @@ class Report(Struct, frozen=True, tag=True):
     hosts: list[HostNote]
     warcs: dict[str, int]  # how many bytes of each WARC file of this client are on disk
     returned: list[int] = []  # tasks that were recalled
-    notices: list[str] = []  # what the user should be told
+    messages: list[str] = []  # what the user should be told
     looked_up: float = 0.0  # seconds that requests waited for the addresses of names, in all
     fetched: float = 0.0  # seconds that the same requests took, in all
 
@@ -283,7 +295,7 @@ class Told(Struct, frozen=True, tag=True):
     taken_until: float = 0.0  # another crawler is at work there, and asks others to wait
 
 
-ToServer = Hello | Report | Ask | Command | Told
+ToServer = Hello | VisitReport | Ask | Command | Told
 
 
 ToClient = Welcome | Lease | Recall | Stop

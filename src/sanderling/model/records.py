@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
-from sanderling.model.forms import FormRecord, Submission
+from sanderling.model.form_facts import FormRecord, Submission
 from sanderling.model.live import Counts
 from sanderling.model.messages import Robots, Stored, Visit
 from sanderling.model.revisits import Belief
@@ -40,6 +40,7 @@ class Change(Struct, frozen=True, array_like=True):
     degree: str
     summary: str
     news: bool = True  # worth reporting: not only noise, which changes on every visit
+    excerpt: str = ""  # the change itself, before → after
 
 
 class MarkedPage(NamedTuple):
@@ -59,6 +60,9 @@ class Before(NamedTuple):
     status: int
     stored: Stored | None
     ever: bool  # whether it has any version; some URLs have only ever answered 404 or a redirect
+    digest: bytes = b""  # of the last version
+    text_digest: bytes = b""  # likewise
+    lost: bool = False  # its copy cannot be read and is to be fetched again
 
     @property
     def there(self) -> bool:
@@ -158,9 +162,11 @@ class Commit(Struct):
     trust: list[tuple[int, bytes]] = []  # how reliable hosts are, in the encoding of `freshness`
     forms: FormChanges | None = None  # what was learned about forms, and what is sent next
     notes: dict[str, str] = {}  # by key
+    requisites: list[int] = []  # known links that are files of pages from now on
+    restored: list[Visit] = []  # that brought the content of a lost copy once more
 
 
-class NoticeCommit(Struct, frozen=True):
+class HintCommit(Struct, frozen=True):
     """All that one message of a source changes, for one transaction."""
 
     source: str
@@ -232,6 +238,7 @@ class VersionRow(Struct, frozen=True, kw_only=True):
     title: str = ""  # as it is now
     extracted: dict[str, Any] | None = None  # what the user's extractors said
     login: bool = False  # its page was read in a session of the user's
+    excerpt: str = ""  # the change itself, before → after
 
     @property
     def stored(self) -> Stored:
@@ -272,3 +279,4 @@ class HitFacts(NamedTuple):
     noindex: bool
     alias: bool  # it is only another name of a page
     relevance: float = 0.0  # for the topic of the crawl; 0 without one
+    left_collection: bool = False  # it is not in the collection of the crawl any more

@@ -43,7 +43,7 @@ class RenderEvidence(Struct, frozen=True, array_like=True):
         return f"{'not rendered' if self.verdict == RenderVerdict.PLAIN else 'undecided'}, {seen}"
 
 
-def shown(encoded: bytes) -> list[RenderEvidence]:
+def sampled_patterns(encoded: bytes) -> list[RenderEvidence]:
     """The patterns of a host that were sampled, those that are rendered first."""
     known = [each for each in decode_evidence(encoded) if each.samples or each.spared]
     return sorted(known, key=lambda each: (each.verdict, -each.samples, each.pattern))

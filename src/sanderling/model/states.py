@@ -50,6 +50,7 @@ class Kind(IntEnum):
     PAGE = 0
     SOURCE = 1  # a sitemap: read for the URLs in it, not kept as a page
     ANSWER = 2  # the answer to a form: likewise
+    REQUISITE = 3  # a file that pages need to look as they do: kept like a page, and counted apart
 
 
 class ChangeKind(IntFlag):
@@ -62,6 +63,15 @@ class ChangeKind(IntFlag):
     NEW = 16  # the first version
     GONE = 32  # the page is gone; such a version has no content
     BEHAVIOUR = 64  # other scripts; news only for those who ask for it
+    UNMATCHED = 128  # a selector that the user watches matches nothing any more
+    # These say something of the site. Such a version has the content of the one before.
+    DOWN = 256  # it stays away, or shows something else than its pages
+    UP = 512  # it is back
+    CERTIFICATE = 1024  # it is about to end, or was renewed
+
+    @property
+    def of_site(self) -> bool:
+        return bool(self & (ChangeKind.DOWN | ChangeKind.UP | ChangeKind.CERTIFICATE))
 
     @property
     def names(self) -> list[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from sanderling.settings import Settings
 
 # Blocks that do not belong to the public internet: all of the IANA registries of special-purpose
-# addresses (also those marked as globally reachable, because nobody serves pages there), multicast,
+# addresses (also those marked as globally reachable, because no pages are served there), multicast,
 # and addresses of cloud providers.
 SPECIAL = {
     "0.0.0.0/8": "this network",
@@ -74,7 +74,7 @@ class OpenedSocket(socket.socket):
 def addresses_of(name: str) -> list[str]:
     """The addresses of a host name, as this machine resolves it; none if it cannot. May take
     seconds."""
-    if name == "localhost" or name.endswith(".localhost"):  # libcurl asks nobody for these
+    if name == "localhost" or name.endswith(".localhost"):  # libcurl knows these by itself
         return ["127.0.0.1", "::1"]
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)

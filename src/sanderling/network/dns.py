@@ -12,7 +12,7 @@ _ADDRESS, _ALIAS, _INTERNET = 1, 5, 1
 _RECURSE = 0x0100
 _CODE = 0x000F
 PORT = 53
-# Without an answer by then, in seconds, nobody knows.
+# Without an answer by then, in seconds, the address stays unknown.
 PATIENCE = 2.0
 RESOLVER = Path("/etc/resolv.conf")
 
@@ -24,7 +24,7 @@ def name_server(configuration: str) -> str:
 
 
 def time_to_live(name: str, server: str, port: int = PORT) -> float | None:
-    """For how many seconds the addresses of a name may be kept; None if nobody says. May take
+    """For how many seconds the addresses of a name may be kept; None if it is unknown. May take
     seconds."""
     number = int.from_bytes(os.urandom(2), "big")
     try:

@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from msgspec.structs import replace
-from turbohtml import Document
 
 from sanderling.change import Verdict, explain, focus
 from sanderling.change.comparison import Piece, pieces
@@ -14,12 +13,13 @@ from sanderling.change.explain import paragraphs, plainly
 from sanderling.change.judging import chooser, known_noise
 from sanderling.change.noise import volatile_places
 from sanderling.change.verdict import AspectKind
-from sanderling.crawling.site_noise import SiteNoise
+from sanderling.documents.tree import Document
 from sanderling.model import Before, ChangeKind, VersionRow
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Notes
+from sanderling.server.intake.site_noise import SiteNoise
 from sanderling.settings import load
 from sanderling.urls import identity, origin
 
@@ -55,7 +55,8 @@ def difference(
     whole = [_document(folder, each) for each in both]
     rule = chooser(load(folder.settings)[0].rules)(both[0].url) if folder.settings.exists() else None
     old, new = (focus(each, rule) if each is not None and rule else each for each in whole)
-    volatile = _volatile(store, both[0].url) if old is not None and new is not None else set()
+    learned = old is not None and new is not None and not (rule and rule.watch)
+    volatile = _volatile(store, both[0].url) if learned else set()
     counted = _paragraphs(old), _paragraphs(new)
     if noise and rule:
         left = set(counted[0]), set(counted[1])
@@ -64,7 +65,8 @@ def difference(
     else:
         found = pieces(*counted, places=places, volatile=volatile)
     shown = found if noise else [piece for piece in found if not piece.noise]
-    hidden = len(found) - len(shown)
+    # A moved paragraph is one, also where it is shown at both places.
+    hidden = 0 if noise else sum(piece.noise and bool(piece.new or piece.kind == "removed") for piece in found)
     if old is None or new is None:
         return Difference(file_summary(both, consecutive), shown, hidden, None)
     verdict = explain(old, new, volatile)

@@ -2,41 +2,151 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import PurePosixPath
+from functools import partial
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from turbohtml import Document
+import msgspec
+from xxhash import xxh3_128_hexdigest
 
+from sanderling.documents.markdown import as_markdown
+from sanderling.errors import UsageError
+from sanderling.files import write_whole
 from sanderling.model import PageRow, Stored
+from sanderling.presenting.chunks import chunks
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.export import LeftOut, readable
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import PageStore
+from sanderling.repository.store import Store
+from sanderling.repository.templates import SiteTemplates, sampled
 from sanderling.urls import identity
 
-# Elements around the main content, which repeat on every page of a site.
-_FRAME = ("nav", "footer", "aside", "script", "style", "template", "noscript")
+# What a folder was made of: the name of each file, and the key of its page.
+MEMORY = ".sanderling.json"
 _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
 
-def files(
-    folder: Folder, store: PageStore, left_out: LeftOut, with_login: bool = False
-) -> Iterator[tuple[PurePosixPath, str]]:
-    """Yields the file name and the text of each page. Aliases and pages without text are left
-    out."""
+# Part of what is remembered of a file: another number has all files written anew.
+_WRITTEN_BY = 1
+
+
+class MarkdownPage(NamedTuple):
+    """A page that can be written as Markdown."""
+
+    url: str
+    title: str
+    key: str  # other facts or another content give another one
+    front: str  # its facts as front matter
+    text: Callable[[], str | None]  # its content; None if it cannot be read
+
+
+def pages(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = False) -> Iterator[MarkdownPage]:
+    """Every page but aliases. Only who asks for the text of a page has it read."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
+        templates = SiteTemplates(lambda: sampled(store, with_login), reader.read)
+
+        def text_of(url: str, stored: Stored) -> str | None:
+            archived = readable(reader, url, stored, left_out)
+            if archived is None:
+                return None
+            document = document_in(archived)
+            return as_markdown(document, url, templates.of(url)).strip() if document is not None else ""
+
         for page in store.pages():
             if page.warc is None or page.same_as or (page.login and not with_login) or not 200 <= page.status < 300:
                 continue
-            archived = readable(reader, page.url, Stored(page.warc, page.offset, page.length), left_out)
-            document = document_in(archived) if archived is not None else None
-            if document is not None:
-                yield name(page.url), _front(page) + _content(document, page.url)
+            stored, front = Stored(page.warc, page.offset, page.length), _front(page)
+            key = xxh3_128_hexdigest(f"{_WRITTEN_BY} {page.digest} {front}".encode("utf-8", "replace"))
+            yield MarkdownPage(page.url, page.title, key, front, partial(text_of, page.url, stored))
+
+
+class FilesWritten(NamedTuple):
+    """What an export did to a folder of files."""
+
+    written: int
+    unchanged: int
+    removed: int
+
+
+class MarkdownFolder:
+    """A folder with a file for each page. It remembers what it was made of, so that the next export
+    writes only what differs, and removes the files of pages that are gone."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._memory = path / MEMORY
+        self._known: dict[str, str] = {}
+        if self._memory.exists():
+            try:
+                self._known = msgspec.json.decode(self._memory.read_bytes(), type=dict[str, str])
+            except msgspec.DecodeError:
+                raise UsageError(f"{self._memory} cannot be read: remove it, and export with --force") from None
+
+    def is_ours(self) -> bool:
+        return self._memory.exists()
+
+    def write(self, pages: Iterable[MarkdownPage]) -> FilesWritten:
+        now: dict[str, str] = {}
+        written = unchanged = 0
+        for page in pages:
+            file = str(name(page.url))
+            now[file] = page.key
+            path = self._path / file
+            if self._known.get(file) == page.key and path.exists():
+                unchanged += 1
+                continue
+            text = page.text()
+            if text is None:  # it cannot be read now: what was written before stays
+                now[file] = self._known.get(file, "")
+            elif text:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(f"{page.front}{text}\n", "utf-8", "replace")
+                written += 1
+            else:
+                path.unlink(missing_ok=True)
+        removed = sum(self._remove(file) for file in self._known.keys() - now.keys())
+        self._path.mkdir(parents=True, exist_ok=True)
+        write_whole(self._memory, msgspec.json.encode(now))
+        return FilesWritten(written, unchanged, removed)
+
+    def _remove(self, file: str) -> bool:
+        path = PurePosixPath(file)
+        if path.is_absolute() or ".." in path.parts or path.suffix != ".md" or not (self._path / path).is_file():
+            return False
+        (self._path / path).unlink()
+        for folder in (self._path / path).parents:
+            if folder == self._path or any(folder.iterdir()):
+                break
+            folder.rmdir()
+        return True
+
+
+def llms_txt(pages: Iterable[MarkdownPage]) -> Iterator[bytes]:
+    """A list of all pages for language models, as llmstxt.org has it."""
+    yield b"# Pages\n\n"
+    for page in pages:
+        title = " ".join(page.title.split()).replace("[", "(").replace("]", ")") or page.url
+        yield f"- [{title}]({page.url})\n".encode("utf-8", "replace")
+
+
+def llms_full_txt(pages: Iterable[MarkdownPage]) -> Iterator[bytes]:
+    """The content of all pages in one file."""
+    for page in pages:
+        if text := page.text():
+            yield f"{page.front}{text}\n\n".encode("utf-8", "replace")
+
+
+def chunk_lines(pages: Iterable[MarkdownPage]) -> Iterator[bytes]:
+    """The pieces of all pages, a JSON object a line."""
+    for page in pages:
+        for chunk in chunks(page.url, page.title, page.text() or ""):
+            yield msgspec.json.encode(chunk) + b"\n"
 
 
 def name(url: str) -> PurePosixPath:
@@ -52,15 +162,7 @@ def name(url: str) -> PurePosixPath:
 
 def _front(page: PageRow) -> str:
     """The facts of a page as YAML front matter. Values are JSON, which is valid YAML."""
-    at = {key: datetime.fromtimestamp(getattr(page, key), UTC).isoformat() for key in ("fetched_at", "changed_at")}
+    at = {"changed_at": datetime.fromtimestamp(page.changed_at, UTC).isoformat()}
     facts = {"url": page.url, "title": page.title, "language": page.language, **at}
     lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in facts.items() if value]
     return "\n".join(["---", *lines, "---", "", ""])
-
-
-def _content(document: Document, url: str) -> str:
-    whole = document.select_one("main") or document
-    for element in whole.find_all([*_FRAME]):
-        element.decompose()
-    document.resolve_links(url)
-    return whole.to_markdown().strip() + "\n"

@@ -74,7 +74,7 @@ class Child:
         self._process.kill()
 
     def end(self, patience: float = 0.0) -> None:
-        """Gives it so many seconds to end by itself, and ends it then."""
+        """Gives it `patience` seconds to end by itself, and then ends it."""
         self.let_go()
         try:
             self._process.wait(patience)

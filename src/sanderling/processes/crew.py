@@ -5,17 +5,19 @@ import time
 from collections.abc import Callable, Set
 from pathlib import Path
 
-from sanderling.errors import DiskFull, RunFailed
+from sanderling.errors import DiskFails, DiskFull, RunFailed
 from sanderling.processes.child import Child
 from sanderling.processes.marker import marked, marker_path
 
 # That many deaths in a row without a single report between them are no accident, when each came
-# before a member had lived for so many seconds: those that hang, or were stopped with the terminal,
+# before a member had lived this many seconds: those that hang, or were stopped with the terminal,
 # did not end at once.
 HOPELESS = 6
 AT_ONCE = 30.0
 # The code of a client that could not write its pages.
 NO_ROOM = 28
+# Of one that could not write for another reason: the disk fails, or may only be read.
+UNWRITABLE = 5
 # Ctrl-C in a terminal goes to every process; clients wait for the server's word, from their first
 # moment on.
 _DEAF = ["/bin/sh", "-c", 'trap "" INT; exec "$0" "$@"']
@@ -40,7 +42,7 @@ class LocalCrew:
         self._size = size
         self._deaths_in_a_row = 0
         self.replaced = 0
-        self.on_notice: Callable[[str], None] = lambda text: None
+        self.on_message: Callable[[str], None] = lambda text: None
         self.machines: tuple[()] = ()  # there is only this one
 
     def fill(self) -> None:
@@ -62,11 +64,11 @@ class LocalCrew:
         """Whether a member stands still, as after SIGSTOP; of others nothing is known."""
         return name in self._members and self._members[name].stopped
 
-    def went_well(self, name: str) -> None:
+    def succeeded(self, name: str) -> None:
         """A member brought something."""
         self._deaths_in_a_row = 0
 
-    def died_silently(self) -> list[str]:
+    def exited(self) -> list[str]:
         """Members that ended, whether or not they ever said hello."""
         return [name for name, member in self._members.items() if member.code is not None]
 
@@ -80,8 +82,8 @@ class LocalCrew:
         """The page that a dead member was parsing; 0 for none."""
         return marked(marker_path(self._markers, name))
 
-    def bury(self, name: str) -> None:
-        """Makes sure that a member is dead, so that nobody else writes to its files, and forgets
+    def reap(self, name: str) -> None:
+        """Makes sure that a member is dead, so that its files have no other writer, and forgets
         it."""
         member = self._members.pop(name, None)
         if member is None:
@@ -89,6 +91,8 @@ class LocalCrew:
         member.close()
         if member.code == NO_ROOM:
             raise DiskFull("no room left for the archive: nothing committed is lost; free some space and run it again")
+        if member.code == UNWRITABLE:
+            raise DiskFails("the archive cannot be written: nothing committed is lost; look after the disk")
         self.replaced += 1
         lived = time.monotonic() - self._started.pop(name)
         self._deaths_in_a_row = self._deaths_in_a_row + 1 if lived < AT_ONCE else 0

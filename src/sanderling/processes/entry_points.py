@@ -15,6 +15,7 @@ ENTRY_POINTS = {
     "deliver": "sanderling.jobs.deliver",
     "listen": "sanderling.jobs.listen",
     "decode-image": "sanderling.change.pixels",
+    "take-fingerprint": "sanderling.change.archived",
     "read-document": "sanderling.documents.foreign",
     # The command line itself, for a whole command beside a process that must stay responsive.
     "command": "sanderling",

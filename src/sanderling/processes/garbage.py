@@ -1,4 +1,4 @@
-"""How often a process looks for cycles of objects that nobody uses any more."""
+"""How often a process looks for cycles of objects that are not used any more."""
 
 import gc
 

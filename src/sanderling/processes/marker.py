@@ -29,7 +29,8 @@ def marked(path: Path) -> int:
     """The page that a client was parsing when it died; 0 when there was none or the client kept no
     marker."""
     try:
-        found: int = _ID.unpack(path.read_bytes())[0]
+        written = path.read_bytes()
     except FileNotFoundError:
         return 0
-    return found
+    # A client that dies while it makes the file has parsed nothing.
+    return int(_ID.unpack(written)[0]) if len(written) == _ID.size else 0

@@ -3,6 +3,7 @@
 Parsers of images and documents are the part of a crawler that is attacked best: a file of a few
 kilobytes may unpack to gigabytes or take hours. So the bytes go through a pipe to a child that
 answers one request after the other. It may use little memory and processor time and write no file.
+It has no network and gets no new privileges, where the system permits that.
 Whatever happens to it, the parent gets an answer or a reason.
 
 `SandboxedChild` is the parent's side, `serve` the child's.
@@ -10,6 +11,7 @@ Whatever happens to it, the parent gets an answer or a reason.
 
 import atexit
 import contextlib
+import ctypes
 import os
 import resource
 import select
@@ -35,6 +37,8 @@ _AT_A_TIME: Final = 1 << 20
 # How much longer than its processor time a request may take on a busy machine.
 _WAIT: Final = 4
 _SECONDS_TO_START: Final = 30.0
+_NO_NEW_PRIVILEGES: Final = 38  # PR_SET_NO_NEW_PRIVS
+_NEW_NETWORK, _NEW_USER = 0x40000000, 0x10000000
 
 
 class ChildFailed(ValueError):
@@ -46,7 +50,7 @@ class _Ended(ChildFailed):
 
 
 class SandboxedChild:
-    """A child that is started with the first request, and started anew when it died. Threads take
+    """A child that is started with the first request, and started again when it died. Threads take
     turns."""
 
     def __init__(self, entry_point: str, memory: int, seconds: float) -> None:
@@ -172,6 +176,14 @@ def _exchange(child: subprocess.Popen[bytes], message: bytes, seconds: float) ->
     return received[0], bytes(memoryview(received)[_LENGTH.size :])
 
 
+def _isolate() -> None:
+    """Gives up the network and new privileges, where the system permits it."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.prctl(_NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    if libc.unshare(_NEW_NETWORK) != 0:  # not root
+        libc.unshare(_NEW_USER | _NEW_NETWORK)
+
+
 def serve(answer: Callable[[bytes], bytes]) -> None:
     """The child's life: takes its limits from the command line and answers until its input ends.
 
@@ -183,6 +195,7 @@ def serve(answer: Callable[[bytes], bytes]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _isolate()
     requests, answers = sys.stdin.buffer, sys.stdout.buffer
     answers.write(_LENGTH.pack(_ANSWERED, 0))
     answers.flush()

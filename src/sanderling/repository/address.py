@@ -59,7 +59,7 @@ def same(store: str | None, other: str | None) -> bool:
     return len(names) < 2 and _without_options(store) == _without_options(other)
 
 
-def shown(store: str | None) -> str:
+def without_password(store: str | None) -> str:
     """An address for people to read: without its password."""
     return re.sub(r"(?<=://)([^:@/]*):[^@/]*@", r"\1@", (store or "").partition("?")[0])
 

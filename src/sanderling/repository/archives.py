@@ -15,6 +15,7 @@ from typing import NamedTuple
 from isal import igzip_lib
 
 from sanderling.errors import Damaged
+from sanderling.model import Lost
 from sanderling.repository import fencing
 
 ORPHANED = "orphaned"
@@ -23,6 +24,8 @@ ORPHANED = "orphaned"
 _ONLY_HEAD = 1024
 _CHUNK = 1 << 16
 _MAGIC = b"\x1f\x8b\x08"
+# A record that unpacks to more is not read: it is a bomb, or of another program.
+LARGEST_RECORD = 1 << 30
 
 
 class Shortage(NamedTuple):
@@ -31,6 +34,10 @@ class Shortage(NamedTuple):
     name: str
     size: int  # 0 when the file is missing
     committed: int
+
+    @property
+    def lost(self) -> Lost:
+        return Lost(self.name, self.size, self.committed)
 
     def __str__(self) -> str:
         if not self.size:
@@ -54,8 +61,14 @@ def require_none(folder: Path) -> None:
     if found:
         raise Damaged(
             f"{folder} holds {found} archive{'s' * (found > 1)}, and the crawl's database is empty: restore it from a "
-            f"backup, rebuild it with `sanderling recover {folder.parent}`, or move the archives away to begin anew"
+            f"backup, rebuild it with `sanderling recover {folder.parent}`, or move the archives away to start again"
         )
+
+
+def rebuilt_by(folder: Path) -> str:
+    """What to do about a database that is lost; nothing for a folder without archives."""
+    found = any(folder.glob("warc/*.warc.gz")) or any(folder.glob(f"warc/{ORPHANED}/*.warc.gz"))
+    return f"`sanderling recover {folder}` rebuilds it from the archives" if found else ""
 
 
 def shortages(folder: Path, committed: Mapping[str, int]) -> list[Shortage]:
@@ -69,7 +82,8 @@ def shortages(folder: Path, committed: Mapping[str, int]) -> list[Shortage]:
 
 
 def seal(folder: Path, committed: Mapping[str, int], prefix: str = "") -> list[str]:
-    """Makes sure that nobody writes to the archives any more; returns what was done with new files.
+    """Makes sure that no process writes to the archives any more; returns what was done with new
+    files.
 
     With a `prefix`, this is done for the files of one client, and other clients go on.
     """
@@ -90,6 +104,8 @@ def set_aside(folder: Path, committed: Mapping[str, int], prefix: str = "") -> l
     """
     done = seal(folder, committed, prefix)
     for path in sorted(folder.glob(f"{prefix}*.warc.gz")):
+        if path.is_symlink():  # it lies elsewhere, and nobody here writes to it
+            continue
         keep, size = committed.get(path.name, 0), path.stat().st_size
         if not keep:
             done += _set_aside_file(path, folder)
@@ -179,18 +195,27 @@ def members(path: Path, end: int | None = None, start: int = 0) -> Iterator[Memb
 
 def _member(descriptor: int, offset: int, end: int) -> Member | None:
     """The member at an offset; None when there is no whole one."""
-    unpacker, parts, packed, at = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), [], [], offset
+    unpacker, at, size = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), offset, 0
+    parts: list[bytes] = []
+    packed: list[bytes] = []
     try:
         while not unpacker.eof:
             chunk = os.pread(descriptor, min(_CHUNK, end - at), at)
             if not chunk:
                 return None
             at += len(chunk)
-            parts.append(unpacker.decompress(chunk))
-            packed.append(chunk)
+            unpacked = unpacker.decompress(chunk)
+            size += len(unpacked)
+            if size > LARGEST_RECORD:  # goes on only to find its end
+                parts, packed = [], []
+            else:
+                parts.append(unpacked)
+                packed.append(chunk)
     except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
         return None
     content, length = b"".join(parts), at - len(unpacker.unused_data) - offset
+    if size > LARGEST_RECORD:
+        return Member(offset, length, None)
     return Member(offset, length, content, b"".join(packed)[:length]) if content.startswith(b"WARC/") else None
 
 

@@ -62,7 +62,7 @@ SUBJECTS = """SELECT u.id, u.host, u.depth, u.state, u.kind, u.modified, u.url, 
 
 # Sitemaps that were read: when last, and how long until the next time.
 SITEMAPS = """SELECT u.id, u.host, coalesce(b.at, 0.0), coalesce(b.interval, 0.0)
-    FROM urls u LEFT JOIN beliefs b ON b.page = u.number WHERE u.kind > 0 AND u.state = 3"""
+    FROM urls u LEFT JOIN beliefs b ON b.page = u.number WHERE u.kind IN (1, 2) AND u.state = 3"""
 
 
 def seen(row: tuple[Any, ...]) -> RevisitFacts:

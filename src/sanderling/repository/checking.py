@@ -10,8 +10,8 @@ from msgspec import Struct
 from xxhash import xxh3_128_digest
 
 from sanderling.errors import Damaged
-from sanderling.model import ChangeKind, State
-from sanderling.repository import archives, warc
+from sanderling.model import ChangeKind, Lost, State
+from sanderling.repository import archives, lost, warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import ArchiveStore, ChangeStore, GraphStore, HostStore, Totals
 
@@ -22,17 +22,19 @@ OnProgress = Callable[[int, int], None]
 class Finding(Struct, frozen=True):
     """Something that is not as it should be."""
 
-    what: str  # missing, short, unknown, damaged, row, totals, link
+    what: str  # missing, short, lost, unknown, set aside, damaged, row, totals, link, index
     where: str  # a file or a URL
     detail: str
     remedy: str = ""
-    lost: tuple[str, int, int] | None = None  # archive, first byte and end of what cannot be read
+    lost: Lost | None = None  # what cannot be read
 
 
 class CheckedStore(ArchiveStore, Totals, ChangeStore, GraphStore, HostStore, Protocol):
     """What a check reads."""
 
 
+# Bytes that no page needs, because their pages were queued again: nothing is damaged.
+SET_ASIDE = "set aside"
 _FETCH_AGAIN = "--repair has these pages fetched again at their next visit"
 _TAKE_BACK = "`sanderling recover` takes back what is worth it"
 
@@ -40,18 +42,27 @@ _TAKE_BACK = "`sanderling recover` takes back what is worth it"
 def look(folder: Folder, store: CheckedStore) -> Iterator[Finding]:
     """What sizes and names tell, in no time."""
     committed = store.warcs()
+    known = lost.known_lost(store)
     for short in archives.shortages(folder.warcs, committed):
-        what = "short" if short.size else "missing"
-        yield Finding(what, short.name, str(short), _FETCH_AGAIN, (short.name, short.size, short.committed))
+        if not lost.holds(known, short.lost):
+            what = "short" if short.size else "missing"
+            yield Finding(what, short.name, str(short), _FETCH_AGAIN, short.lost)
+    for place in known:
+        if pages := store.distrusted(place):
+            detail = (
+                f"{pages:,} page{'s' * (pages != 1)} of {place.warc} lost their copy and were not fetched again yet"
+            )
+            yield Finding("lost", place.warc, detail, "the next visit does that: `sanderling crawl --again`")
     for path in sorted(folder.warcs.glob("*.warc.gz")):
         beyond = path.stat().st_size - committed.get(path.name, 0)
         if beyond > 0:
             detail = f"{beyond:,} bytes of {path.name} are not known to the database"
             yield Finding("unknown", path.name, detail, "the next run sets them aside; " + _TAKE_BACK)
     if orphans := archives.orphans(folder.warcs):
-        size = sum(path.stat().st_size for path in orphans)
-        detail = f"{len(orphans)} archives ({size:,} bytes) were set aside in {archives.ORPHANED}/"
-        yield Finding("unknown", archives.ORPHANED, detail, _TAKE_BACK)
+        size, count = sum(path.stat().st_size for path in orphans), len(orphans)
+        some = f"{count} archive{'s' * (count != 1)} ({size:,} bytes) {'were' if count != 1 else 'was'}"
+        detail = f"{some} set aside in {archives.ORPHANED}/"
+        yield Finding(SET_ASIDE, archives.ORPHANED, detail, _TAKE_BACK)
 
 
 def read_everything(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> Iterator[Finding]:
@@ -64,27 +75,33 @@ def read_everything(folder: Folder, store: CheckedStore, on_progress: OnProgress
 
 
 def _records(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> Iterator[Finding]:
-    committed = store.warcs()
+    committed, known = store.warcs(), lost.known_lost(store)
     whole, before = sum(committed.values()), 0
     for name, length in sorted(committed.items()):
         path = folder.warcs / name
         for member in archives.members(path, length) if path.exists() else ():
             end = member.offset + member.length
+            place = Lost(name, member.offset, end)
+            on_progress(before + end, whole)
+            if lost.covers(known, place):
+                continue
             if member.content is None:
                 detail = f"{name} is damaged from byte {member.offset:,} to {end:,}"
-                yield Finding("damaged", name, detail, _FETCH_AGAIN, (name, member.offset, end))
+                yield Finding("damaged", name, detail, _FETCH_AGAIN, place)
             elif problem := warc.digest_problem(member.content):
                 detail = f"{name} at byte {member.offset:,}: {problem}"
-                yield Finding("damaged", name, detail, _FETCH_AGAIN, (name, member.offset, end))
-            on_progress(before + end, whole)
+                yield Finding("damaged", name, detail, _FETCH_AGAIN, place)
         before += length
 
 
 def _versions(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> Iterator[Finding]:
+    known = lost.known_lost(store)
     reader, newest = warc.WarcReader(folder.warcs), store.newest_version()
     for done, version in enumerate(store.changes(), 1):
         on_progress(done, newest)
-        place = (version.warc, version.offset, version.offset + version.length)
+        place = Lost(version.warc, version.offset, version.offset + version.length)
+        if lost.covers(known, place):
+            continue
         try:
             archived = reader.read(version.stored)
         except (Damaged, OSError) as error:

@@ -21,7 +21,7 @@ from sanderling.model import NEAR_BITS
 _AHEAD = 16
 _BLOCKS = [(0, 11), (11, 22), (22, 33), (33, 44), (44, 54), (54, 64)]
 
-# Hosts are mirrors of each other when so many paths, and half of the smaller host's, have nearly
+# Hosts are mirrors of each other when this many paths, and half of the smaller host's, have nearly
 # the same text on both.
 MIRRORED = 5
 

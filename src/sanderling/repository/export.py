@@ -14,11 +14,11 @@ import msgspec
 
 from sanderling.errors import Damaged, UsageError
 from sanderling.model import Stored
-from sanderling.repository import archives, warc
-from sanderling.repository.archive import type_of
+from sanderling.repository import warc
+from sanderling.repository.archive import main_text_of
 from sanderling.repository.folder import Folder
-from sanderling.repository.store import ArchiveStore, GraphStore, LinkStore, PageStore
-from sanderling.repository.surt import surt
+from sanderling.repository.store import GraphStore, LinkStore, Store
+from sanderling.repository.templates import SiteTemplates, sampled
 from sanderling.urls import identity
 
 TextOf = Callable[[warc.Archived], str]
@@ -42,28 +42,6 @@ class LeftOut:
     def note(self, what: str) -> None:
         self.count += 1
         self.first = self.first or what
-
-
-def warcs(folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
-    """All WARC files as one: gzip members can simply follow each other. Damaged records are left
-    out."""
-    yield from (record.packed for _, record, _ in _records(folder, store, left_out, with_login))
-
-
-def _records(
-    folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool
-) -> Iterator[tuple[str, archives.Member, bytes]]:
-    """Every record that can be read: the name of its file, its place in it and its content."""
-    for name, size in sorted(store.warcs().items()):
-        path, end = folder.warcs / name, 0
-        for member in archives.members(path, size) if path.exists() else ():
-            end = member.offset + member.length
-            if member.content is None:
-                left_out.note(f"{name} is damaged from byte {member.offset:,} to {end:,}")
-            elif with_login or warc.LOGIN_FIELD not in warc.fields_of(member.content):
-                yield name, member, member.content
-        if end < size:
-            left_out.note(f"{name} ends at byte {end:,} of {size:,}")
 
 
 def links(folder: Folder, store: LinkStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
@@ -90,7 +68,7 @@ def links_parquet(folder: Folder, store: LinkStore, left_out: LeftOut, with_logi
     except ImportError:
         raise UsageError("Parquet needs the package pyarrow: install sanderling[parquet]") from None
     schema = arrow.schema([("source", arrow.string()), ("target", arrow.string())])
-    written = _Written()
+    written = WrittenBytes()
     with parquet.ParquetWriter(arrow.PythonFile(written, "w"), schema, compression="zstd") as writer:
         for batch in _batches((source, target) for source, targets in _edges(store, with_login) for target in targets):
             writer.write_table(arrow.table(list(zip(*batch, strict=True)), schema=schema))
@@ -128,7 +106,7 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
         yield batch
 
 
-class _Written(io.RawIOBase):
+class WrittenBytes(io.RawIOBase):
     """A file that hands on what is written to it."""
 
     def __init__(self) -> None:
@@ -137,6 +115,9 @@ class _Written(io.RawIOBase):
 
     def writable(self) -> bool:
         return True
+
+    def seekable(self) -> bool:
+        return False
 
     def tell(self) -> int:
         return self._size
@@ -153,28 +134,19 @@ class _Written(io.RawIOBase):
 
 
 def jsonl(
-    folder: Folder, store: PageStore, left_out: LeftOut, text_of: TextOf, with_login: bool = False
+    folder: Folder, store: Store, left_out: LeftOut, text_of: TextOf, with_login: bool = False
 ) -> Iterator[bytes]:
-    """One object a page: its facts and its text."""
+    """One object a page: its facts, its text and its main content."""
     with closing(warc.WarcReader(folder.warcs)) as reader:
+        templates = SiteTemplates(lambda: sampled(store, with_login), reader.read)
         for page in store.pages():
             if page.warc is None or (page.login and not with_login) or not 200 <= page.status < 300:
                 continue
             archived = readable(reader, page.url, Stored(page.warc, page.offset, page.length), left_out)
             if archived is not None:
-                facts = {**msgspec.to_builtins(page), "text": text_of(archived)}
+                texts = {"text": text_of(archived), "main": main_text_of(archived, templates.of(page.url))}
+                facts = {**msgspec.to_builtins(page), **texts}
                 yield json.dumps(facts, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-
-
-def cdxj(folder: Folder, store: ArchiveStore, left_out: LeftOut, with_login: bool = False) -> Iterator[bytes]:
-    """An index of all that can be replayed from the archives, sorted by reversed host name and
-    path, then by time."""
-    lines = []
-    for name, record, content in _records(folder, store, left_out, with_login):
-        fields = warc.fields_of(content)
-        if fields["warc-type"] in ("response", "resource", "revisit", "conversion"):
-            lines.append(_cdxj_line(Stored(name, record.offset, record.length), fields, content))
-    yield from (line + b"\n" for line in sorted(lines))
 
 
 def readable(reader: warc.WarcReader, url: str, stored: Stored, left_out: LeftOut) -> warc.Archived | None:
@@ -184,16 +156,3 @@ def readable(reader: warc.WarcReader, url: str, stored: Stored, left_out: LeftOu
     except (Damaged, OSError) as error:
         left_out.note(f"{url}: {error}")
         return None
-
-
-def _cdxj_line(stored: Stored, fields: dict[str, str], content: bytes) -> bytes:
-    url, facts = fields["warc-target-uri"], {"mime": "warc/revisit"}
-    if fields["warc-type"] != "revisit":
-        archived = warc.parse(content)
-        mime = type_of(archived).partition(";")[0].strip()
-        facts = {"mime": mime or "unk", "status": str(archived.status)}
-    if digest := fields.get("warc-payload-digest"):
-        facts["digest"] = digest
-    facts |= {"length": str(stored.length), "offset": str(stored.offset), "filename": stored.warc}
-    stamp = "".join(c for c in fields["warc-date"][:19] if c.isdigit())
-    return f"{surt(url)} {stamp} {json.dumps({'url': url, **facts})}".encode()

@@ -6,8 +6,8 @@ help: the client may stand still between the two. So nothing that it can still r
 archive:
 
 - New files are made in a folder of the run, `warc/RUN/`. The server moves a file to the archives
-  before the first commit that names it. The next server moves the folder away, and nobody can make
-  a file in it any more.
+  before the first commit that names it. The next server moves the folder away, and no client can
+  make a file in it any more.
 - A client holds a lock on its file as long as it lives. A file that is still locked is replaced by
   a copy: the client goes on writing into a file that has no name.
 """
@@ -52,7 +52,7 @@ def move_runs_away(warcs: Path, to: Path) -> list[Path]:
 
 
 def take_from_writer(path: Path) -> None:
-    """Makes sure that nobody writes to a file any more."""
+    """Makes sure that no process writes to a file any more."""
     with path.open("rb") as source:
         try:
             fcntl.flock(source, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -20,7 +20,9 @@ LOCK = "sanderling.lock"
 WEBHOOKS = "webhooks"
 INDEX = "index"
 READ = "sanderling.read"
+READERS = "readers"
 TOKEN = "sanderling.token"
+SIGNING_KEY = "sanderling.key"
 TOPIC = "sanderling.topic"
 EXAMPLES = "sanderling.examples"
 
@@ -38,7 +40,9 @@ class Folder:
         self.webhooks = path / WEBHOOKS
         self.index = path / INDEX
         self.read = path / READ
+        self.readers = path / READERS
         self.token = path / TOKEN
+        self.signing_key = path / SIGNING_KEY
         self.topic = path / TOPIC
         self.examples = path / EXAMPLES
 
@@ -52,7 +56,9 @@ class Folder:
         if not self.path.is_dir():
             raise BadFolder(f"{self.path} {'is not a folder' if self.path.exists() else 'does not exist'}")
         if not self.exists():
-            raise BadFolder(f"{self.path} is not a crawl folder: it has no {SETTINGS}")
+            archived = any(self.warcs.glob("*.warc.gz"))
+            hint = f"; `sanderling recover {self.path}` makes one from its archives" if archived else ""
+            raise BadFolder(f"{self.path} is not a crawl folder: it has no {SETTINGS}{hint}")
 
     def check_usable(self) -> None:
         """Refuses a place where a crawl can neither be made nor resumed."""
@@ -74,7 +80,7 @@ class Folder:
         """Whether a place is the crawl's own: nothing else may be written there."""
         home, place = os.path.realpath(self.path), os.path.realpath(path)
         first = os.path.relpath(place, home).partition(os.sep)[0]
-        return first in (".", WARCS, INDEX, WEBHOOKS) or first.startswith("sanderling.")
+        return first in (".", WARCS, INDEX, WEBHOOKS, READERS) or first.startswith("sanderling.")
 
     def abandon(self) -> None:
         """Removes what a crawl that could not even begin has made, and nothing else."""
@@ -117,6 +123,12 @@ def holder_of(folder: Folder) -> dict[str, object]:
 def in_use(folder: Folder) -> bool:
     """Whether a process works in the folder right now."""
     return is_locked(folder.lock)
+
+
+def last_written(folder: Folder) -> float:
+    """When a run wrote to the database of the folder; 0 if none did. Readers do not write."""
+    found = [folder.database.with_name(folder.database.name + end) for end in ("", "-wal")]
+    return max((file.stat().st_mtime for file in found if file.exists() and file.stat().st_size), default=0.0)
 
 
 def _named(holder: dict[str, object]) -> str:

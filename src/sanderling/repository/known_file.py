@@ -5,7 +5,7 @@ The table holds the same, and reading it takes 2 us for each URL and every page 
 lies on. The file is a copy: what `KnownUrls` keeps of each URL, appended in large pieces. The
 database remembers how many entries it has, the number of the last row in it and their checksum, not
 before it has the rows. A file that does not fit, after a power cut or because an older database was
-restored, is not used, and written anew.
+restored, is not used, and written again.
 """
 
 import logging

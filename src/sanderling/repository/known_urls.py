@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-# The dictionary holds at most so many, or this share of all. A small crawl never needs the arrays,
-# nor numpy.
+# The dictionary holds at most this many, or this share of all. A small crawl never needs the
+# arrays, nor numpy.
 FEWEST = 65_536
 SHARE = 32
 

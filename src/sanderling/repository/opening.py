@@ -8,13 +8,14 @@ import msgspec
 
 from sanderling import credentials
 from sanderling.errors import UsageError
+from sanderling.plugins import from_here
 from sanderling.repository import address
 from sanderling.repository.folder import Folder
 from sanderling.repository.known_file import KnownFile
 from sanderling.repository.ownership import owner_in
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store, WhileAway
-from sanderling.settings import HIDEABLE, Settings, load, overlay, tokens_from
+from sanderling.settings import HIDEABLE, PLUGINS, Settings, load, overlay, tokens_from
 
 
 def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
@@ -38,15 +39,14 @@ def settings_for(folder: Folder, chosen: dict[str, object]) -> tuple[Settings, l
     if chosen.get("topic") and not kept.topic:
         chosen = {"order": "topic", **chosen}
     settings = overlay(kept, {**chosen, **here})
-    if "extractors" in chosen:  # in the folder's settings, files are named from the folder on
-        from sanderling.documents.extracting import from_here
-
-        settings = msgspec.structs.replace(settings, extractors=tuple(map(from_here, settings.extractors)))
+    # In the folder's settings, files are named from the folder on.
+    plugins = {name: tuple(map(from_here, getattr(settings, name))) for name in PLUGINS if name in chosen}
+    settings = msgspec.structs.replace(settings, **plugins)
     if settings.take_at:
         settings = msgspec.structs.replace(settings, take_at=tokens_from(Path(), settings.take_at))
     if folder.exists() and settings.store != kept.store:
         if not address.same(settings.store, kept.store):
-            where = address.shown(kept.store) or "the folder"
+            where = address.without_password(kept.store) or "the folder"
             raise UsageError(f"the state of {folder.path} is in {where}, and stays there")
         settings = msgspec.structs.replace(settings, store=kept.store)
     return settings, list(seeds)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 from msgspec import UNSET
+from xxhash import xxh3_64_digest
 
 from sanderling.model import (
     Before,
@@ -23,7 +24,7 @@ from sanderling.model import (
     VersionRow,
     Visit,
 )
-from sanderling.model.reasons import sentence
+from sanderling.model.reasons import reason, sentence
 
 FIRST = Change(ChangeKind.NEW, 1.0, "", "new")
 
@@ -36,16 +37,19 @@ PAGE_COLUMNS = (
 )  # fmt: skip
 VERSION_COLUMNS = (
     "page", "at", "status", "digest", "text_digest", "size", "mime", "warc", "offset", "length", "kinds",
-    "significance", "degree", "summary", "news", "extracted",
+    "significance", "degree", "summary", "news", "excerpt", "extracted",
 )  # fmt: skip
 HOST_COLUMNS = ("id", "origin", "robots", "not_before", "interval", "learned", "rendering")
 # A version like the page's last one, with another moment and another change. {0} is where a value
 # goes, {1} the key of a page.
 MARK = """INSERT INTO versions (page, at, status, digest, text_digest, size, mime, warc, "offset", length, kinds,
-    significance, degree, summary, news, extracted, marked)
-    SELECT page, {0}, status, digest, text_digest, size, mime, warc, "offset", length, {0}, {0}, {0}, {0}, {0}, extracted,
-    1 FROM versions WHERE page = {0} ORDER BY number DESC LIMIT 1"""
+    significance, degree, summary, news, excerpt, extracted, marked)
+    SELECT page, {0}, status, digest, text_digest, size, mime, warc, "offset", length, {0}, {0}, {0}, {0}, {0}, {0},
+    extracted, 1 FROM versions WHERE page = {0} ORDER BY number DESC LIMIT 1"""
 MARKED = "UPDATE pages SET changes = changes + 1, changed_at = {0} WHERE {1} = {0}"
+# Only a page that was not known to be gone. {0} is where a value goes, {key} the key of a URL.
+FAILURE = """INSERT INTO failures (url, at, reason)
+    SELECT {key}, {0}, {0} FROM urls WHERE {key} = {0} AND kind = 0 AND state <> 5"""
 HOSTS = f"SELECT {', '.join(HOST_COLUMNS)} FROM hosts"
 
 # How relevant a URL is: what was said of the page, and of the link to it only until the page is
@@ -60,12 +64,21 @@ PAGE_FIELDS = f"""u.url, p.status, u.state, u.depth, p.fetched_at, p.changed_at,
     (SELECT v.extracted FROM versions v WHERE v.page = p.{{key}} ORDER BY v.number DESC LIMIT 1)"""
 # What `version` turns into a `VersionRow`.
 VERSION_FIELDS = """v.number, u.url, v.at, v.status, v.kinds, v.significance, v.degree, v.summary, v.news, v.digest,
-    v.size, v.mime, w.name, v."offset", v.length, p.title, v.extracted, p.flags"""
+    v.size, v.mime, w.name, v."offset", v.length, p.title, v.extracted, p.flags, v.excerpt"""
 
-# Without validators and digest, whatever the next visit brings is stored.
-DISTRUST = """UPDATE pages SET etag = '', modified = '', digest = {empty}
-    WHERE warc = (SELECT number FROM warcs WHERE name = {name}) AND "offset" < {end} AND "offset" + length > {start}"""
-RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WHERE state = 4 AND kind = 0"
+# The pages whose newest copy lies, in part at least, between two bytes of an archive; for both
+# dialects.
+IN_PLACE = """warc = (SELECT number FROM warcs WHERE name = {0}) AND "offset" < {0} AND "offset" + length > {0}"""
+# Without validators and digest, the next visit fetches the page whole.
+DISTRUST = f"UPDATE pages SET etag = '', modified = '', digest = {{empty}} WHERE {IN_PLACE} RETURNING {{key}}"
+DISTRUSTED = f"SELECT count(*) FROM pages WHERE {IN_PLACE} AND digest = {{empty}}"
+# Versions at the place of a lost copy get the place of the new one, and then the page does.
+RESTORE_VERSIONS = """UPDATE versions SET warc = {0}, "offset" = {0}, length = {0} WHERE page = {0} AND digest = {0}
+    AND (warc, "offset") = (SELECT p.warc, p."offset" FROM pages p WHERE p.{key} = versions.page)"""
+RESTORE_PAGE = 'UPDATE pages SET digest = {0}, warc = {0}, "offset" = {0}, length = {0} WHERE {key} = {0}'
+RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WHERE state = 4 AND kind IN (0, 3)"
+# A link that is a file of a page after all, with the rank of such files.
+REQUISITE = f"UPDATE urls SET kind = 3, rank = {2e6} WHERE {{}}"
 
 # What a new version leaves of a page's row; `changes` of the new row says whether it is a change
 # worth telling.
@@ -123,41 +136,75 @@ def version_rows(visits: list[Visit], warcs: Mapping[str, int], commit: Commit) 
     ]  # fmt: skip
 
 
-# The end of a `Task`: etag, modified, digest, where the newest version is, and the digest of its
-# text.
-Validators = tuple[str, str, bytes, Stored | None, bytes]
+def failures(commit: Commit) -> list[tuple[int, float, str]]:
+    """(id, at, reason) of visits that brought no content, leave no version and are not repeated
+    soon."""
+    settled = {each.id: each for each in commit.settled if not each.due}
+    failed = (Outcome.FAILED, Outcome.RETRY, Outcome.GONE)
+    return [
+        (v.id, v.at, settled[v.id].reason or reason("status", v.status))
+        for v in commit.visits
+        if v.outcome in failed and v.id in settled and v.id not in commit.changes
+    ]
+
+
+# The end of a `Task`: etag, modified, digest, where the newest version is, and the digests of its
+# text and of its fingerprint.
+Validators = tuple[str, str, bytes, Stored | None, bytes, bytes]
 # Of a page that is not there: whatever comes is news. Never empty, which is how tasks of new URLs
 # are told apart.
-NO_VALIDATORS: Validators = ("", "", b"none", None, b"")
+NO_VALIDATORS: Validators = ("", "", b"none", None, b"", b"")
 # What `validators` takes; for both dialects, which differ in the key of a page.
-VALIDATORS = f"""{THERE}, p.etag, p.modified, p.digest, w.name, p."offset", p.length, p.text_digest FROM pages p
-    LEFT JOIN warcs w ON w.number = p.warc"""
+VALIDATORS = f"""{THERE}, p.etag, p.modified, p.digest, w.name, p."offset", p.length, p.text_digest, p.fingerprint FROM
+    pages p LEFT JOIN warcs w ON w.number = p.warc"""
 
 
 def validators(
-    there: bool, etag: str, modified: str, digest: bytes, warc: str | None, offset: int, length: int, text: bytes
+    there: bool,
+    etag: str,
+    modified: str,
+    digest: bytes,
+    warc: str | None,
+    offset: int,
+    length: int,
+    text: bytes,
+    fingerprint: bytes,
 ) -> Validators:
     """What to ask a server with whether a page is as it was, and to compare its answer with."""
     if not there or not digest:
         return NO_VALIDATORS
-    return etag, modified, digest, Stored(warc, offset, length) if warc else None, text
+    stored = Stored(warc, offset, length) if warc else None
+    return etag, modified, digest, stored, text, xxh3_64_digest(fingerprint) if fingerprint else b""
 
 
 def again(task: Task, kept: Mapping[int, Validators]) -> Task:
     """A task for another visit; a sitemap is always read whole."""
-    return task if task.kind != Kind.PAGE else Task(*task[:6], *kept.get(task.id, NO_VALIDATORS))
+    return task if task.kind not in (Kind.PAGE, Kind.REQUISITE) else Task(*task[:6], *kept.get(task.id, NO_VALIDATORS))
 
 
-def judged(change: Change) -> tuple[int, float, str, str, int]:
+def queued_again(tasks: list[Task], stored: list[Task]) -> list[Task]:
+    """Queued URLs, of which some were `stored` before: what the visit brings is compared with that
+    copy."""
+    kept = {task.id: task for task in stored if task.stored is not None}
+    return [kept.get(task.id, task) for task in tasks] if kept else tasks
+
+
+def restored(visit: Visit, warcs: Mapping[str, int]) -> tuple[int, int, int]:
+    """Where the new copy of a page is."""
+    assert visit.stored is not None
+    return warcs[visit.stored.warc], visit.stored.offset, visit.stored.length
+
+
+def judged(change: Change) -> tuple[int, float, str, str, int, str]:
     """The columns of a version that say what it changed."""
-    return int(change.kinds), change.significance, change.degree, change.summary, int(change.news)
+    return int(change.kinds), change.significance, change.degree, change.summary, int(change.news), change.excerpt
 
 
 def version(r: tuple[Any, ...]) -> VersionRow:
     return VersionRow(
         number=r[0], url=r[1], at=r[2], status=r[3], kinds=ChangeKind(r[4]), significance=r[5], degree=r[6],
         summary=r[7], news=bool(r[8]), digest=r[9].hex(), size=r[10], mime=r[11], warc=r[12], offset=r[13], length=r[14],
-        title=r[15], extracted=_data(r[16]), login=bool(r[17] & LOGIN),
+        title=r[15], extracted=_data(r[16]), login=bool(r[17] & LOGIN), excerpt=r[18],
     )  # fmt: skip
 
 
@@ -165,10 +212,16 @@ def _data(extracted: str | None) -> dict[str, Any] | None:
     return msgspec.json.decode(extracted) if extracted else None
 
 
+# What `before` takes; for both dialects, which differ in the key of a page.
+BEFORE = """p.fingerprint, p.noise, u.state, p.status, w.name, p."offset", p.length, p.digest, p.text_digest,
+    (SELECT v.digest FROM versions v WHERE v.page = p.{key} ORDER BY v.number DESC LIMIT 1)"""
+
+
 def before(r: tuple[Any, ...]) -> Before:
-    """From (fingerprint, noise, state, status, warc, offset, length, whether there are
-    versions)."""
-    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], Stored(r[4], r[5], r[6]) if r[4] else None, bool(r[7]))
+    """From the columns `BEFORE`. A page without versions has no digest of the last one."""
+    stored, last = Stored(r[4], r[5], r[6]) if r[4] else None, bytes(r[9] or b"")
+    lost = bool(last) and not r[7]
+    return Before(bytes(r[0]), bytes(r[1]), r[2], r[3], stored, r[9] is not None, last, bytes(r[8]), lost)
 
 
 def host_row(host: Host) -> tuple[Any, ...]:

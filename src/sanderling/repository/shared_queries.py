@@ -70,6 +70,10 @@ class SharedQueries(ABC):
         hosts = map(rows.host, self.select(rows.HOSTS))
         return [Waiting(host, queued[host.id]) for host in hosts if host.id in queued]
 
+    def files_wait(self) -> bool:
+        query = "SELECT 1 FROM urls WHERE state = 1 AND due = 0 AND kind = 3 LIMIT 1"
+        return bool(self.select(query))
+
     def next_wake(self) -> float | None:
         due: float | None = self.select("SELECT min(due) FROM urls WHERE state = 1 AND due > 0")[0][0]
         return due
@@ -98,6 +102,12 @@ class SharedQueries(ABC):
     def all_held(self, most: int) -> list[tuple[int, int, int, str]]:
         query = "SELECT id, host, depth, reason FROM urls WHERE state = 0 AND substr(reason, 1, 12) <> ? LIMIT ?"
         return self.select(query, "held-mirror:", most)
+
+    def held_reasons(self) -> dict[str, int]:
+        return dict(self.select("SELECT reason, count(*) FROM urls WHERE state = 0 GROUP BY reason"))
+
+    def excluded_reasons(self) -> dict[str, int]:
+        return dict(self.select("SELECT reason, count(*) FROM urls WHERE state = 6 AND kind = 0 GROUP BY reason"))
 
     def merged(self, host: int, reason: str, most: int) -> list[tuple[int, int]]:
         query = "SELECT id, depth FROM urls WHERE alias != 0 AND state = 6 AND host = ? AND reason = ? LIMIT ?"
@@ -135,7 +145,7 @@ class SharedQueries(ABC):
         return [rank for id, rank in best if id not in leased][:most]
 
     def off_topic(self, most: int) -> list[tuple[int, int, int, int, float]]:
-        query = "SELECT id, host, depth, off_topic, relevance FROM urls WHERE state = 1 AND off_topic > 0 LIMIT ?"
+        query = "SELECT id, host, depth, off_topic, relevance FROM urls WHERE state IN (0, 1) AND off_topic > 0 LIMIT ?"
         return self.select(query, most)
 
     def url_texts(self) -> Iterator[tuple[int, str]]:

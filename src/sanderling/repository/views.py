@@ -6,6 +6,7 @@ a rare thing costs several looks and not a long one. The queries are in the word
 share.
 """
 
+import math
 from typing import Any, NamedTuple
 
 from sanderling.model import ChangeKind, State, VersionRow
@@ -26,6 +27,7 @@ _SHOWN = f"""SELECT u.id, u.url, u.host, u.state, u.kind, u.depth, u.due, u.via,
     p.not_modified, p.same, p.flags, p.redirect, u.alias, p.fingerprint, p.noise,
     {rows.RELEVANCE}"""
 _VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
+_WITH_CONTENT = f"(v.kinds & {int(ChangeKind.GONE)}) = 0"
 
 
 class ListedUrl(NamedTuple):
@@ -93,6 +95,7 @@ class PageVersion(NamedTuple):
     charset: str
     language: str
     truncated: bool
+    noindex: bool
 
 
 class ListPart(NamedTuple):
@@ -125,6 +128,32 @@ def urls(
         return ListPart(found, found[-1].number)
     newest = store.select("SELECT max(number) FROM urls")[0][0] or 0
     return ListPart(found, end if end < newest else None)
+
+
+# By what pages can be sorted. Only crawls of up to a stretch of URLs are: no index helps.
+ORDERS = {
+    "changed": "coalesce(p.changed_at, 0) DESC", "changes": "coalesce(p.changes, 0) DESC",
+    "visited": "coalesce(p.fetched_at, 0) DESC", "size": "coalesce(p.size, 0) DESC", "address": "u.url",
+}  # fmt: skip
+
+
+def sorted_urls(
+    store: ViewStore, most: int, skipped: int, order: str, state: State | None = None, host: int | None = None,
+    prefix: str = "",
+) -> ListPart:  # fmt: skip
+    """URLs of a small crawl in another order. `next` is how many rows were listed."""
+    wanted: list[tuple[str, list[object]]] = [("u.kind = 0 AND u.number <= ?", [STRETCH])]
+    if state is not None:
+        wanted.append(("u.state = ?", [int(state)]))
+    if host is not None:
+        wanted.append(("u.host = ?", [host]))
+    if prefix:
+        wanted.append(("substr(u.url, 1, ?) = ?", [len(prefix), prefix]))
+    terms = " AND ".join(term for term, _ in wanted)
+    values = [value for _, each in wanted for value in each]
+    query = f"{_LISTED} FROM {store.joins.urls} WHERE {terms} ORDER BY {ORDERS[order]}, u.number LIMIT ? OFFSET ?"
+    found = [*map(_listed, store.select(query, *values, most, skipped))]
+    return ListPart(found, skipped + most if len(found) == most else None)
 
 
 def url(store: ViewStore, id: int) -> Shown | None:
@@ -223,6 +252,12 @@ def versions(store: ViewStore, page: int, first: int, last: int) -> list[Version
     return [*map(rows.version, store.select(query, store.number(page), max(0, last - first + 1), first - 1))]
 
 
+def place_of(store: ViewStore, page: int, number: int) -> int:
+    """The place of a version in the history of its page: how many versions are not newer."""
+    query = f"SELECT count(*) FROM {store.joins.versions} WHERE u.number = ? AND v.number <= ?"
+    return int(store.select(query, store.number(page), number)[0][0])
+
+
 def way(store: ViewStore, page: int, first: int, last: int) -> list[VersionRow]:
     """The versions of a page from one place in its history to a later one; of many only the
     newest."""
@@ -232,17 +267,88 @@ def way(store: ViewStore, page: int, first: int, last: int) -> list[VersionRow]:
 def page_versions(store: ViewStore, after: int, most: int) -> list[PageVersion]:
     """The versions after a number that have content, the oldest first."""
     query = f"""{_VERSIONS}, p.charset, p.language, p.flags FROM {store.joins.versions}
-        WHERE v.number > ? AND (v.kinds & {int(ChangeKind.GONE)}) = 0 ORDER BY v.number LIMIT ?"""
+        WHERE v.number > ? AND u.kind <> 3 AND {_WITH_CONTENT} ORDER BY v.number LIMIT ?"""
+    return [*map(_page_version, store.select(query, after, most))]
+
+
+def versions_after(store: ViewStore, after: int, most: int) -> list[PageVersion]:
+    """All versions behind a number, the oldest first; also those that say that a page is gone."""
+    query = f"""{_VERSIONS}, p.charset, p.language, p.flags FROM {store.joins.versions}
+        WHERE v.number > ? AND u.alias = 0 AND u.kind <> 3 ORDER BY v.number LIMIT ?"""
+    return [*map(_page_version, store.select(query, after, most))]
+
+
+def gone_at(store: ViewStore, page: int, at: float) -> bool:
+    """Whether the last version of a page up to a time says that it is gone."""
+    query = (
+        f"SELECT v.kinds FROM {store.joins.versions} WHERE u.number = ? AND v.at <= ? ORDER BY v.number DESC LIMIT 1"
+    )
+    found = store.select(query, store.number(page), at)
+    return bool(found and found[0][0] & ChangeKind.GONE)
+
+
+def current_versions(
+    store: ViewStore, after: int, most: int, login: bool, files: bool = False
+) -> list[PageVersion]:  # fmt: skip
+    """The newest version of each page that is there, by number, from after a number on, and of
+    `files` that pages need. Other names of pages are left out."""
+    query = f"""{_VERSIONS}, p.charset, p.language, p.flags FROM {store.joins.versions}
+        WHERE v.number > ? AND v.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page)
+        AND {_WITH_CONTENT} AND u.state NOT IN (5, 6) AND u.alias = 0
+        AND (u.kind <> 3 OR {int(files)} = 1) AND (p.flags & {rows.LOGIN} = 0 OR {int(login)} = 1)
+        ORDER BY v.number LIMIT ?"""
+    return [*map(_page_version, store.select(query, after, most))]
+
+
+def versions_with_content(store: ViewStore, page: int, until: float = math.inf) -> list[PageVersion]:
+    """The versions of a page that have content, the oldest first, up to a time."""
+    query = f"""{_VERSIONS}, p.charset, p.language, p.flags FROM {store.joins.versions}
+        WHERE u.number = ? AND v.at <= ? AND {_WITH_CONTENT} ORDER BY v.number"""
+    return [*map(_page_version, store.select(query, store.number(page), until))]
+
+
+class Failure(NamedTuple):
+    """A page that could not be fetched."""
+
+    number: int  # grows in the order of commits
+    url: str
+    at: float
+    reason: str
+    reason_code: str
+
+
+def failures(store: ViewStore, after: int, most: int) -> list[Failure]:
+    """What could not be fetched, from after a number on, the oldest first."""
+    query = f"""SELECT f.number, u.url, f.at, f.reason FROM {store.joins.failures}
+        WHERE f.number > ? AND u.kind <> 3 ORDER BY f.number LIMIT ?"""
     return [
-        PageVersion(rows.version(row), row[-3], row[-2], bool(row[-1] & rows.TRUNCATED))
-        for row in store.select(query, after, most)
+        Failure(number, url, at, sentence(code), code) for number, url, at, code in store.select(query, after, most)
     ]
+
+
+class Linked(NamedTuple):
+    """A page with the URLs that it links to, in their order."""
+
+    page: int  # its key in the store
+    url: str
+    targets: list[str]
+
+
+def links_after(store: ViewStore, after: int | None, most: int) -> list[Linked]:
+    """Pages with links by their key, from after one on."""
+    query = f"SELECT l.page, u.url, l.targets FROM {store.joins.links} WHERE l.page > ? ORDER BY l.page LIMIT ?"
+    found = [
+        (page, url, memoryview(targets).cast("q"))
+        for page, url, targets in store.select(query, -(1 << 63) if after is None else after, most)
+    ]
+    texts = store.known([*{id for _, _, targets in found for id in targets}])
+    return [Linked(page, url, [texts[id][0] for id in ids if id in texts]) for page, url, ids in found]
 
 
 def newest_versions(store: ViewStore, after: int, most: int) -> list[VersionRow]:
     """The newest version of each page, by number, from after a number on."""
     newest = "v.number = (SELECT max(o.number) FROM versions o WHERE o.page = v.page)"
-    query = f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number > ? AND {newest} ORDER BY v.number LIMIT ?"
+    query = f"{_VERSIONS} FROM {store.joins.versions} WHERE v.number > ? AND u.kind <> 3 AND {newest} ORDER BY v.number LIMIT ?"
     return [*map(rows.version, store.select(query, after, most))]
 
 
@@ -290,6 +396,14 @@ def changes(
     return ListPart(found, None if over else end)
 
 
+def news_times(store: ViewStore, since: float = 0.0, newer_than: int = 0) -> list[tuple[float, int]]:
+    """When the newest changes that are news were found, and their kinds; the newest first."""
+    query = """SELECT at, kinds FROM versions
+        WHERE number > ? AND at >= ? AND news <> 0 AND kinds <> 0 ORDER BY number DESC LIMIT ?"""
+    newest = store.select("SELECT max(number) FROM versions")[0][0] or 0
+    return [(at, kinds) for at, kinds in store.select(query, max(newer_than, newest - STRETCH), since, STRETCH)]
+
+
 def hosts(store: ViewStore, most: int, after: int | None = None) -> ListPart:
     """Hosts, in no order that means anything but always the same."""
     query = f"{rows.HOSTS} WHERE id > ? ORDER BY id LIMIT ?"
@@ -315,6 +429,11 @@ def linking(store: ViewStore, id: int, after: int | None = None, most: int = 500
     )
     ids = dict(named)
     return ListPart([ids[page] for page in found if page in ids], end)
+
+
+def _page_version(row: tuple[Any, ...]) -> PageVersion:
+    flags = row[-1]
+    return PageVersion(rows.version(row), row[-3], row[-2], bool(flags & rows.TRUNCATED), bool(flags & rows.NOINDEX))
 
 
 def _listed(row: tuple[Any, ...]) -> ListedUrl:

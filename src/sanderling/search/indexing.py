@@ -14,14 +14,14 @@ from pathlib import Path
 import msgspec
 import tantivy
 
-from sanderling.documents.fulltext import FullText, full_text
 from sanderling.errors import BadIndex, Damaged
 from sanderling.model import ChangeKind, Searchable
 from sanderling.network import names
-from sanderling.repository import searchable, warc
+from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import IndexStore
-from sanderling.search import location
+from sanderling.search import location, searchable
+from sanderling.search.fulltext import FullText, full_text
 from sanderling.search.writing import HEAP, IndexProgress, Writer
 from sanderling.settings import Settings, load
 
@@ -101,7 +101,7 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: IndexStore) -> In
     progress = location.progress_of(searcher, folder.index)
     if progress.number:
         there = searchable.after(store, progress.number - 1, 1)
-        if not there or there[0].number != progress.number or _place(there[0]) != progress.place:
+        if not there or there[0].number != progress.number or not _is_last(there[0], progress):
             raise BadIndex(
                 f"the index in {folder.index} belongs to another crawl or to a later state of this one: "
                 f"`sanderling reindex {folder.path}` makes a new one from the archive"
@@ -146,7 +146,9 @@ def _fill(
             texts = [_text(version, archived, called) for version, archived in part]
             for (version, _), text in zip(part, texts, strict=True):
                 _put(writer, version, text, progress.number, settings.ignore_robots)
-        progress = IndexProgress(number=rows[-1].number, place=_place(rows[-1]), rules=progress.rules)
+        progress = IndexProgress(
+            number=rows[-1].number, place=_place(rows[-1]), seen=_seen(rows[-1]), rules=progress.rules
+        )
         done += len(rows)
         since_commit += len(rows)
         going = on_progress(progress.number, max(newest, progress.number))
@@ -223,5 +225,14 @@ def _rules(store: IndexStore) -> str:
     return (store.noted("rules") or "[]") + store.noted("extracted") + store.noted("judged_by")
 
 
+def _is_last(version: Searchable, progress: IndexProgress) -> bool:
+    """Whether an index ends with this version."""
+    return _place(version) == progress.place or _seen(version) == progress.seen
+
+
 def _place(version: Searchable) -> str:
     return f"{version.stored.warc}:{version.stored.offset}"
+
+
+def _seen(version: Searchable) -> str:
+    return f"{version.at} {version.url}"

@@ -49,7 +49,7 @@ def blended(bm25: float, importance: float, relevance: float = 0.0) -> float:
 
 def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress]], facts: Facts) -> list[Candidate]:
     """Puts the best documents in their final order. Drops those that ask not to be shown
-    (noindex)."""
+    (noindex), and those that left the collection."""
     places = [place for _, place in found]
     columns = [searcher.fast_field_values(name, places) for name in ("page", "number", "digest", "simhash", "name")]
     known = facts([int(page or 0) for page in columns[0]])
@@ -58,7 +58,7 @@ def rank(searcher: tantivy.Searcher, found: list[tuple[float, tantivy.DocAddress
         Candidate(blended(score, about.importance, about.relevance), place, page, number, digest, simhash, name, about)
         for (score, place), page, number, digest, simhash, name in zip(found, *columns, strict=True)
         for about in [known.get(page, nothing)]
-        if not about.noindex
+        if not about.noindex and not about.left_collection
     ]
     # With equal scores, aliases come after the page itself, then the page that was found first
     # comes first, and the newer version of a page comes before older ones.

@@ -17,11 +17,10 @@ from msgspec import structs
 
 from sanderling.errors import BadIndex, IndexInUse, UsageError
 from sanderling.model import HitFacts
-from sanderling.repository import searchable
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import IndexStore, Store
-from sanderling.search import indexing, location
+from sanderling.search import indexing, location, searchable
 from sanderling.search.matching import Matcher
 from sanderling.search.query import Hit, Query, Results
 from sanderling.search.ranking import Candidate, Folded, fold, rank
@@ -98,7 +97,7 @@ class Searcher:
         matcher = Matcher(opened.searcher, [asked.language] if asked.language else opened.languages)
         query = matcher.query(asked)
         first, last = (asked.page - 1) * asked.limit, asked.page * asked.limit
-        total, folded = self._ranked(opened.searcher, query, last + 1)
+        total, folded = self._ranked(opened.searcher, query, last + 1, past=bool(asked.at or asked.versions))
         snipper = Snipper(opened.searcher, matcher.highlights)
         return Results(
             total=total,
@@ -110,21 +109,31 @@ class Searcher:
             notes=list(dict.fromkeys(matcher.notes)),
         )
 
-    def _ranked(self, searcher: tantivy.Searcher, query: tantivy.Query, wanted: int) -> tuple[int, list[Folded]]:
-        """Returns how many documents match, and at least `wanted` folded hits if there are as
-        many."""
+    def _ranked(
+        self, searcher: tantivy.Searcher, query: tantivy.Query, wanted: int, past: bool
+    ) -> tuple[int, list[Folded]]:
+        """Returns how many documents match, and at least `wanted` folded hits if there are as many.
+
+        A search in the `past` also finds pages that left the collection.
+        """
         looked_at = max(RERANKED, wanted * 2)
         while True:
             found = searcher.search(query, looked_at)
             total = int(found.count)  # type: ignore[attr-defined]  # the stub forgot it
-            folded = fold(rank(searcher, found.hits, self._facts))
+            ranked = rank(searcher, found.hits, lambda pages: self._facts(pages, past))
+            folded = fold(ranked)
             if len(folded) >= wanted or looked_at >= min(total, DEEPEST * 4):
-                return total, folded
+                return total - (len(found.hits) - len(ranked)), folded  # what is not shown is not counted
             looked_at *= 4
 
-    def _facts(self, pages: list[int]) -> dict[int, HitFacts]:
+    def _facts(self, pages: list[int], past: bool) -> dict[int, HitFacts]:
         found = searchable.facts(self._store, pages)
-        return {page: each._replace(noindex=False) for page, each in found.items()} if self._shows_all else found
+        return {
+            page: each._replace(
+                noindex=each.noindex and not self._shows_all, left_collection=each.left_collection and not past
+            )
+            for page, each in found.items()
+        }
 
     def _hit(self, searcher: tantivy.Searcher, folded: Folded, snipper: Snipper) -> Hit:
         best = folded.best

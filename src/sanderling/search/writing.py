@@ -10,9 +10,9 @@ import msgspec
 import tantivy
 from xxhash import xxh3_64_digest
 
-from sanderling.documents.fulltext import FullText
 from sanderling.errors import BadIndex, DiskFull, IndexInUse
 from sanderling.model import ChangeKind, Searchable
+from sanderling.search.fulltext import FullText
 from sanderling.search.schema import FORMAT, NEVER, SIGNS, UNSPACED
 from sanderling.urls import origin
 
@@ -32,6 +32,7 @@ class IndexProgress(msgspec.Struct, frozen=True):
     format: int = FORMAT
     number: int = 0  # the last indexed version
     place: str = ""  # where that version is in the archive; in another crawl, another version is there
+    seen: str = ""  # when and where on the web: its place changes when a lost copy is fetched again
     rules: str = "[]"  # the rules by which changes were judged, and when stored pages got new data
 
 

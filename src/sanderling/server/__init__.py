@@ -1,8 +1,11 @@
-"""The stages of the server: admits URLs, ranks them, leases them to clients and says what a visit
-leaves behind.
+"""The server of a crawl: what is to be visited, who gets it, and what becomes of each report.
 
-`dispatcher`, `ranking`, `distributor`, `allocator` and `settling` are pure stages and import none
-of the others. `admission`, `seeds`, `hosts`, `backlog` and `ordering` connect them to the store.
-`gate/` recognises other names of one page and holds traps back. `switchboard` carries the messages
-to and from the clients.
+    seeds ─► scope ─► gate ─► ranking ─► store ─► queue ─► allocator ═lease═► client ─► web
+               ▲                           ▲                                    │
+               └──────── new URLs ───── intake ◄═════════════report═════════════┘
+
+`loop` has the loop. `opening` opens the folder and `assembly` puts the parts together. The rooms
+inside: `frontier` (what is to be visited), `gate` (other names of a page, and traps), `ranking`
+(what comes first), `members` (the clients), `intake` (reports become commits), `revisits` (when to
+come back), `requests` (what others ask of a running crawl) and `topic` (focused crawls).
 """

@@ -10,7 +10,7 @@ _ENDLESS = 2**62  # a number that no version reaches; a database can compare it
 
 
 class Baseline(msgspec.Struct, frozen=True):
-    """The versions up to `number`, of so many pages. `open` while the first crawl is not
+    """The versions up to `number`, of `pages` pages. `open` while the first crawl is not
     finished."""
 
     number: int = 0

@@ -1,19 +1,20 @@
-"""The state of each webhook, in one small file each.
+"""The state of the deliveries to each receiver, in one small file each.
 
 A file is replaced as a whole, so that a kill at any moment cannot damage it.
 """
 
+import time
 from hashlib import sha256
 from pathlib import Path
 
 import msgspec
 
 from sanderling.files import write_whole
-from sanderling.telling.webhook import DeliveryAnswer, pause
+from sanderling.telling.answer import DeliveryAnswer, pause
 
 
 class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the deliveries to a webhook are."""
+    """How far the deliveries to a webhook or an address are."""
 
     delivered: int  # the number of the last version that was delivered or filtered out
     pending: int = 0  # the last version of the delivery that is being tried; the same at every try
@@ -23,10 +24,11 @@ class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
     complaint: str = ""
     not_before: float = 0.0  # time of the next try
     disabled: bool = False
+    since: float = 0.0  # when the last digest was due
 
-    def passed(self, number: int) -> "DeliveryRecord":
+    def passed(self, number: int, now: float) -> "DeliveryRecord":
         """The record after all versions up to `number` were filtered out."""
-        return msgspec.structs.replace(self, delivered=number, pending=0)
+        return msgspec.structs.replace(self, delivered=number, pending=0, since=now)
 
     def trying(self, number: int) -> "DeliveryRecord":
         return msgspec.structs.replace(self, pending=number)
@@ -35,7 +37,7 @@ class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
         """The record after an endpoint answered."""
         replace = msgspec.structs.replace
         if answer.taken:
-            return DeliveryRecord(delivered=self.pending, changes=self.changes + changes, last_at=now)
+            return DeliveryRecord(delivered=self.pending, changes=self.changes + changes, last_at=now, since=now)
         failed = replace(self, failures=self.failures + 1, complaint=answer.complaint)
         if answer.unwanted:
             return replace(failed, disabled=True)
@@ -45,23 +47,23 @@ class DeliveryRecord(msgspec.Struct, frozen=True, kw_only=True):
         return msgspec.structs.replace(self, failures=0, complaint="", not_before=0.0, disabled=False)
 
 
-def place(folder: Path, url: str) -> Path:
-    return folder / f"{sha256(url.encode()).hexdigest()[:16]}.json"
+def place(folder: Path, key: str) -> Path:
+    return folder / f"{sha256(key.encode()).hexdigest()[:16]}.json"
 
 
-def enrol(folder: Path, url: str, newest: int) -> None:
-    """Makes a record for a new webhook. It receives the versions that come after `newest`."""
+def enrol(folder: Path, key: str, newest: int) -> None:
+    """Makes a record for a new receiver. It gets the versions that come after `newest`."""
     folder.mkdir(exist_ok=True)
-    if not place(folder, url).exists():
-        write(folder, url, DeliveryRecord(delivered=newest))
+    if not place(folder, key).exists():
+        write(folder, key, DeliveryRecord(delivered=newest, since=time.time()))
 
 
-def read(folder: Path, url: str) -> DeliveryRecord | None:
+def read(folder: Path, key: str) -> DeliveryRecord | None:
     try:
-        return msgspec.json.decode(place(folder, url).read_bytes(), type=DeliveryRecord)
+        return msgspec.json.decode(place(folder, key).read_bytes(), type=DeliveryRecord)
     except FileNotFoundError:
         return None
 
 
-def write(folder: Path, url: str, record: DeliveryRecord) -> None:
-    write_whole(place(folder, url), msgspec.json.encode(record))
+def write(folder: Path, key: str, record: DeliveryRecord) -> None:
+    write_whole(place(folder, key), msgspec.json.encode(record))

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 
 from sanderling.model import ChangeKind, VersionRow
+from sanderling.telling.edits import edit_id
 from sanderling.urls import hostname, origin
 
 # Versions are stored nearly in the order of time. Those of one report may differ by this many
@@ -23,6 +24,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     hosts: tuple[str, ...] = ()  # and their subdomains; an empty tuple means all hosts
     everything: bool = False  # also changes that are not news or not visible
     login: bool = False  # also pages that were read in a session of the user's
+    urls: frozenset[str] | None = None  # only these pages
     after: int = 0  # only versions with a higher number, such as those after the baseline
 
     @property
@@ -38,6 +40,7 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
             and (self.login or not version.login)
             and (not self.kinds or bool(version.kinds & self.kinds))
             and (self.everything or (version.news and bool(version.kinds)) or bool(version.kinds & self._asked_for))
+            and (self.urls is None or version.url in self.urls)
             and (not self.hosts or _is_under(version.url, self.hosts))
         )
 
@@ -62,12 +65,21 @@ def identity_of(version: VersionRow) -> str:
     return uuid.uuid5(uuid.NAMESPACE_URL, f"{version.url}#{version.at!r}").urn
 
 
+def told(version: VersionRow) -> str:
+    """What changed, in one line: the summary, and the change itself. A summary repeats prices; the
+    excerpt has them."""
+    if not version.excerpt:
+        return version.summary
+    parts = [part for part in version.summary.split("; ") if not (part.startswith("price ") and " -> " in part)]
+    return f"{'; '.join(parts)}: {version.excerpt}"
+
+
 def as_table(version: VersionRow) -> dict[str, Any]:
     """A change as JSON. The command line, webhooks and the API use the same keys."""
     return {
         "id": identity_of(version), "url": version.url, "at": version.at, "kinds": version.kinds.names,
         "significance": version.significance, "degree": version.degree, "summary": version.summary,
-        "news": version.news, "title": version.title,
+        "excerpt": version.excerpt, "news": version.news, "title": version.title, "edit": edit_id(version),
     }  # fmt: skip
 
 

@@ -37,4 +37,5 @@ def feed(store: FeedStore, wanted: ChangeFilter, most: int = atom.MOST_ENTRIES, 
     names = wanted.hosts or tuple(dict.fromkeys(hostname(seed) for seed in seeds))
     shown = ", ".join(names[:3]) + (f" and {len(names) - 3:,} more" if len(names) > 3 else "")
     about = " ".join(["sanderling:feed", *sorted(seeds), *sorted(wanted.hosts)])
-    return atom.feed(islice(wanted.of(store.changes()), most), f"Changes on {shown}", about, address)
+    found = islice(wanted.of(store.changes()), max(most, atom.MOST_CHANGES))
+    return atom.feed(found, f"Changes on {shown}", about, address, most)

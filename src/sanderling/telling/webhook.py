@@ -1,5 +1,4 @@
-"""One delivery to a webhook: its body, its signature and the meaning of the answer. Uses no network
-and no clock.
+"""One delivery to a webhook: its body and its signature. Uses no network and no clock.
 
 Signatures follow Standard Webhooks (standardwebhooks.com), so that its libraries can verify them.
 """
@@ -17,8 +16,6 @@ from sanderling.model import VersionRow
 from sanderling.telling.selection import as_table
 
 MOST_CHANGES = 100
-SHORTEST_PAUSE = 2.0
-LONGEST_PAUSE = 3600.0
 
 _PREFIX = "whsec_"
 
@@ -28,29 +25,6 @@ class WebhookMessage(Struct, frozen=True):
 
     id: str
     body: bytes
-
-
-class DeliveryAnswer(Struct, frozen=True, kw_only=True):
-    """How an endpoint answered. The status is 0 if it did not answer."""
-
-    status: int = 0
-    error: str = ""
-    retry_after: float = 0.0
-
-    @property
-    def taken(self) -> bool:
-        return 200 <= self.status < 300
-
-    @property
-    def unwanted(self) -> bool:
-        """The endpoint is gone for good."""
-        return self.status == 410
-
-    @property
-    def complaint(self) -> str:
-        if 300 <= self.status < 400:
-            return f"it redirects ({self.status}); redirects are not followed, so set the new address"
-        return self.error or f"it answered {self.status}"
 
 
 def message(versions: list[VersionRow]) -> WebhookMessage:
@@ -88,12 +62,3 @@ def key(secret: str) -> bytes:
         return base64.b64decode(secret.removeprefix(_PREFIX), validate=True)
     except binascii.Error:
         raise ValueError(f"a secret that begins with {_PREFIX} must continue in base64") from None
-
-
-def pause(failures: int, retry_after: float, chance: float) -> float:
-    """Seconds to wait after this many failures in a row.
-
-    The wait doubles each time. `chance` spreads the tries of many webhooks over time.
-    """
-    doubled = min(LONGEST_PAUSE, SHORTEST_PAUSE * 2.0 ** min(failures - 1, 20))
-    return max(doubled * (0.5 + chance / 2), min(retry_after, LONGEST_PAUSE))

@@ -12,8 +12,8 @@ from sanderling.clock import DAY
 from sanderling.testing.clock import Clock
 from sanderling.testing.faults.server import FaultServer, Received
 from sanderling.testing.schedule import Kind, ScheduledChange
-from sanderling.testing.serving import ServedRequest, ServedWeb
 from sanderling.testing.synthetic import SyntheticWeb
+from sanderling.testing.synthetic_server import ServedRequest, ServedWeb
 from sanderling.testing.traps import TrapWeb
 
 __all__ = [

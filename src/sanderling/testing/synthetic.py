@@ -19,7 +19,7 @@ from sanderling.testing.schedule import ALWAYS, Condition, Lifetime, PageSchedul
 from sanderling.testing.topology import PlannedPage, Topology
 
 if TYPE_CHECKING:
-    from sanderling.testing.serving import ServedWeb
+    from sanderling.testing.synthetic_server import ServedWeb
 
 _SIZE, _GONE = 11, 12
 
@@ -179,7 +179,7 @@ class SyntheticWeb:
 
         As an `application`, every page is the same document, and a script asks for the content.
         """
-        from sanderling.testing.serving import ServedWeb
+        from sanderling.testing.synthetic_server import ServedWeb
 
         return ServedWeb(
             self,

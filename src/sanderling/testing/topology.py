@@ -11,7 +11,7 @@ ELSEWHERE = 0.1
 
 _LINKS = 0x6C696E6B73
 _TOPIC, _KEPT = 31, 32
-# So many random pages are looked at for one with the same topic.
+# This many random pages are looked at for one with the same topic.
 TRIES = 40
 NO_TOPIC = -1
 

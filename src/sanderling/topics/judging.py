@@ -33,7 +33,9 @@ LINKED, LINKED_BARE, BARE = 0.5, 0.25, 20
 # words of a page, except on two pages. A page with a larger share of them was made for search
 # engines.
 NAMING, MOST_NAMED = 12, 0.15
-# Below this relevance nobody needs to look.
+# A page about a list of words that the user typed names more of them: this share for each word.
+NAMED_A_WORD, MOST_LISTED = 0.05, 0.3
+# Below this relevance a closer look is of no use.
 WORTH_A_LOOK = 0.2
 # A word of the anchor counts as much as this many words around it; the same for words of the URL.
 ANCHOR, ADDRESS = 3, 2
@@ -50,6 +52,8 @@ class Judge:
         self._least, self._least_linked = SHORTEST * self._unknown, SHORTEST_WITH_LINKS * self._unknown
         strength = {word: rare * weight for word, (rare, weight) in weights.words.items() if word not in words.COMMON}
         self._naming = sorted(strength, key=strength.__getitem__, reverse=True)[:NAMING]
+        typed = len(strength) <= NAMING  # examples have more words
+        self._most_named = max(MOST_NAMED, min(NAMED_A_WORD * len(strength), MOST_LISTED)) if typed else MOST_NAMED
         self._bias, self._slope, self._offset = weights.bias, weights.slope, weights.offset
 
     def page(self, title: str, text: str, links: "Sequence[Span]" = ()) -> float:
@@ -70,11 +74,11 @@ class Judge:
         if total < FEWEST_TOLD:
             return 1.0
         varied = len(found.keys() | linked.keys()) / (LEAST_VARIETY * total)
-        named = sum(map(found.__getitem__, self._naming)) / (MOST_NAMED * max(told, FEWEST_TOLD))
+        named = sum(map(found.__getitem__, self._naming)) / (self._most_named * max(told, FEWEST_TOLD))
         return float(min(1.0, varied, 1.0 / max(named, 1.0)) ** 2)
 
     def link(self, anchor: str, around: str, url: str) -> float:
-        """What the words of a link say about the page that it leads to, which nobody has seen
+        """What the words of a link say about the page that it leads to, which was not seen
         yet."""
         found: dict[str, int] = {}
         said = words.listed(anchor)

@@ -30,7 +30,7 @@ class Example(Struct, frozen=True):
     source: str  # where it is from: a URL, a file, or the words that the user typed
     relevant: bool
     text: str  # as much of it as counts
-    background: bool = False  # a page at random, which is most likely not relevant; nobody has looked at it
+    background: bool = False  # a page at random, most likely not relevant; no person has looked at it
     weight: Annotated[float, Meta(gt=0, le=100)] = 1.0
 
 

@@ -34,8 +34,9 @@ BACKGROUND = 0.5
 NAMED = 12
 # The likeness at which a text is as likely relevant as not, if it cannot be learned: to words that
 # the user typed, and to a single example. A page of 4,000 characters that names one of two words
-# three times has a likeness of 0.09.
-TYPED, SINGLE = 0.1, 0.12
+# three times has a likeness of 0.09. The more words the user lists, the fewer of them a page has to
+# name.
+TYPED, SINGLE, LISTED = 0.1, 0.12, 2
 # Below this, precision and recall say that the model does not separate.
 POOR = 0.6
 
@@ -233,7 +234,8 @@ def _resemble(
         # times as many others.
         middle, slope = max(0.75 * alike, 0.03), math.log(4) / max(0.25 * alike, 0.01)
     else:
-        middle = TYPED if typed else SINGLE
+        many = sum(word not in words.COMMON for word in listed)
+        middle = TYPED * min(1.0, math.sqrt(LISTED / max(1, many))) if typed else SINGLE
         slope = math.log(9) / middle  # twice the middle is 0.9
     weights = Weights(words=_worth_keeping(listed, rarity, centre), rarest=rarest, slope=slope, offset=-slope * middle)
     wanted = np.ones(len(examples), np.bool_)

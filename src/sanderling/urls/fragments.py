@@ -1,14 +1,18 @@
 """Fragments that name content of their own: routes of applications, and states behind events.
 
 Most fragments name a place on a page and are dropped. Some pages show other content for a fragment
-such as `#/start`. And a state of a page that is reached by events only is named by them:
-`#~click:%23next`.
+such as `#/start` or `#View:uri=/a`. And a state of a page that is reached by events only is named
+by them: `#~click:%23next`.
 """
+
+import re
 
 from sanderling.urls.canonical import WEB, canonical
 
 ROUTE = ("/", "!")
 STATE = "~"
+# No element is called `View:uri=/a`. Text fragments (`#:~:text=`) only mark words.
+_NO_PLACE = re.compile(r"(?!:~:)[^=/]*[=/].*")
 
 
 def document_of(url: str) -> str:
@@ -35,6 +39,6 @@ def with_fragment(text: str, schemes: tuple[str, ...] = WEB) -> str | None:
     """The canonical form of a URL that a person names. A fragment stays if it may be content of its
     own."""
     url, fragment = canonical(text, schemes), fragment_of(text.strip())
-    if url is None or not (is_route(fragment) or fragment.startswith(STATE)):
+    if url is None or not (is_route(fragment) or fragment.startswith(STATE) or _NO_PLACE.fullmatch(fragment)):
         return url
     return f"{url}#{fragment}"

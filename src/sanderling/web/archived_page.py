@@ -1,38 +1,46 @@
-"""Prepares an archived page for readers: its links lead to other archived pages, and a banner says
-of when it is."""
+"""Prepares an archived page for readers: it shows the archived files of its time, its links lead to
+other archived pages, and a bar says of when it is."""
 
-from collections.abc import Callable
 from html import escape
+from typing import NamedTuple
 
-from turbohtml import Document
-
-from sanderling.urls import join
+from sanderling.documents.html import HtmlPage
+from sanderling.documents.rewriting import Targets, rewritten_page
+from sanderling.documents.sprites import Read, inline_sprites
+from sanderling.documents.tree import Document
 
 HTML = ("text/html", "application/xhtml+xml")
 
-# The page's own styles cannot hide the banner: inline styles that are important win over them.
+# The page's own styles cannot hide the bar: inline styles that are important win over them.
 _STYLE = (
     "all:initial!important;display:block!important;position:static!important;padding:.5em 1em!important;"
     "font:14px/1.4 system-ui,sans-serif!important;color:#123!important;background:#fdf3d7!important;"
     "border-bottom:1px solid #caa!important;overflow-wrap:anywhere!important"
 )
+_LINK = "all:revert!important;color:#025!important;margin-left:.8em!important;font:inherit!important"
 
 
-def with_archived_links(document: Document, url: str, of: str, link_to: Callable[[str], str]) -> bytes:
-    """The page as HTML in UTF-8. `link_to` makes the address at which the archived copy of a URL is
-    found."""
-    root = document.find("base")
-    base = (join(url, root.attr("href") or "") if root is not None else None) or url
-    for link in document.iter_elements(("a", "area")):
-        link.attrs.pop("target", None)  # the sandbox does not open windows
-        href = (link.attr("href") or "").strip()
-        if not href or href.startswith("#"):
-            continue
-        if target := join(base, href):
-            _, mark, fragment = href.partition("#")
-            link.attrs["href"] = link_to(target) + mark + fragment
-    body = document.find("body")
-    if body is not None:
-        said = f"Archived copy of {escape(url)} from {escape(of)}. Links lead to archived pages."
-        body.insert_adjacent_html("afterbegin", f'<div role="note" style="{_STYLE}">{said}</div>')
-    return document.html.encode("utf-8", "replace")
+class Bar(NamedTuple):
+    """What the bar above an archived page says."""
+
+    url: str
+    of: str
+    links: list[tuple[str, str]]  # words and address
+
+
+def replayed(document: Document, url: str, to: Targets, read: Read, bar: Bar | None, rendered: bool) -> bytes:
+    """The page as HTML in UTF-8. `read` gives archived files, for drawings that are used in it."""
+    page = HtmlPage(document, None, url)
+    inline_sprites(page, read)
+    html = rewritten_page(page, to, rendered)
+    if bar is not None:
+        html = _with_bar(html, bar)
+    return html.encode("utf-8", "replace")
+
+
+def _with_bar(html: str, bar: Bar) -> str:
+    start = html.lower().find("<body")
+    end = html.find(">", start) + 1 if start >= 0 else 0
+    links = "".join(f'<a style="{_LINK}" href="{escape(address)}">{escape(words)}</a>' for words, address in bar.links)
+    said = f"Archived copy of {escape(bar.url)} from {escape(bar.of)}. Links lead to archived pages."
+    return f'{html[:end]}<div role="note" style="{_STYLE}">{said}{links}</div>{html[end:]}'

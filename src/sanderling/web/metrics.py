@@ -3,14 +3,20 @@
 import contextlib
 from collections.abc import Iterator
 
-from fastapi import APIRouter, Response
+from fastapi import APIRouter, Request, Response
 
-from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Counts, Live
-from sanderling.repository.folder import in_use
+from sanderling.repository.folder import Folder, in_use
+from sanderling.repository.store import Store
+from sanderling.server.requests import remote
+from sanderling.server.revisits.logbook import past
+from sanderling.settings import Settings, load
+from sanderling.telling.receivers import receivers
+from sanderling.telling.record import read
 from sanderling.web.api.crawls import counted
 from sanderling.web.api.inputs import ShelfDep
+from sanderling.web.keeper import Keeper, Kept
 
 router = APIRouter(include_in_schema=False)
 
@@ -26,8 +32,9 @@ Sample = tuple[str, str, str, dict[str, str], float]
 
 
 @router.get("/metrics")
-def metrics(shelf: ShelfDep) -> Response:
-    samples: list[Sample] = []
+def metrics(request: Request, shelf: ShelfDep) -> Response:
+    keeper: Keeper | None = request.app.state.keeper
+    samples: list[Sample] = list(_turns(keeper.kept())) if keeper is not None else []
     for id, folder in shelf.folders().items():
         live: Live | None = None
         running = in_use(folder)
@@ -35,13 +42,34 @@ def metrics(shelf: ShelfDep) -> Response:
             if running:
                 with contextlib.suppress(remote.NotRunning, RunFailed):
                     live = remote.look(folder.path, patience=1.0)
-            if live is None:
-                with shelf.opened(folder) as store:
-                    counts = store.counts()
-            else:
-                counts = live.counts
+            with shelf.opened(folder) as store:
+                counts = store.counts() if live is None else live.counts
+                samples += _told(id, folder, store)
             samples += _samples(id, counted(counts, running), running, live)
     return Response(_text(samples), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def _turns(kept: list[Kept]) -> Iterator[Sample]:
+    """The turns that `serve --keep-fresh` gives."""
+    for each in kept:
+        of = {"folder": each.folder.path.name, "lane": each.lane}
+        yield "sanderling_turns_total", "counter", "turns of watches and refreshes", of, each.runs
+        yield "sanderling_turns_failed", "gauge", "turns in a row that failed", of, each.failures
+        yield "sanderling_last_turn_seconds", "gauge", "when the last turn ended", of, each.last_at
+        yield "sanderling_next_turn_seconds", "gauge", "when the next turn is due", of, each.next_at
+
+
+def _told(crawl: str, folder: Folder, store: Store) -> Iterator[Sample]:
+    """How fresh a crawl was when that was last estimated, and what receivers have not got yet."""
+    if points := past(store):
+        yield "sanderling_freshness", "gauge", "as estimated by the last refresh", {"crawl": crawl}, points[-1][1]
+    settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
+    newest = store.newest_version()
+    for number, receiver in enumerate(receivers(folder, settings), 1):
+        record = read(folder.webhooks, receiver.key)
+        waiting = max(0, newest - record.delivered) if record is not None else 0
+        of = {"crawl": crawl, "receiver": f"{number} {receiver.name}"}
+        yield "sanderling_versions_to_tell", "gauge", "versions that a receiver has not passed yet", of, waiting
 
 
 def _samples(crawl: str, counts: Counts, running: bool, live: Live | None) -> Iterator[Sample]:

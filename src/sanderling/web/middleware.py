@@ -9,6 +9,7 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import RedirectResponse, Response
 
+from sanderling.header_values import whole_number
 from sanderling.web.problems import problem
 from sanderling.web.security import RECEIVING, SESSION_SECONDS, Security, host_name
 
@@ -21,7 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 MOST_BODY = 4 * 1024 * 1024
 
 # Paths that can be seen without signing in. Messages of sites have keys of their own.
-_OPEN = ("/login", "/static/", *RECEIVING)
+_OPEN = ("/login", "/static/", "/health", *RECEIVING)
 
 
 class Gate:
@@ -113,8 +114,8 @@ def _same_origin(headers: Headers, host: str) -> bool:
 
 
 def _length(headers: Headers) -> int:
-    given = headers.get("content-length", "0")
-    return int(given[:20]) if given.isascii() and given.isdigit() else 0
+    said = whole_number(headers.get("content-length", "0"))
+    return MOST_BODY + 1 if said is None else said
 
 
 def _plain(text: str) -> bool:

@@ -11,8 +11,8 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sanderling.crawling.remote import NotRunning
 from sanderling.errors import BadFolder, BadIndex, Damaged, FolderInUse, RunFailed, SanderlingError, StoreAway
+from sanderling.server.requests.remote import NotRunning
 from sanderling.web.shelf import UnknownCrawl
 
 # Makes a page about an error: (request, status, sentence).

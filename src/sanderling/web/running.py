@@ -21,22 +21,23 @@ import msgspec
 from sanderling import credentials
 from sanderling.change.judging import fingerprinter
 from sanderling.clock import DAY
-from sanderling.crawling import remote, topic
-from sanderling.crawling.control import amend_file, checked
 from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
 from sanderling.files import PRIVATE, write_whole
 from sanderling.model import Command, Live
 from sanderling.network import is_public, names_private
 from sanderling.processes import entry_points
-from sanderling.refreshing.terms import read_budget
 from sanderling.repository.folder import EXAMPLES, Folder, in_use
-from sanderling.server.dispatcher import Scope, canonical_seed
+from sanderling.server.frontier.scope import Scope, canonical_seed
+from sanderling.server.requests import remote
+from sanderling.server.requests.control import amend_file, checked
+from sanderling.server.revisits.terms import read_budget
+from sanderling.server.topic import topic
 from sanderling.settings import DECLARED, Settings, dump, load, overlay
 from sanderling.urls import hostname
 from sanderling.web.problems import Conflict
 from sanderling.web.shelf import Shelf
 
-Mode = Literal["crawl", "again", "retry", "refresh"]
+Mode = Literal["crawl", "again", "retry", "refresh", "watch"]
 _FLAGS: dict[Mode, list[str]] = {"crawl": [], "again": ["--again"], "retry": ["--retry-failed"]}
 
 # The output of the processes that this server started.
@@ -54,7 +55,7 @@ _CRAWLS_OWN = {
     "connections", "per_host", "delay", "delay_factor", "max_delay", "ignore_robots", "follow_nofollow", "user_agent",
     "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
     "low_speed_time", "retries", "retry_wait", "rules", "topic", "relatedness", "tunnel_depth", "min_harvest",
-    "topic_share", "cut_short",
+    "topic_share", "cut_short", "render", "images", "requisites", "screenshots",
 }  # fmt: skip
 # The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or
 # keep it busy with one silent host. Durations are in seconds.
@@ -76,7 +77,8 @@ class Runner:
         one."""
         self._cluster = cluster
         self._shelf = shelf
-        self._allow_private = allow_private
+        self.allow_private = allow_private
+        self.kept = False  # a keeper visits watched pages, so nothing is started for them
         self._keep = keep
         self._guard = threading.Lock()
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
@@ -84,7 +86,7 @@ class Runner:
     @property
     def offered(self) -> list[str]:
         """The settings that can be chosen for a new crawl."""
-        names = _CRAWLS_OWN | _FURTHER if self._allow_private else _CRAWLS_OWN
+        names = _CRAWLS_OWN | _FURTHER if self.allow_private else _CRAWLS_OWN
         return [each.name for each in DECLARED if each.name in names]
 
     def create(self, name: str, seeds: list[str], chosen: dict[str, object], examples: str = "") -> Folder:
@@ -99,17 +101,17 @@ class Runner:
         for setting in chosen:
             if setting not in self.offered:
                 raise BadSetting(f"{setting!r} cannot be set here")
-        settings = overlay(Settings(private_seeds=self._allow_private), chosen)
+        settings = overlay(Settings(private_seeds=self.allow_private), chosen)
         if credentials.is_reference(settings.proxy):  # it would read files and variables of the server
             raise BadSetting("proxy has to be an address here")
         _check_moderate(settings, chosen)
         settings = _with_topic(settings, chosen, examples)
-        if examples and not self._allow_private:
-            _check_public(topic.example_urls(examples))
+        if examples and not self.allow_private:
+            check_public(topic.example_urls(examples))
         Scope(starts, settings)
         fingerprinter(settings.rules)
-        if not self._allow_private:
-            _check_public(starts)
+        if not self.allow_private:
+            check_public(starts)
         folder = self._shelf.room_for(name)
         with self._guard:
             try:
@@ -140,6 +142,16 @@ class Runner:
                 folder.abandon()
             raise UsageError(why) if process.returncode == 2 else RunFailed(why)
 
+    def watch(self, folder: Folder) -> None:
+        """Visits the watched pages of a folder from now on, by its list as it is now."""
+        if in_use(folder):
+            with contextlib.suppress(remote.NotRunning, RunFailed):
+                remote.command(folder.path, Command("stop"))
+            deadline = time.monotonic() + STOP_SECONDS
+            while in_use(folder) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        self.start(folder, "watch")
+
     def judge(self, folder: Folder) -> None:
         """Starts to judge all pages of a crawl by its model; waits a little, since most crawls are
         small."""
@@ -152,7 +164,7 @@ class Runner:
                 raise RunFailed(last_line(folder) or f"it ended with code {process.returncode}")
 
     def _launch(self, folder: Folder, command: list[str]) -> "subprocess.Popen[bytes]":
-        """Runs a command in a folder that nobody uses."""
+        """Runs a command in a folder that is not in use."""
         if in_use(folder):
             raise FolderInUse(f"{folder.path.name} is already being crawled")
         self._forget_ended()
@@ -212,6 +224,8 @@ def _check_moderate(settings: Settings, chosen: Iterable[str]) -> None:
 
 
 def _command(folder: Folder, mode: Mode, budget: str, forever: bool) -> list[str]:
+    if mode == "watch":
+        return ["watch", "run", "-d", str(folder.path)]
     if mode != "refresh":
         return ["crawl", "-d", str(folder.path), *_FLAGS[mode]]
     if budget:
@@ -242,20 +256,22 @@ def last_line(folder: Folder) -> str:
     return output[-1].removeprefix("sanderling: ") if output else ""
 
 
-def _check_public(seeds: list[str]) -> None:
-    """Refuses seeds at private addresses. A name may lead elsewhere later, so the crawl checks
+def check_public(urls: list[str], must_exist: bool = True) -> None:
+    """Refuses URLs at private addresses. A name may lead elsewhere later, so the crawl checks
     again at each fetch."""
-    for name in dict.fromkeys(hostname(seed) for seed in seeds):
-        refused = BadSeed(f"{name!r} is at a private address; `sanderling serve --allow-private` allows such seeds")
+    for name in dict.fromkeys(hostname(url) for url in urls):
+        refused = BadSeed(f"{name!r} is at a private address; `sanderling serve --allow-private` allows it")
         if names_private(name):
             raise refused
         try:
             found = socket.getaddrinfo(name.strip("[]"), None, type=socket.SOCK_STREAM)
         except socket.gaierror as error:
-            if error.errno == socket.EAI_AGAIN:
+            if error.errno == socket.EAI_AGAIN or not must_exist:
                 continue
-            raise BadSeed(f"{name!r} cannot be a seed: the host name cannot be resolved") from None
+            raise BadSeed(f"{name!r} cannot be reached: the host name cannot be resolved") from None
         except UnicodeError:
-            raise BadSeed(f"{name!r} cannot be a seed: it is not a valid host name") from None
+            if not must_exist:
+                continue
+            raise BadSeed(f"{name!r} cannot be reached: it is not a valid host name") from None
         if not all(is_public(str(each[4][0])) for each in found):
             raise refused

@@ -72,21 +72,34 @@ class Security:
             return False
         return hmac.compare_digest(self._digest(given.strip()), self._token)
 
-    def sign_in(self, given: str, address: str) -> str | None:
+    def sign_in(self, given: str, address: str, device: str = "") -> str | None:
         """A session for anyone who knows the token or the password, else None. After many wrong
-        tries, raises 429."""
+        tries, raises 429. The tries of others do not count for the token, which nobody guesses, nor
+        for a device where somebody has signed in before: strangers lock the owner out of neither.
+        """
         with self._one_by_one:
-            self._slow_down(address)
             is_token = self._token is not None and hmac.compare_digest(self._digest(given), self._token)
-            if not is_token and not self._verify(given):
-                for name in (address, ""):
-                    self._tries.setdefault(name, []).append(time.monotonic())
-                return None
+            if not is_token:
+                limits = {device: TRIES} if self.is_device(device) else {address: TRIES, "": ALL_TRIES}
+                self._slow_down(limits)
+                if not self._verify(given):
+                    for name in limits:
+                        self._tries.setdefault(name, []).append(time.monotonic())
+                    return None
             session = self.new_session()
             self._sessions[session] = time.monotonic() + SESSION_SECONDS
             while len(self._sessions) > MOST_SESSIONS:
                 self._sessions.popitem(last=False)
             return session
+
+    def new_device(self) -> str:
+        """What a browser keeps after signing in, until the server is restarted."""
+        nonce = secrets.token_urlsafe(24)
+        return f"{nonce}.{self._sign('device', nonce)}"
+
+    def is_device(self, device: str) -> bool:
+        nonce, _, signature = device.partition(".")
+        return hmac.compare_digest(signature.encode(), self._sign("device", nonce).encode())
 
     def sign_out(self, session: str) -> None:
         self._sessions.pop(session, None)
@@ -129,11 +142,20 @@ class Security:
         wanted = self._sign("follow", f"{crawl}/{version}/{until}/{url}")
         return until > time.time() and hmac.compare_digest(key.encode(), wanted.encode())
 
+    def file_link(self, crawl: str, version: int, url: str, until: int) -> str:
+        """A path to the copy of a file that an archived version shows."""
+        key = self._sign("file", f"{crawl}/{version}/{until}/{url}")
+        return f"/{crawl}/{version}/file?{urlencode({'url': url, 'until': until, 'key': key})}"
+
+    def may_show(self, crawl: str, version: int, url: str, until: int, key: str) -> bool:
+        wanted = self._sign("file", f"{crawl}/{version}/{until}/{url}")
+        return until > time.time() and hmac.compare_digest(key.encode(), wanted.encode())
+
     # ----
 
-    def _slow_down(self, address: str) -> None:
+    def _slow_down(self, limits: dict[str, int]) -> None:
         since = time.monotonic() - 60
-        for name, most in ((address, TRIES), ("", ALL_TRIES)):
+        for name, most in limits.items():
             recent = [at for at in self._tries.get(name, ()) if at > since]
             if len(recent) >= most:
                 wait = max(1, int(recent[0] - since) + 1)

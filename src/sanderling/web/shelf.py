@@ -83,6 +83,11 @@ class Shelf:
         home.mkdir(exist_ok=True)
         return folder
 
+    def free_name(self, name: str) -> str:
+        """The name, or the name with the first number that makes it new: `example.org-2`."""
+        taken = {name for name in (name, *(f"{name}-{n}" for n in range(2, 1000))) if (self.place / name).exists()}
+        return next(found for found in (name, *(f"{name}-{n}" for n in range(2, 1001))) if found not in taken)
+
     @contextmanager
     def reading(self, name: str) -> Iterator[tuple[Folder, Store]]:
         """A folder and its store, for one thread that only reads. Another process may write to it

@@ -10,6 +10,12 @@ from sanderling.web.security import Security
 
 router = APIRouter(include_in_schema=False)
 
+_DEVICE_SECONDS = 365 * 24 * 3600
+
+
+def _device(security: Security) -> str:
+    return f"{security.cookie}-device"
+
 
 def _page(request: Request, after: str, wrong: str, status: int) -> Response:
     return show(request, "login.html", status=status, next=after, wrong=wrong)
@@ -26,7 +32,8 @@ def sign_in(
 ) -> Response:
     security: Security = request.app.state.security
     try:
-        session = security.sign_in(secret, request.client.host if request.client else "")
+        device = request.cookies.get(_device(security), "")
+        session = security.sign_in(secret, request.client.host if request.client else "", device)
     except HTTPException as error:
         page = _page(request, next, str(error.detail), error.status_code)
         page.headers.update(error.headers or {})
@@ -36,7 +43,12 @@ def sign_in(
     request.state.give_cookie = session
     # Only a path on this server: `//host` and `/\host` would lead to another one.
     inside = next.startswith("/") and not next.startswith(("//", "/\\")) and next.isprintable()
-    return RedirectResponse(next if inside else "/", 303)
+    answer = RedirectResponse(next if inside else "/", 303)
+    answer.set_cookie(
+        _device(security), security.new_device(), max_age=_DEVICE_SECONDS, path="/login", httponly=True,
+        samesite="strict", secure=request.url.scheme == "https",
+    )  # fmt: skip
+    return answer
 
 
 @router.post("/logout")

@@ -143,7 +143,7 @@ def test_what_the_front_page_says_is_no_error(first: str) -> None:
     visit, task = visited("/about", 9)
     assert not keeper.learn([(visit, task)]).reasons
     again = msgspec.structs.replace(visit, core=9)
-    assert keeper.unmasked(again, task._replace(digest=b"other")) is again
+    assert keeper.without_soft_404(again, task._replace(digest=b"other")) is again
 
 
 def test_suspicion_leads_to_one_probe() -> None:

@@ -7,9 +7,11 @@ import pytest
 
 from sanderling.server.gate.traps import (
     FIRST_PROBE,
+    GIVE_UP_AFTER,
     LONGEST_RUN,
     MOST_HOSTS,
     MOST_PATTERNS,
+    PATIENT_LINKS,
     PROVEN,
     SUSPICIOUS,
     CompactSet,
@@ -69,6 +71,37 @@ def test_a_pattern_is_closed_when_it_repeats_itself_and_opened_again() -> None:
     assert budget.objection(f"{E}/day/99") == "/day/0"
     assert not budget.objection(f"{E}/week/1")
     assert budget.judge(f"{E}/day/77", 8, 1 << 40 | 0xFFFF).opened == ("/day/0",)
+
+
+def test_a_pattern_is_given_up_after_hundreds_of_visits_when_nothing_else_is_left() -> None:
+    budget = HostBudget(KeptTraps())
+    days = iter(range(10_000))
+    while not budget.closed:
+        budget.judge(f"{E}/day/{next(days)}", 7, 1)
+    budget.be_patient(["/day/0", "/day/*"])
+    assert not budget.objection(f"{E}/day/99") and budget.find("/day/0").room > GIVE_UP_AFTER // 2
+    while not budget.closed:
+        budget.judge(f"{E}/day/{next(days)}", 7, 1)
+    assert GIVE_UP_AFTER < next(days) < GIVE_UP_AFTER + 10
+    budget.be_patient(["/day/0", "/day/*"])
+    assert budget.closed
+
+
+def test_patience_has_an_end() -> None:
+    """A host with more and more patterns that bring nothing."""
+    budget = HostBudget(KeptTraps())
+    texts = [f"/{chr(97 + n // 26)}{chr(97 + n % 26)}/0" for n in range(100)]
+    budget.be_patient(texts)
+    assert sum(budget.find(text).patient for text in texts) == PATIENT_LINKS // GIVE_UP_AFTER
+
+
+def test_only_copies_are_hopeless() -> None:
+    numbers, copies = HostBudget(KeptTraps()), HostBudget(KeptTraps())
+    for n in range(GIVE_UP_AFTER + 10):
+        numbers.judge(f"{E}/station/{n}", 7, 1, exact=1000 + n)
+        copies.judge(f"{E}/station/{n}", 7, 1, exact=1000)
+    assert not numbers.find("/station/0").hopeless
+    assert copies.find("/station/0").hopeless
 
 
 def test_what_is_new_is_never_closed_however_many_there_are() -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from sanderling.documents.formats import Text
 
-# So many characters and links are kept of a document.
+# At most this many characters and links are kept of a document.
 MOST_TEXT: Final = 16 * 1024**2
 MOST_LINKS: Final = 50_000
 

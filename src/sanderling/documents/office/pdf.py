@@ -8,7 +8,7 @@ import pypdfium2.raw as c
 from sanderling.documents.office.draft import DAMAGED, PROTECTED, Draft
 from sanderling.processes.sandboxed import ChildFailed
 
-# So many pages are read.
+# At most this many pages are read.
 PDF_PAGES = 300
 
 

@@ -121,7 +121,7 @@ class _Values(NamedTuple):
     dates: set[str]  # styles that show one
     epoch: datetime
 
-    def shown(self, value: str, type: str, style: str) -> str:
+    def formatted(self, value: str, type: str, style: str) -> str:
         try:
             if type == "s":
                 return self.strings[int(value)]
@@ -158,7 +158,7 @@ class _Sheet:
         self._within = ""
         if tag == "c":
             if self._value:
-                self._draft.add(self._values.shown("".join(self._value), self._type, self._style))
+                self._draft.add(self._values.formatted("".join(self._value), self._type, self._style))
                 self._draft.end_cell()
         elif tag == "row":
             self._draft.end_line()

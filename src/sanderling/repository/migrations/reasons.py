@@ -88,7 +88,8 @@ def recoded(sentence: str, unknown: str = "network") -> str:
 def recode(run: Run) -> None:
     """Turns the reasons of all URLs and of what became of robots.txt into codes."""
     run("CREATE TEMPORARY TABLE recoded (said text, failed int, code text NOT NULL, PRIMARY KEY (said, failed))")
-    # What nobody knows was said by the network about pages that failed or are to be tried again.
+    # A reason that is not in the table is what the network said of a page that failed or is
+    # retried.
     failed = "CASE WHEN state IN (1, 4) THEN 1 ELSE 0 END"
     found = run(f"SELECT DISTINCT reason, {failed} FROM urls WHERE reason <> ''")
     for start in range(0, len(found), _AT_ONCE):

@@ -10,11 +10,11 @@ go back: `DROP SCHEMA name CASCADE; ALTER SCHEMA name_schema_1 RENAME TO name`. 
 
 from sanderling.repository.postgres.database import SCHEMA
 from sanderling.repository.postgres.reading import PostgresReading
-from sanderling.repository.postgres.serving import PostgresServing
+from sanderling.repository.postgres.server_queries import PostgresServerQueries
 from sanderling.repository.postgres.writing import PostgresWriting
 
 __all__ = ["SCHEMA", "PostgresStore"]
 
 
-class PostgresStore(PostgresWriting, PostgresServing, PostgresReading):
+class PostgresStore(PostgresWriting, PostgresServerQueries, PostgresReading):
     """A `Store` in a namespace of a database."""

@@ -25,6 +25,7 @@ JOINS = Joins(
     versions="""versions v JOIN urls u ON u.id = v.page JOIN pages p ON p.id = v.page
     JOIN warcs w ON w.number = v.warc""",
     links="links l JOIN urls u ON u.id = l.page",
+    failures="failures f JOIN urls u ON u.id = f.url",
 )
 
 
@@ -46,7 +47,7 @@ class PostgresDatabase(SharedQueries):
         self._readonly = readonly
         self._known_file = known_file
         self._known: KnownUrls | None = None
-        self.notices: list[str] = []
+        self.messages: list[str] = []
         self._session = Session(dsn, readonly, while_away, owner)
         try:
             self._check_schema()
@@ -84,7 +85,7 @@ class PostgresDatabase(SharedQueries):
                 )
             backup = f"{self._session.namespace}_schema_{found}"
             self._session.write(lambda db: self._upgrade(db, found, backup))
-            self.notices.append(
+            self.messages.append(
                 f"brought {self._session.place} from schema {found} to {SCHEMA}; as it was, it is in the namespace {backup}"
             )
 

@@ -1,5 +1,6 @@
-"""What commands and background jobs read, and each store in its own way (`questions` has the rest):
-mostly everything."""
+"""What commands and background jobs read, mostly everything, where each store has its own way.
+
+`shared_queries` has the rest."""
 
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from sanderling.repository.postgres.database import PostgresDatabase
 
 _PAGES = f"""SELECT {rows.PAGE_FIELDS.format(key="id")}, t.url, a.url FROM pages p JOIN urls u ON u.id = p.id
     LEFT JOIN urls t ON t.id = p.redirect LEFT JOIN urls a ON a.id = u.alias AND u.alias <> 0
-    LEFT JOIN warcs w ON w.number = p.warc"""
+    LEFT JOIN warcs w ON w.number = p.warc WHERE u.kind <> 3"""
 
 
 class PostgresReading(PostgresDatabase):
@@ -42,8 +43,8 @@ class PostgresReading(PostgresDatabase):
             yield rows.unanswered(state, row)
 
     def with_history(self) -> Iterator[tuple[int, int]]:
-        query = """SELECT p.id, p.not_modified + p.same FROM pages p
-            WHERE p.id IN (SELECT page FROM versions GROUP BY page HAVING count(*) > 1)"""
+        query = """SELECT p.id, p.not_modified + p.same FROM pages p JOIN urls u ON u.id = p.id
+            WHERE u.kind <> 3 AND p.id IN (SELECT page FROM versions GROUP BY page HAVING count(*) > 1)"""
         yield from [(row[0], row[1]) for row in self._session.read(query)]
 
     def links_of(self, id: int) -> bytes:

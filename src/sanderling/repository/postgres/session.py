@@ -52,13 +52,15 @@ class Session:
     def __init__(self, dsn: str, readonly: bool, while_away: WhileAway | None, owner: Owner | None = None) -> None:
         """`owner` is the folder that the namespace belongs to, or is to belong to."""
         self._dsn = dsn
-        self._shown = address.shown(dsn)
+        self._readable_dsn = address.without_password(dsn)
         self._readonly = readonly
         self._while_away = while_away
         self.namespace = address.namespace(dsn)
         if not self.namespace:
-            raise BadSetting(f"the address of the store, {self._shown}, does not say which namespace the crawl is in")
-        self.place = f"{self._shown}, namespace {self.namespace}"
+            raise BadSetting(
+                f"the address of the store, {self._readable_dsn}, does not say which namespace the crawl is in"
+            )
+        self.place = f"{self._readable_dsn}, namespace {self.namespace}"
         self._owner = owner
         self._written: str | None = None  # the token of the last write
         self._begun = False  # the tables are there
@@ -113,7 +115,7 @@ class Session:
                 cursor.execute(query, values or None)
                 yield from cursor
             except psycopg.OperationalError as error:
-                raise StoreAway(f"the database at {self._shown} went away: {reason(error)}") from None
+                raise StoreAway(f"the database at {self._readable_dsn} went away: {reason(error)}") from None
             except psycopg.Error:
                 if self._dropped():
                     raise StoreLost(self._was_dropped(f"namespace {self.namespace}")) from None
@@ -140,14 +142,14 @@ class Session:
             if self._readonly:
                 db.execute("SET default_transaction_read_only = on")
         except psycopg.OperationalError as error:
-            raise StoreAway(f"the database at {self._shown} cannot be reached: {reason(error)}") from None
+            raise StoreAway(f"the database at {self._readable_dsn} cannot be reached: {reason(error)}") from None
         return db
 
     def _connected(self, **more: str) -> Connection:
         try:
             given = conninfo_to_dict(self._dsn)
         except psycopg.ProgrammingError as error:
-            raise BadSetting(f"the address of the store, {self._shown}, is not valid: {reason(error)}") from None
+            raise BadSetting(f"the address of the store, {self._readable_dsn}, is not valid: {reason(error)}") from None
         return psycopg.connect(make_conninfo("", **{**_CONNECTION, **given, **more}), autocommit=True)
 
     def _open(self) -> Connection:
@@ -189,7 +191,7 @@ class Session:
             raise self._cause(error) from None
         why = reason(error)
         if self._while_away is None:
-            raise StoreAway(f"the database at {self._shown} went away: {why}") from None
+            raise StoreAway(f"the database at {self._readable_dsn} went away: {why}") from None
         while True:
             self._while_away(why)
             try:
@@ -231,7 +233,7 @@ class Session:
 
     def _was_dropped(self, what: str) -> str:
         return (
-            f"the {what} at {self._shown} was dropped while it was in use; "
+            f"the {what} at {self._readable_dsn} was dropped while it was in use; "
             "`sanderling recover` on the crawl's folder rebuilds it from the archives"
         )
 

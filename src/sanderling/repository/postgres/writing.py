@@ -16,9 +16,10 @@ from sanderling.model import (
     Commit,
     Counts,
     FormChanges,
+    HintCommit,
     Host,
+    Lost,
     NewUrl,
-    NoticeCommit,
     Outcome,
     Rejudged,
     Reworked,
@@ -26,7 +27,7 @@ from sanderling.model import (
     State,
     Visit,
 )
-from sanderling.repository import beliefs, forms, rows, shown
+from sanderling.repository import beliefs, form_rows, image_pages, rows
 from sanderling.repository.known_file import KnownFile
 from sanderling.repository.ownership import Owner
 from sanderling.repository.postgres.database import PostgresDatabase, quoted
@@ -90,11 +91,14 @@ _UNCHANGED = """UPDATE pages AS p SET visits = p.visits + 1, fetched_at = v.at,
 _VERSIONS = _insert(
     "versions",
     rows.VERSION_COLUMNS,
-    "int8 float8 int4 bytea bytea int8 text int4 int8 int8 int4 float8 text text int4 text",
+    "int8 float8 int4 bytea bytea int8 text int4 int8 int8 int4 float8 text text int4 text text",
 )
 _LINKS = f"""{_insert("links", ("page", "targets"), "int8 bytea")}
     ON CONFLICT (page) DO UPDATE SET targets = excluded.targets"""
+_FAILURE = rows.FAILURE.format("%s", key="id")
 _MARK, _MARKED = rows.MARK.format("%s"), rows.MARKED.format("%s", "id")
+_RESTORE_VERSIONS = rows.RESTORE_VERSIONS.format("%s", key="id")
+_RESTORE_PAGE = rows.RESTORE_PAGE.format("%s", key="id")
 _HOSTS = f"""{_insert("hosts", rows.HOST_COLUMNS, "int8 text bytea float8 float8 bytea bytea")}
     ON CONFLICT (id) DO UPDATE SET robots = excluded.robots, not_before = excluded.not_before,
     interval = excluded.interval, learned = excluded.learned, rendering = excluded.rendering"""
@@ -127,6 +131,8 @@ class PostgresWriting(PostgresDatabase):
             )
             _apply(db, _HOSTS, map(rows.host_row, commit.hosts))
             _copy(db, commit.urls)
+            for id, failed_at, why in rows.failures(commit):
+                db.execute(_FAILURE, (failed_at, why, id))
             _apply(db, _SETTLE, map(_settled, commit.settled))
             numbers = self._warc_numbers | dict(_apply(db, _WARCS, commit.warcs.items()))
             answered = rows.answered(commit)
@@ -134,15 +140,22 @@ class PostgresWriting(PostgresDatabase):
                 some = [v for v in answered if (v.outcome is Outcome.PAGE) is is_page]
                 _apply(db, statement, [rows.page_row(visit, numbers, commit) for visit in some])
             _apply(db, _UNCHANGED, rows.unchanged(commit))
+            for v in commit.restored:
+                place = rows.restored(v, numbers)
+                db.execute(_RESTORE_VERSIONS, (*place, v.id, v.digest))
+                db.execute(_RESTORE_PAGE, (v.digest, *place, v.id))
             _apply(db, _VERSIONS, rows.version_rows(answered, numbers, commit), distinct=False)
             _apply(db, _LINKS, [(v.id, v.links) for v in answered if v.links])
-            _put_shown(db, shown.looked_at(commit))
+            _put_image_pages(db, image_pages.looked_at(commit))
             for id, at, change in commit.marked:
                 db.execute(_MARK, (at, *rows.judged(change), id))
-                db.execute(_MARKED, (at, id))
+                if not change.kinds.of_site:
+                    db.execute(_MARKED, (at, id))
             _apply(db, _ALIASES, commit.aliases)
             _apply(db, _DATED, commit.dated)
             _apply(db, _OFF_TOPIC, [(id, *nearer) for id, nearer in commit.off_topic.items()])
+            if commit.requisites:
+                db.execute(rows.REQUISITE.format("id = ANY(%b::int8[])"), (commit.requisites,))
             _apply(db, beliefs.POSTGRES_WRITE, commit.beliefs)
             _apply(db, beliefs.POSTGRES_TRUST, commit.trust)
             if commit.forms is not None:
@@ -200,7 +213,7 @@ class PostgresWriting(PostgresDatabase):
 
     def revisit_all(self, now: float, sitemaps: bool) -> None:
         query = """UPDATE urls SET due = %s, attempts = 0
-            WHERE state IN (3, 5) AND kind = 0 OR state = 3 AND kind > 0 AND %s"""
+            WHERE state IN (3, 5) AND kind IN (0, 3) OR state = 3 AND kind IN (1, 2) AND %s"""
         self._session.write(lambda db: db.execute(query, (now, sitemaps)))
 
     def weigh(self, importances: Iterable[tuple[int, float]]) -> None:
@@ -209,9 +222,18 @@ class PostgresWriting(PostgresDatabase):
         chosen = list(importances)
         self._session.write(lambda db: _apply(db, query, chosen))
 
-    def distrust(self, warc: str, start: int, end: int) -> int:
-        query = rows.DISTRUST.format(empty="''::bytea", name="%s", end="%s", start="%s")
-        return self._session.write(lambda db: db.execute(query, (warc, end, start)).rowcount)
+    def distrust(self, lost: Iterable[Lost]) -> int:
+        query, places = rows.DISTRUST.format("%s", empty="''::bytea", key="id"), list(lost)
+
+        def work(db: Connection) -> int:
+            return len({row for name, start, end in places for row in db.execute(query, (name, end, start))})
+
+        return self._session.write(work)
+
+    def distrusted(self, lost: Lost) -> int:
+        name, start, end = lost
+        query = rows.DISTRUSTED.format("%s", empty="''::bytea")
+        return int(self._session.read(query, name, end, start)[0][0])
 
     def note(self, key: str, value: str) -> None:
         self._session.write(lambda db: db.execute(META, (key, value)))
@@ -220,8 +242,8 @@ class PostgresWriting(PostgresDatabase):
         def work(db: Connection) -> None:
             for number, change in changes:
                 db.execute(
-                    """UPDATE versions SET kinds = %s, significance = %s, degree = %s, summary = %s, news = %s
-                    WHERE number = %s""",
+                    """UPDATE versions SET kinds = %s, significance = %s, degree = %s, summary = %s, news = %s,
+                    excerpt = %s WHERE number = %s""",
                     (*rows.judged(change), number),
                 )
             db.execute("UPDATE pages SET fingerprint = %s, noise = %s WHERE id = %s", (fingerprint, noise, page))
@@ -266,7 +288,7 @@ class PostgresWriting(PostgresDatabase):
         self._session.write(lambda db: _rework(db, changes, urls, hosts, counts))
         self._learn(urls)
 
-    def take_notices(self, commit: NoticeCommit) -> None:
+    def take_hints(self, commit: HintCommit) -> None:
         def work(db: Connection) -> None:
             _rework(db, commit.reworked, commit.urls, commit.hosts, commit.counts)
             _apply(db, beliefs.POSTGRES_TOLD.format(source=commit.source), commit.named)
@@ -328,23 +350,23 @@ def _rework(db: Connection, changes: list[Reworked], urls: list[NewUrl], hosts: 
     _put_counts(db, counts)
 
 
-def _put_shown(db: Connection, visits: list[Visit]) -> None:
+def _put_image_pages(db: Connection, visits: list[Visit]) -> None:
     if not visits:
         return
     query = "SELECT image, page FROM shown WHERE {} = ANY(%b::int8[])"
     kept = db.execute(query.format("page"), ([visit.id for visit in visits],)).fetchall()
-    now = [(image, visit.id) for visit in visits for image in shown.unpacked(visit.images)]
+    now = [(image, visit.id) for visit in visits for image in image_pages.unpacked(visit.images)]
     images = sorted({image for image, _ in [*kept, *now]})
-    changes = shown.shown_changes(kept, db.execute(query.format("image"), (images,)).fetchall(), now)
+    changes = image_pages.image_page_changes(kept, db.execute(query.format("image"), (images,)).fetchall(), now)
     delete = "DELETE FROM shown USING unnest(%b::int8[], %b::int8[]) AS v (i, p) WHERE image = v.i AND page = v.p"
     _apply(db, delete, changes.removed, distinct=False)
     _apply(db, _insert("shown", ("image", "page"), "int8 int8"), changes.added, distinct=False)
 
 
 def _put_forms(db: Connection, changes: FormChanges) -> None:
-    _apply(db, forms.POSTGRES_FORM, forms.form_rows(changes))
-    _apply(db, forms.POSTGRES_LEARNED, forms.learned_rows(changes), distinct=False)
-    _apply(db, forms.POSTGRES_SUBMISSION, forms.submission_rows(changes))
+    _apply(db, form_rows.POSTGRES_FORM, form_rows.form_rows(changes))
+    _apply(db, form_rows.POSTGRES_LEARNED, form_rows.learned_rows(changes), distinct=False)
+    _apply(db, form_rows.POSTGRES_SUBMISSION, form_rows.submission_rows(changes))
 
 
 def _put_counts(db: Connection, counts: Counts) -> None:

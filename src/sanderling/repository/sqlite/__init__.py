@@ -10,11 +10,11 @@ is. The tables are in `migrations/sqlite`.
 
 from sanderling.repository.sqlite.database import SCHEMA
 from sanderling.repository.sqlite.reading import SqliteReading
-from sanderling.repository.sqlite.serving import SqliteServing
+from sanderling.repository.sqlite.server_queries import SqliteServerQueries
 from sanderling.repository.sqlite.writing import SqliteWriting
 
 __all__ = ["SCHEMA", "SqliteStore"]
 
 
-class SqliteStore(SqliteWriting, SqliteServing, SqliteReading):
+class SqliteStore(SqliteWriting, SqliteServerQueries, SqliteReading):
     """A `Store` in one file."""

@@ -2,6 +2,8 @@
 it."""
 
 import contextlib
+import resource
+import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -9,9 +11,9 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from sanderling.errors import BadFolder, Damaged, DiskFull
+from sanderling.errors import BadFolder, Damaged, DiskFails, DiskFull
 from sanderling.model import Counts
-from sanderling.repository import migrations
+from sanderling.repository import archives, migrations
 from sanderling.repository.known_file import MARK, KnownFile
 from sanderling.repository.shared_queries import SharedQueries
 from sanderling.repository.sqlite.identities import Finder, Identities, Numbers
@@ -26,6 +28,7 @@ JOINS = Joins(
     versions="""versions v JOIN pages p ON p.number = v.page JOIN urls u ON u.number = p.url AND u.page = p.number
     JOIN warcs w ON w.number = v.warc""",
     links="links l JOIN pages p ON p.number = l.page JOIN urls u ON u.number = p.url",
+    failures="failures f JOIN urls u ON u.number = f.url",
 )
 
 # Pages a log may have before it is worked into the file, and the memory for pages, of a writer and
@@ -37,6 +40,8 @@ PAGE = 4096  # bytes
 CACHE_KIB = 131_072
 READER_CACHE_KIB = 16_384
 
+# Bytes: with less, a disk counts as full.
+_ROOM = 1 << 20
 _FULL = "the disk is full: nothing committed is lost; free some space and run it again"
 _META = "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
@@ -47,7 +52,7 @@ def _connected(path: Path, how: str) -> sqlite3.Connection:
 
 def _needs_no_log(db: sqlite3.Connection, path: Path) -> bool:
     """Whether a file that was closed well cannot be read for want of a place for its log: on a
-    disk that is full, or that may not be written. Then nobody writes to it, and it can be read
+    disk that is full, or that may not be written. Then there is no writer, and it can be read
     as it is."""
     try:
         db.execute("SELECT count(*) FROM sqlite_master")
@@ -58,8 +63,18 @@ def _needs_no_log(db: sqlite3.Connection, path: Path) -> bool:
     return False
 
 
-def _is_full(error: sqlite3.DatabaseError) -> bool:
-    return "full" in str(error) or "disk I/O" in str(error)
+def _cannot_write(error: sqlite3.DatabaseError, path: Path) -> DiskFull | None:
+    """What is said of a disk that is full or fails; None for other errors."""
+    if "full" in str(error):
+        return DiskFull(_FULL)
+    if "disk I/O" not in str(error):
+        return None
+    if resource.getrlimit(resource.RLIMIT_FSIZE)[0] != resource.RLIM_INFINITY:  # a file may not grow
+        return DiskFull(_FULL)
+    with contextlib.suppress(OSError):
+        if shutil.disk_usage(path.parent).free < _ROOM:  # a log without room is an I/O error, too
+            return DiskFull(_FULL)
+    return DiskFails(f"{path} cannot be written or read ({error}): nothing committed is lost; look after the disk")
 
 
 def insert(table: str, columns: Iterable[str]) -> str:
@@ -75,9 +90,10 @@ class SqliteDatabase(SharedQueries):
     def __init__(self, path: Path, readonly: bool = False) -> None:
         self._path = path
         self._closed = False
-        self.notices: list[str] = []
+        self.messages: list[str] = []
         if readonly and not path.exists():
-            raise BadFolder(f"{path} does not exist; nothing has been crawled into this folder yet")
+            lost = archives.rebuilt_by(path.parent)
+            raise BadFolder(f"{path} does not exist; {lost or 'nothing has been crawled into this folder yet'}")
         with contextlib.ExitStack() as undo:
             try:
                 self._db = _connected(path, "?mode=ro" if readonly else "")
@@ -88,9 +104,11 @@ class SqliteDatabase(SharedQueries):
                     Finder(self._db) if readonly else Identities(self._db, KnownFile(path.with_suffix(".known")))
                 )
             except sqlite3.DatabaseError as error:
-                if not readonly and _is_full(error):
-                    raise DiskFull(_FULL) from None
-                raise Damaged(f"{path} cannot be read: {error}") from None
+                if not readonly and (trouble := _cannot_write(error, path)) is not None:
+                    raise trouble from None
+                lost = archives.rebuilt_by(path.parent)
+                hint = f"; restore it from a backup, or move it away: then {lost}" if lost else ""
+                raise Damaged(f"{path} cannot be read: {error}{hint}") from None
             undo.pop_all()
 
     def close(self) -> None:
@@ -128,7 +146,7 @@ class SqliteDatabase(SharedQueries):
         if not self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
             if readonly:
                 raise BadFolder(f"{self._path} is empty; nothing has been crawled into this folder yet")
-            with Transaction(self._db):
+            with Transaction(self._db, self._path):
                 self._climb(0)
                 for key, value in (
                     ("counts", msgspec.json.encode(Counts()).decode()),
@@ -155,9 +173,9 @@ class SqliteDatabase(SharedQueries):
         with contextlib.closing(sqlite3.connect(part)) as copy:
             self._db.backup(copy)
         part.replace(backup)
-        with Transaction(self._db):
+        with Transaction(self._db, self._path):
             self._climb(found)
-        self.notices.append(f"brought {self._path} from schema {found} to {SCHEMA}; as it was, it is in {backup}")
+        self.messages.append(f"brought {self._path} from schema {found} to {SCHEMA}; as it was, it is in {backup}")
 
     def _climb(self, found: int) -> None:
         """Takes the steps that are missing, inside a transaction."""
@@ -167,7 +185,7 @@ class SqliteDatabase(SharedQueries):
             if step.then is not None:
                 step.then(self.select)
         self._set("schema", str(SCHEMA))
-        self._db.execute("DELETE FROM meta WHERE key = ?", (MARK,))  # a step may have numbered the URLs anew
+        self._db.execute("DELETE FROM meta WHERE key = ?", (MARK,))  # a step may have given the URLs other numbers
 
     # ---- what all parts need
 
@@ -206,10 +224,11 @@ class SqliteDatabase(SharedQueries):
 
 
 class Transaction:
-    """BEGIN IMMEDIATE ... COMMIT, rolled back on any error; a full disk becomes a sentence."""
+    """BEGIN IMMEDIATE ... COMMIT, rolled back on any error; a disk that is full or fails becomes a
+    sentence."""
 
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
+    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+        self._db, self._path = db, path
 
     def __enter__(self) -> None:
         self._db.execute("BEGIN IMMEDIATE")
@@ -222,8 +241,8 @@ class Transaction:
                 self._db.execute("ROLLBACK")
             error = error or failure
         if isinstance(error, sqlite3.OperationalError):
-            if _is_full(error):
-                raise DiskFull(_FULL) from error
+            if (trouble := _cannot_write(error, self._path)) is not None:
+                raise trouble from error
             raise error
 
 

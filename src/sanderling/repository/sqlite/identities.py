@@ -22,7 +22,7 @@ SLICES = 256
 # a crawl of ten million URLs 5 MB.
 FEWEST_WAITING = 20_000
 WAITING_SHARE = 32
-# A reader that has met so many more since it looked into the table looks again, and forgets those
+# A reader that has met this many more since it read the table reads it again, and forgets those
 # that are in it.
 MOST_LATE = 100_000
 
@@ -77,7 +77,7 @@ class Identities:
         self._known: KnownUrls | None = None
 
     def forget(self) -> None:
-        """What was added is undone: everything is read anew when it is wanted."""
+        """What was added is undone: everything is read again when it is wanted."""
         self._known = None
 
     def unknown(self, urls: Mapping[int, str]) -> list[int]:

@@ -1,5 +1,6 @@
-"""What commands and background jobs read, and each store in its own way (`questions` has the rest):
-mostly everything."""
+"""What commands and background jobs read, mostly everything, where each store has its own way.
+
+`shared_queries` has the rest."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -9,7 +10,7 @@ from sanderling.repository import rows
 from sanderling.repository.sqlite.database import JOINS, SqliteDatabase
 
 _PAGES = f"""SELECT {rows.PAGE_FIELDS.format(key="number")}, p.redirect, u.alias FROM pages p JOIN urls u ON u.number = p.url
-    LEFT JOIN warcs w ON w.number = p.warc"""
+    LEFT JOIN warcs w ON w.number = p.warc WHERE u.kind <> 3"""
 _PAGES_AT_ONCE = 1000
 
 
@@ -49,7 +50,7 @@ class SqliteReading(SqliteDatabase):
     def with_history(self) -> Iterator[tuple[int, int]]:
         found = self._db.execute(
             """SELECT u.id, p.not_modified + p.same FROM (SELECT page FROM versions GROUP BY page HAVING count(*) > 1) v
-            JOIN pages p ON p.number = v.page JOIN urls u ON u.number = p.url"""
+            JOIN pages p ON p.number = v.page JOIN urls u ON u.number = p.url WHERE u.kind <> 3"""
         )
         yield from found.fetchall()
 

@@ -14,9 +14,10 @@ from sanderling.model import (
     Commit,
     Counts,
     FormChanges,
+    HintCommit,
     Host,
+    Lost,
     NewUrl,
-    NoticeCommit,
     Outcome,
     Rejudged,
     Reworked,
@@ -24,11 +25,11 @@ from sanderling.model import (
     State,
     Visit,
 )
-from sanderling.repository import beliefs, forms, rows, shown
+from sanderling.repository import beliefs, form_rows, image_pages, rows
 from sanderling.repository.sqlite.database import SqliteDatabase, Transaction, insert
 from sanderling.repository.sqlite.identities import Identities
 
-# After so many commits it is looked how large the file is.
+# The size of the file is checked every so often, after this many commits.
 COMMITS_A_LOOK = 32
 
 _SETTLE = """UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ?, page = iif(page, page, ?)
@@ -45,11 +46,14 @@ _UNCHANGED = """UPDATE pages SET visits = visits + 1, status = iif(status BETWEE
     etag = coalesce(nullif(?, ''), etag), modified = coalesce(nullif(?, ''), modified), noise = coalesce(nullif(?, x''), noise)
     WHERE number = ?"""
 _VERSION = insert("versions", rows.VERSION_COLUMNS)
+_FAILURE = rows.FAILURE.format("?", key="number")
 _LINKS = "INSERT OR REPLACE INTO links VALUES (?, ?)"
 _HOST = f"""{insert("hosts", rows.HOST_COLUMNS)} ON CONFLICT (id) DO UPDATE SET robots = excluded.robots,
     not_before = excluded.not_before, interval = excluded.interval, learned = excluded.learned,
     rendering = excluded.rendering"""
 _MARK, _MARKED = rows.MARK.format("?"), rows.MARKED.format("?", "number")
+_RESTORE_VERSIONS = rows.RESTORE_VERSIONS.format("?", key="number")
+_RESTORE_PAGE = rows.RESTORE_PAGE.format("?", key="number")
 _REWORK = "UPDATE urls SET state = ?, due = 0, attempts = 0, reason = ?, alias = ? WHERE number = ?"
 
 
@@ -66,7 +70,7 @@ class SqliteWriting(SqliteDatabase):
     @contextlib.contextmanager
     def _transaction(self) -> Iterator[None]:
         try:
-            with Transaction(self._db):
+            with Transaction(self._db, self._path):
                 yield
         except BaseException:
             self._identities.forget()
@@ -99,6 +103,9 @@ class SqliteWriting(SqliteDatabase):
                     "UPDATE urls SET off_topic = ?, rank = coalesce(?, rank) WHERE number = ?",
                     [(*commit.off_topic[id], number) for id, number in nearer.items()],
                 )
+            if commit.requisites:
+                found = self._identities.numbers(commit.requisites).values()
+                db.executemany(rows.REQUISITE.format("number = ?"), [(number,) for number in sorted(found)])
             self._put_beliefs(commit)
             if commit.forms is not None:
                 self._put_forms(commit.forms)
@@ -123,6 +130,8 @@ class SqliteWriting(SqliteDatabase):
         last = db.execute("SELECT coalesce(max(number), 0) FROM pages").fetchone()[0]
         new = dict.fromkeys(v.id for v in answered if v.id not in places)
         places.update((id, place) for place, id in enumerate(new, last + 1))
+        failed = [(at, reason, numbers[id]) for id, at, reason in rows.failures(commit) if id in numbers]
+        db.executemany(_FAILURE, failed)
         self._settle(commit.settled, numbers, places)
         for is_page, statement in ((True, _PAGE), (False, _ANSWER)):
             some = [v for v in answered if (v.outcome is Outcome.PAGE) is is_page]
@@ -131,19 +140,25 @@ class SqliteWriting(SqliteDatabase):
                 [(places[v.id], numbers[v.id], *rows.page_row(v, warcs, commit)[1:]) for v in some],
             )
         db.executemany(_UNCHANGED, [(*facts, places.get(id)) for id, *facts in rows.unchanged(commit)])
+        for v in commit.restored:
+            place = rows.restored(v, warcs)
+            db.execute(_RESTORE_VERSIONS, (*place, places[v.id], v.digest))
+            db.execute(_RESTORE_PAGE, (v.digest, *place, places[v.id]))
         versions = rows.version_rows(answered, warcs, commit)
         db.executemany(_VERSION, [(places[id], *facts) for id, *facts in versions])
         db.executemany(_LINKS, [(places[v.id], v.links) for v in answered if v.links])
-        self._put_shown(shown.looked_at(commit), places)
+        self._put_image_pages(image_pages.looked_at(commit), places)
 
-    def _put_shown(self, visits: list[Visit], places: dict[int, int]) -> None:
+    def _put_image_pages(self, visits: list[Visit], places: dict[int, int]) -> None:
         if not visits:
             return
-        numbers = self._identities.numbers(shown.images_of(visits))
-        now = [(numbers[id], places[v.id]) for v in visits for id in shown.unpacked(v.images) if id in numbers]
+        numbers = self._identities.numbers(image_pages.images_of(visits))
+        now = [(numbers[id], places[v.id]) for v in visits for id in image_pages.unpacked(v.images) if id in numbers]
         kept = [*self._in("SELECT image, page FROM shown WHERE page IN", sorted({places[v.id] for v in visits}))]
         images = sorted({image for image, _ in [*kept, *now]})
-        changes = shown.shown_changes(kept, self._in("SELECT image, page FROM shown WHERE image IN", images), now)
+        changes = image_pages.image_page_changes(
+            kept, self._in("SELECT image, page FROM shown WHERE image IN", images), now
+        )
         self._db.executemany("DELETE FROM shown WHERE image = ? AND page = ?", changes.removed)
         self._db.executemany("INSERT INTO shown VALUES (?, ?)", changes.added)
 
@@ -155,7 +170,8 @@ class SqliteWriting(SqliteDatabase):
         for id, at, change in commit.marked:
             if id in places:
                 self._db.execute(_MARK, (at, *rows.judged(change), places[id]))
-                self._db.execute(_MARKED, (at, places[id]))
+                if not change.kinds.of_site:
+                    self._db.execute(_MARKED, (at, places[id]))
 
     def _put_beliefs(self, commit: Commit) -> None:
         numbers = self._identities.numbers(id for id, *_ in commit.beliefs)
@@ -168,9 +184,9 @@ class SqliteWriting(SqliteDatabase):
             self._put_forms(changes)
 
     def _put_forms(self, changes: FormChanges) -> None:
-        self._db.executemany(forms.SQLITE_FORM, forms.form_rows(changes))
-        self._db.executemany(forms.SQLITE_LEARNED, forms.learned_rows(changes))
-        self._db.executemany(forms.SQLITE_SUBMISSION, forms.submission_rows(changes))
+        self._db.executemany(form_rows.SQLITE_FORM, form_rows.form_rows(changes))
+        self._db.executemany(form_rows.SQLITE_LEARNED, form_rows.learned_rows(changes))
+        self._db.executemany(form_rows.SQLITE_SUBMISSION, form_rows.submission_rows(changes))
 
     def _settle(self, settled: list[Settled], numbers: dict[int, int], places: dict[int, int]) -> None:
         found = [
@@ -204,7 +220,7 @@ class SqliteWriting(SqliteDatabase):
         self._db.executemany(_REWORK, found)
         self._put_counts(counts)
 
-    def take_notices(self, commit: NoticeCommit) -> None:
+    def take_hints(self, commit: HintCommit) -> None:
         with self._transaction():
             self._rework(commit.reworked, commit.urls, commit.hosts, commit.counts)
             numbers = self._identities.numbers(id for id, _ in commit.named)
@@ -233,9 +249,9 @@ class SqliteWriting(SqliteDatabase):
 
     def revisit_all(self, now: float, sitemaps: bool) -> None:
         with self._transaction():
-            self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind = 0", (now,))
+            self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state IN (3, 5) AND kind IN (0, 3)", (now,))
             if sitemaps:
-                self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state = 3 AND kind > 0", (now,))
+                self._db.execute("UPDATE urls SET due = ?, attempts = 0 WHERE state = 3 AND kind IN (1, 2)", (now,))
 
     def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
         with self._transaction():
@@ -271,10 +287,15 @@ class SqliteWriting(SqliteDatabase):
                 "UPDATE pages SET importance = ? WHERE number = ?", [(chosen[id], page) for page, id in sorted(pages)]
             )
 
-    def distrust(self, warc: str, start: int, end: int) -> int:
-        query = rows.DISTRUST.format(empty="x''", name="?", end="?", start="?")
+    def distrust(self, lost: Iterable[Lost]) -> int:
+        query = rows.DISTRUST.format("?", empty="x''", key="number")
         with self._transaction():
-            return self._db.execute(query, (warc, end, start)).rowcount
+            return len({row for name, start, end in lost for row in self._db.execute(query, (name, end, start))})
+
+    def distrusted(self, lost: Lost) -> int:
+        name, start, end = lost
+        query = rows.DISTRUSTED.format("?", empty="x''")
+        return int(self._db.execute(query, (name, end, start)).fetchone()[0])
 
     def note(self, key: str, value: str) -> None:
         with self._transaction():
@@ -283,7 +304,7 @@ class SqliteWriting(SqliteDatabase):
     def rejudge(self, page: int, changes: list[tuple[int, Change]], fingerprint: bytes, noise: bytes) -> None:
         with self._transaction():
             self._db.executemany(
-                "UPDATE versions SET kinds = ?, significance = ?, degree = ?, summary = ?, news = ? WHERE number = ?",
+                "UPDATE versions SET kinds = ?, significance = ?, degree = ?, summary = ?, news = ?, excerpt = ? WHERE number = ?",
                 [(*rows.judged(change), number) for number, change in changes],
             )
             self._db.execute(

@@ -20,9 +20,9 @@ from sanderling.repository.store.crawling import (
     ArchiveStore,
     ComparingStore,
     FrontierStore,
+    HintStore,
     IntakeStore,
     NewUrls,
-    NoticeStore,
     QueueStore,
     ScopeStore,
     WeightStore,
@@ -52,6 +52,7 @@ __all__ = [
     "GateStore",
     "GraphStore",
     "HeldRows",
+    "HintStore",
     "HistoryStore",
     "HostLookup",
     "HostStore",
@@ -63,7 +64,6 @@ __all__ = [
     "MirrorStore",
     "NewUrls",
     "Notes",
-    "NoticeStore",
     "ObserverStore",
     "PageStore",
     "PlanningStore",
@@ -91,7 +91,7 @@ class Store(
 ):  # fmt: skip
     """All that a store can do."""
 
-    notices: list[str]
+    messages: list[str]
     """What the user should know about opening it, such as an upgrade and where the backup is."""
 
     def close(self) -> None: ...

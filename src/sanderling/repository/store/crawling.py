@@ -5,10 +5,22 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Protocol
 
-from sanderling.model import Before, Change, Commit, Counts, FormChanges, Host, NewUrl, NoticeCommit, Reworked, Task
+from sanderling.model import (
+    Before,
+    Change,
+    Commit,
+    Counts,
+    FormChanges,
+    HintCommit,
+    Host,
+    Lost,
+    NewUrl,
+    Reworked,
+    Task,
+)
 from sanderling.repository.store.gate import GateStore
 from sanderling.repository.store.lookup import HostLookup, Notes, Totals, UrlLookup
-from sanderling.repository.store.people import HistoryStore, LinkStore
+from sanderling.repository.store.people import ChangeStore, HistoryStore, LinkStore
 from sanderling.repository.store.revisiting import ObserverStore, RevisitStore
 from sanderling.repository.store.values import ScopedUrl, Waiting
 
@@ -21,17 +33,20 @@ class NewUrls(Protocol):
         is logged."""
 
 
-class ArchiveStore(Protocol):
+class ArchiveStore(Notes, Protocol):
     """What is committed of the archives."""
 
     def warcs(self) -> dict[str, int]:
         """How many bytes of each WARC file are committed."""
 
-    def distrust(self, warc: str, start: int, end: int) -> int:
-        """Has pages whose newest copy lies in these bytes of an archive fetched whole at their next
+    def distrust(self, lost: Iterable[Lost]) -> int:
+        """Has pages whose newest copy lies in these bytes of archives fetched whole at their next
         visit.
 
         Returns how many pages that are."""
+
+    def distrusted(self, lost: Lost) -> int:
+        """How many pages with their newest copy in these bytes still wait for that visit."""
 
 
 class UnleasedUrls(Protocol):
@@ -57,10 +72,10 @@ class ScopeStore(UnleasedUrls, HostLookup, Notes, Protocol):
         other names aside."""
 
 
-class NoticeStore(UrlLookup, Protocol):
+class HintStore(UrlLookup, Protocol):
     """Where the messages of sources go."""
 
-    def take_notices(self, commit: NoticeCommit) -> None:
+    def take_hints(self, commit: HintCommit) -> None:
         """Writes a message whole. The same message twice changes nothing."""
 
     def named_pages(self, most: int) -> list[tuple[int, int, str]]:
@@ -87,6 +102,9 @@ class QueueStore(UnleasedUrls, NewUrls, Protocol):
 
     def depths(self) -> dict[int, int]:
         """How many URLs are queued at each depth, those that wait for another try included."""
+
+    def files_wait(self) -> bool:
+        """Whether a file of a page is queued and need not wait for another try."""
 
     def next_wake(self) -> float | None:
         """When the next URL that waits for another try is due."""
@@ -124,7 +142,7 @@ class FrontierStore(
     GateStore,
     WeightStore,
     LinkStore,
-    NoticeStore,
+    HintStore,
     UrlLookup,
     Totals,
     Protocol,
@@ -132,7 +150,7 @@ class FrontierStore(
     """Everything that may be visited next."""
 
 
-class ComparingStore(Notes, HistoryStore, Protocol):
+class ComparingStore(Notes, HistoryStore, ChangeStore, Protocol):
     """What pages that are visited again are compared with, and their histories when the rules
     change."""
 
@@ -140,7 +158,7 @@ class ComparingStore(Notes, HistoryStore, Protocol):
         """Pages with more than one version, each with how many visits found it unchanged."""
 
     def rejudge(self, page: int, changes: list[tuple[int, Change]], fingerprint: bytes, noise: bytes) -> None:
-        """Writes anew what versions (by number) of a page changed, and what its next version is
+        """Writes again what versions (by number) of a page changed, and what its next version is
         compared with."""
 
 
@@ -158,7 +176,7 @@ class IntakeStore(NewUrls, ComparingStore, Protocol):
 
     def showing(self, images: list[int]) -> dict[int, list[int]]:
         """The pages that show each of these images; of images on many pages only some
-        (`repository/shown.py`)."""
+        (`repository/image_pages.py`)."""
 
     def retry_failed(self, counts: Counts) -> None:
         """Queues every page that failed, as if it had never been tried."""

@@ -24,10 +24,10 @@ class TunnelStore(HeldRows, Protocol):
     """What a focused crawl tunnels by."""
 
     def off_topic(self, most: int) -> list[tuple[int, int, int, int, float]]:
-        """(id, host, depth, pages off the topic that lead to it, relevance of the link) of queued
-        URLs, where there are any such pages.
+        """(id, host, depth, pages off the topic that lead to it, relevance of the link) of URLs
+        that are queued or held back, where there are any such pages.
 
-        It looks at every queued URL.
+        It looks at every such URL.
         """
 
 

@@ -27,6 +27,12 @@ class PageStore(Protocol):
     def unanswered(self, state: State) -> Iterator[PageRow]:
         """The URLs in a state that never answered, with the reason."""
 
+    def held_reasons(self) -> dict[str, int]:
+        """For each reason how many URLs are held back; looks at every URL."""
+
+    def excluded_reasons(self) -> dict[str, int]:
+        """For each reason how many URLs are not followed; looks at every URL."""
+
 
 class ChangeStore(Protocol):
     """Versions of all pages in the order they came."""

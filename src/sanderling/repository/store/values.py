@@ -47,3 +47,4 @@ class Joins(NamedTuple):
     urls: str  # u, and p where it was visited
     versions: str  # v, with u, p and the WARC file w
     links: str  # l, with u
+    failures: str  # f, with u

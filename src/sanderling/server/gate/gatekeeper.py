@@ -7,31 +7,45 @@ learned meanwhile. For a host that has taught nothing special both cost a look i
 by host, and `holding` what is held back.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 import msgspec
 
-from sanderling.model import Host, Kind, NewUrl, Outcome, PageFacts, Reworked, State, Task, Visit, reasons
+from sanderling.model import Found, Host, Kind, NewUrl, Outcome, PageFacts, Reworked, State, Task, Visit, reasons
 from sanderling.repository.store import GateStore
+from sanderling.server.frontier.sources import guessed
 from sanderling.server.gate import claims, traps
-from sanderling.server.gate.holding import FAR, MOST_AT_ONCE, SPENT, Holding, Lessons, Released, crowd, dull
+from sanderling.server.gate.holding import (
+    FAR,
+    FARTHEST,
+    MOST_AT_ONCE,
+    SPENT,
+    Holding,
+    Lessons,
+    Released,
+    crowd,
+    dull,
+    view,
+)
 from sanderling.server.gate.host_memory import DOMAINS, HostMemory, RememberedHost
 from sanderling.server.gate.identity import Meant, index_pairs, meant
 from sanderling.server.gate.mirrors import Mirrors
 from sanderling.server.gate.traps import DomainBudget
 from sanderling.server.gate.tunnel import Tunnel
-from sanderling.server.sources import guessed
 from sanderling.urls import identity, origin
 
 MOST_MERGED = 100_000
-# So many URLs of a host are under way at least.
+# At least this many URLs of a host may be under way.
 FEWEST_AT_ONCE = 8
-# In a focused crawl, one in so many of the pages that a host has brought.
+# The same when nothing is left but patterns that get hundreds of visits anyway.
+PATIENT_AT_ONCE = 32
+# In a focused crawl: one for every 8 pages that a host has brought.
 FOCUSED_SHARE = 8
-# After so many pages of a host, or this share of those that were new, what they taught is kept,
+# After this many pages of a host, or this share of the new ones, what they taught is kept,
 # whether it led to anything or not. What a crash loses of it is learned once more, at the price of
 # as many pages.
 KEEP_EVERY, KEEP_SHARE, FEWEST_KEPT = 200, 16, 4
+FEEDS = frozenset(("application/rss+xml", "application/atom+xml", "application/rdf+xml"))
 # Records of a host that may differ in numbers only.
 MOST_ALIKE = 500
 
@@ -45,15 +59,15 @@ class Gatekeeper:
     def __init__(
         self, store: GateStore, host_of: Callable[[int], Host | None], objection: Callable[[str, str], str],
         is_home: Callable[[str], bool], many_hosts: bool, tunnel: Tunnel | None = None,
-        holds: bool = True,
+        holds: bool = True, is_record: Callable[[int], bool] = lambda id: False,
     ) -> None:  # fmt: skip
         """`many_hosts`: the scope may lead to more and more hosts; `is_home`: whether an origin is
-        one the user named.
+        one the user named; `is_record`: whether an answer of a form leads to a URL.
 
         Without `holds` nothing is held back; other names of a page are still recognised.
         """
         self._holds = holds
-        self.is_record: Callable[[int], bool] = lambda id: False  # whether an answer of a form leads to a URL
+        self._is_record = is_record
         self._store = store
         self._objection = objection
         self._tunnel = tunnel
@@ -62,13 +76,14 @@ class Gatekeeper:
         self._mirrors = Mirrors(store, self._memory, objection, holds) if many_hosts else None
         self._records: dict[int, tuple[set[int], int]] = {}  # what records of a host said, and how many said it again
         self._beyond: dict[int, float] = {}
+        self._listed = traps.CompactSet()  # URLs that pages with new content list
         self._reported: dict[int, bytes] = {}
         self._indexes: list[tuple[int, int]] = []  # (index page, folder) that say the same, in this report
         self._merged_into: dict[int, tuple[int, str]] = {}  # URLs that others were merged into: their host, and why
 
     # ---- what visits teach
 
-    def unmasked(self, visit: Visit, task: Task) -> Visit:
+    def without_soft_404(self, visit: Visit, task: Task) -> Visit:
         """A visit as it is meant: a page that was there and now says what the host says of any
         nonsense is not found.
         """
@@ -113,6 +128,8 @@ class Gatekeeper:
             watched = touched.get(host) or self._memory.of(host)
             if watched is None:
                 continue
+            if host not in touched:
+                watched.views.report_begins()
             if visit.outcome is Outcome.RETRY:
                 if watched.domain:
                     domains[watched.domain] = self._memory.crowd_of(watched.domain)
@@ -164,11 +181,15 @@ class Gatekeeper:
         changed: set[int],
     ) -> None:
         gist = visit.gist or int.from_bytes(visit.digest[:8], "big", signed=True)
-        if visit.text_digest and self.is_record(task.id) and self._may_be_alike(host, gist):
-            exact = int.from_bytes(visit.text_digest[:8], "big", signed=True)
+        exact = int.from_bytes(visit.text_digest[:8], "big", signed=True)
+        if visit.text_digest and self._is_record(task.id) and self._may_be_alike(host, gist):
             judged = watched.budget.judge(task.url, exact, 0, exact)
         else:
-            judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core, visit.repeats)
+            judged = watched.budget.judge(task.url, gist, visit.simhash, visit.core, visit.repeats, exact)
+        # A feed says what pages say, and where they are.
+        lines = b"" if visit.mime in FEEDS else visit.lines
+        if watched.views.visited(task.id, task.url, lines, judged.copy):
+            changed.add(host)
         self._holding.probing.discard(task.id)
         self._holding.judged(task.id, judged.newness == 1.0)
         watched.unkept += 1
@@ -222,6 +243,8 @@ class Gatekeeper:
         changed: set[int],
     ) -> None:
         watched.budget.missed(task.url)
+        if watched.views.failed(task.id, task.url):
+            changed.add(host)
         if watched.domain:
             self._memory.crowd_of(watched.domain).judge(host, 0, 0)
         if visit.outcome is Outcome.REDIRECT and visit.permanent:
@@ -287,12 +310,36 @@ class Gatekeeper:
 
     # ---- what passes the gate
 
+    def note_links(self, mentioned: Collection[tuple[Found, Visit]]) -> None:
+        """Takes note of the names in new URLs before they pass, and of URLs that stand on a page
+        with new content beside others of their pattern: they are a bounded set.
+        """
+        lists: dict[tuple[int, str], list[int]] = {}
+        # The page itself has fewer parameters than its views.
+        for found, _ in sorted(mentioned, key=lambda each: each[0].url.count("=")):
+            if found.kind == Kind.PAGE and (watched := self._memory.get(identity(origin(found.url)))) is not None:
+                watched.views.claim(found.id, found.url)
+        for found, visit in mentioned:
+            if found.kind != Kind.PAGE or visit.id in self._beyond:
+                continue
+            watched = self._memory.get(identity(origin(found.url)))
+            text = watched.budget.lists(found.url) if watched is not None else ""
+            if text:
+                lists.setdefault((visit.id, text), []).append(found.id)
+        for ids in lists.values():
+            if len(ids) >= traps.LIST:
+                for id in ids:
+                    self._listed.add(id)
+
     def place(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
         """The rows that a new URL becomes: itself, perhaps held back; or another name, and what it
         is a name of.
         """
-        rows = self._placed(row, unknown)
-        return rows if self._tunnel is None else [*map(self._tunnel.place, rows)]
+        if self._tunnel is None:
+            return self._placed(row, unknown)
+        if row.state is State.QUEUED and (far := self._tunnel.too_far(row)):
+            return [far]
+        return [*map(self._tunnel.place, self._placed(row, unknown))]
 
     def _placed(self, row: NewUrl, unknown: Callable[[dict[int, str]], list[int]]) -> list[NewUrl]:
         if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth or "#~" in row.url:
@@ -305,7 +352,7 @@ class Gatekeeper:
         if self._mirrors is not None and (rows := self._mirrors.place(row, unknown)):
             return rows
         steps = self._beyond.get(row.via, 0.0)
-        reason = self._hold_back(row.url, row.host, steps)
+        reason = self._hold_back(row, steps)
         if reason:
             self._holding.hold(row.id, row.host, row.depth, reason)
             return [row._replace(state=State.KNOWN, reason=reason)]
@@ -340,7 +387,7 @@ class Gatekeeper:
             return min(MOST_AT_ONCE, max(FEWEST_AT_ONCE, watched.budget.new // FOCUSED_SHARE if watched else 0))
         if watched is None or not (watched.parameters.undecided or watched.budget.dull):
             return MOST_AT_ONCE
-        return max(FEWEST_AT_ONCE, watched.budget.new // 4)
+        return max(PATIENT_AT_ONCE if watched.budget.patient else FEWEST_AT_ONCE, watched.budget.new // 4)
 
     def forget(self, ids: Iterable[int]) -> None:
         """These are held back no longer: somebody wants them visited, or they are excluded now."""
@@ -375,8 +422,9 @@ class Gatekeeper:
         if held and watched is not None and watched.budget.closed:
             text = watched.budget.objection(task.url)
             if text:
-                self._holding.hold(task.id, host, task.depth, dull(text))
-                return Reworked(task.id, State.KNOWN, dull(text)), []
+                why = dull(text, task.id in self._listed)
+                self._holding.hold(task.id, host, task.depth, why)
+                return Reworked(task.id, State.KNOWN, why), []
         return None
 
     def _meant(self, url: str, host: int) -> Meant | None:
@@ -400,24 +448,27 @@ class Gatekeeper:
                 self._merged_into[target] = (row.host, merge.reason)
         return rows
 
-    def _hold_back(self, url: str, host: int, steps: float) -> str:
+    def _hold_back(self, row: NewUrl, steps: float) -> str:
         """Why a URL is not visited yet; empty when it is."""
         if not self._holds:
             return ""
-        watched = self._memory.get(host)
+        watched = self._memory.get(row.host)
         if watched is not None:
             budget = watched.budget
-            if text := budget.objection(url):
-                return dull(text)
-            if steps > traps.LONGEST_WAY:
-                return FAR
+            # What a page redirects to is the page.
+            if not row.hops and (kind := watched.views.place(row.id, row.url, row.anchor, row.via)):
+                return view(kind)
+            if text := budget.objection(row.url):
+                return dull(text, row.id in self._listed)
+            if steps > budget.longest_way:
+                return FARTHEST if budget.patient else FAR
             if steps:
                 if budget.allowance < 1:
                     return SPENT
                 budget.spent += 1
-            if text := budget.admits(url):
-                return dull(text)
-        elif (name := self._memory.domain(origin(url))) and not self._memory.crowd_of(name).admits(host):
+            if text := budget.admits(row.url):
+                return dull(text, row.id in self._listed)
+        elif (name := self._memory.domain(origin(row.url))) and not self._memory.crowd_of(name).admits(row.host):
             return crowd(name)
         return ""
 

@@ -8,23 +8,27 @@ import msgspec
 from sanderling.model import Found, State
 from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.repository.store import HeldRows
+from sanderling.server.frontier.sources import nonsense
 from sanderling.server.gate import traps
 from sanderling.server.gate.host_memory import HostMemory, RememberedHost
 from sanderling.server.gate.lots import Lot, sample_size
-from sanderling.server.gate.traps import HostBudget
-from sanderling.server.sources import nonsense
+from sanderling.server.gate.traps import HostBudget, Pattern
 
-# So many URLs are let go with one report, so that none takes much longer than others.
+# At most this many URLs are released with one report, so that no report takes much longer.
 MOST_AT_ONCE = 2000
 
-# So many of the URLs that are held for one reason are drawn from by lot.
+# Samples are drawn from at most this many of the URLs that are held for one reason.
 MOST_DRAWN = 20_000
 # Few at a time, so that those beside a new page come next.
 MOST_SAMPLED_AT_ONCE = 8
 
+# Of what pages with new content list. Few enough that copies are noticed before all are fetched.
+MOST_LISTED_AT_ONCE = 100
+
 FAR = reason("held-far", traps.LONGEST_WAY)
+FARTHEST = reason("held-far", traps.GIVE_UP_AFTER)
 SPENT = reason("held-spent")
-REASONS = ("held-far", "held-spent", "held-pattern", "held-domain")
+REASONS = ("held-far", "held-spent", "held-pattern", "held-listed", "held-view", "held-domain")
 
 
 class Released(NamedTuple):
@@ -58,7 +62,8 @@ class Holding:
         self.ways = memory.ways
         self.held: dict[int, tuple[int, int]] = {}  # with host and depth: what a link from a new page lets go
         self.probing: set[int] = set()
-        self._waiting: dict[int, dict[str, int]] = {}  # for each host how many URLs of which pattern are held back
+        self._waiting: dict[int, dict[str, int]] = {}  # for each host and reason how many URLs of a pattern
+        self._views: dict[int, dict[str, int]] = {}  # for each host and reason how many views
         self._lots: dict[tuple[int, str], Lot] = {}  # what samples are drawn from, by host and reason
         self._drawn: dict[int, Lot] = {}  # URLs that were
         for id, host, depth, why in store.all_held(traps.MOST_HELD):
@@ -71,9 +76,12 @@ class Holding:
         if code_of(why) in ("held-far", "held-spent"):
             if len(self.held) < traps.MOST_HELD:
                 self.held[id] = (host, depth)
-        elif code_of(why) == "held-pattern":
-            waiting, text = self._waiting.setdefault(host, {}), argument_of(why)
-            waiting[text] = waiting.get(text, 0) + 1
+        elif code_of(why) in ("held-pattern", "held-listed"):
+            waiting = self._waiting.setdefault(host, {})
+            waiting[why] = waiting.get(why, 0) + 1
+        elif code_of(why) == "held-view":
+            views = self._views.setdefault(host, {})
+            views[why] = views.get(why, 0) + 1
         elif code_of(why) == "held-domain":
             self._memory.crowd_of(argument_of(why)).waiting.setdefault(host)
 
@@ -86,6 +94,8 @@ class Holding:
                 lessons.sources.append(nonsense(at))
         if not budget.held:
             return
+        if host in self._views:
+            self._release_views(host, watched, lessons)
         if host in self._waiting:
             self._release_patterns(host, budget, lessons)
         if budget.allowance:
@@ -93,44 +103,92 @@ class Holding:
             budget.spent += len(freed)
             self.ways.note(host, freed, 1.0)
 
-    def _release_patterns(self, host: int, budget: HostBudget, lessons: Lessons) -> None:
-        """Lets go of as many URLs as their patterns may have queued by now."""
-        waiting = self._waiting[host]
-        for text, count in list(waiting.items()):
-            found = budget.find(text)
-            probe = found.closed and found.probe_at <= budget.new
-            most = MOST_SAMPLED_AT_ONCE if (host, dull(text)) in self._lots else MOST_AT_ONCE
-            room = int(probe) if found.closed else min(found.room, most)
+    def _release_patterns(self, host: int, budget: HostBudget, lessons: Lessons, lists: bool = False) -> None:
+        """Lets go of as many URLs as their patterns may have queued by now, and of `lists` if there
+        is any hope for them.
+        """
+        for why in list(self._waiting[host]):
+            found = budget.find(argument_of(why))
+            listed = lists and code_of(why) == "held-listed" and not found.hopeless
+            probe = found.closed and found.probe_at <= budget.new and not listed
+            most = MOST_SAMPLED_AT_ONCE if (host, why) in self._lots else MOST_AT_ONCE
+            room = MOST_LISTED_AT_ONCE if listed else int(probe) if found.closed else min(found.room, most)
             if not room:
                 continue
-            freed = self.release(host, dull(text), room, lessons)
+            freed = self._release_pattern(host, why, room, found, lessons)
             if probe:
                 found.probed(budget.new)
+            if probe or listed:
                 self.probing.update(freed)
-            found.pending += len(freed)
-            waiting[text] = count - len(freed)
-            if waiting[text] <= 0 or len(freed) < room:
-                del waiting[text]
-        if not waiting:
-            del self._waiting[host]
+
+    def _release_pattern(self, host: int, why: str, most: int, found: Pattern, lessons: Lessons) -> list[int]:
+        waiting = self._waiting[host]
+        freed = self.release(host, why, most, lessons)
+        found.pending += len(freed)
+        waiting[why] -= len(freed)
+        if waiting[why] <= 0 or len(freed) < most:
+            del waiting[why]
+            if not waiting:
+                del self._waiting[host]
+        return freed
+
+    def _release_views(self, host: int, watched: RememberedHost, lessons: Lessons, last: bool = False) -> None:
+        """Lets go of views as far as their kind was worth its visits, and of samples at `last`."""
+        for why, count in list(self._views[host].items()):
+            kind = argument_of(why)
+            most = watched.views.sample(kind, count) if last else min(watched.views.find(kind).room, MOST_AT_ONCE)
+            freed = self.release(host, why, most, lessons) if most else []
+            for id in freed:
+                watched.views.released(id, kind)
+            self._views[host][why] -= len(freed)
+            if self._views[host][why] <= 0 or len(freed) < most:
+                del self._views[host][why]
 
     def idle(self) -> Lessons:
-        """Nothing is queued any more: what was only put off is let go, and at last some of what is
-        held back.
+        """Nothing is queued any more: what was only put off is let go, then what is held back as
+        long as there is any hope for it, and at last samples of the rest.
         """
         lessons = Lessons()
         for host, waiting in list(self._waiting.items()):
             watched = self._memory.of(host)
             if watched is not None:
-                for text in waiting:
-                    watched.budget.find(text).pending = 0
+                for why in waiting:
+                    watched.budget.find(argument_of(why)).pending = 0
                 self._release_patterns(host, watched.budget, lessons)
         for name, domain in self._memory.domains.items():
             for host in domain.released():
                 self.release(host, crowd(name), MOST_AT_ONCE, lessons)
+        for last in (False, True):
+            for host in () if lessons.released else list(self._views):
+                if (watched := self._memory.of(host)) is not None:
+                    watched.views.forget_lost()
+                    self._release_views(host, watched, lessons, last)
+        if not lessons.released:
+            self._be_patient(lessons)
         if not lessons.released:
             self._sample(lessons)
         return lessons
+
+    def _be_patient(self, lessons: Lessons) -> None:
+        """Goes on with patterns until hundreds of visits to each brought nothing."""
+        for host, waiting in list(self._waiting.items()):
+            watched = self._memory.of(host)
+            if watched is None:
+                continue
+            watched.unkept += 1
+            watched.budget.patient = True
+            watched.budget.be_patient({argument_of(why) for why in waiting})
+            self._release_patterns(host, watched.budget, lessons, lists=True)
+        for host in {host for host, _ in self.held.values()}:
+            watched = self._memory.of(host)
+            if watched is None:
+                continue
+            watched.unkept += not watched.budget.patient
+            watched.budget.patient = True
+            for why, steps in ((SPENT, 1.0), (FAR, traps.LONGEST_WAY + 1.0)):
+                freed = self.release(host, why, watched.budget.allowance, lessons)
+                watched.budget.spent += len(freed)
+                self.ways.note(host, freed, steps)
 
     def release_all(self) -> Lessons:
         """Lets go of everything that was held for what its like brought, some at a time."""
@@ -146,18 +204,18 @@ class Holding:
             watched = self._memory.of(host)
             if watched is None:
                 continue
-            for text, count in list(waiting.items()):
-                found, size = watched.budget.find(text), 0
+            for why, count in list(waiting.items()):
+                found, size = watched.budget.find(argument_of(why)), 0
                 if count >= 2 * found.sampled:
                     found.sampled, size = count, sample_size(count)
                     watched.unkept += 1
-                freed = self._draw_from(host, dull(text), size, lessons)
+                freed = self._draw_from(host, why, size, lessons)
                 self.probing.update(freed)
                 found.pending += len(freed)
-                waiting[text] = max(0, count - len(freed))
+                waiting[why] = max(0, count - len(freed))
         counts = Counter(host for host, _ in self.held.values())
         for host, count in counts.items():
-            for why in (SPENT, FAR):
+            for why in (SPENT, FAR, FARTHEST):
                 self.ways.note(host, self._draw_from(host, why, sample_size(count), lessons), 1.0)
 
     def _draw_from(self, host: int, why: str, first: int, lessons: Lessons) -> list[int]:
@@ -203,8 +261,12 @@ class Holding:
             lot.proved(id)
 
 
-def dull(text: str) -> str:
-    return reason("held-pattern", text)
+def dull(text: str, listed: bool = False) -> str:
+    return reason("held-listed" if listed else "held-pattern", text)
+
+
+def view(kind: str) -> str:
+    return reason("held-view", kind)
 
 
 def crowd(domain: str) -> str:

@@ -10,6 +10,7 @@ from sanderling.server.gate import traps
 from sanderling.server.gate.identity import KeptIdentity, QueryParameters, Twins
 from sanderling.server.gate.mirror_evidence import KeptMirror, MirrorPair
 from sanderling.server.gate.traps import DomainBudget, HostBudget, KeptDomain, Ways
+from sanderling.server.gate.views import HostViews, KeptViews
 from sanderling.urls import hostname
 
 # Hosts that are remembered at a time; what others taught is in the store.
@@ -25,6 +26,7 @@ class LearnedHost(msgspec.Struct, array_like=True):
     names: KeptIdentity
     traps: traps.KeptTraps
     mirror: KeptMirror = msgspec.field(default_factory=KeptMirror)
+    views: KeptViews = msgspec.field(default_factory=KeptViews)
 
 
 class _MirrorOnly(msgspec.Struct, array_like=True):
@@ -54,11 +56,12 @@ def mirror_of(known: LearnedHost) -> str:
 class RememberedHost:
     """What is known about one host while it is visited."""
 
-    __slots__ = ("budget", "domain", "indexes", "parameters", "probed", "sketch", "unkept")
+    __slots__ = ("budget", "domain", "indexes", "parameters", "probed", "sketch", "unkept", "views")
 
     def __init__(self, kept: LearnedHost, domain: str) -> None:
         self.budget = HostBudget(kept.traps)
         self.parameters = QueryParameters(kept.names)
+        self.views = HostViews(kept.views)
         self.indexes = set(kept.names.indexes)
         self.domain = domain
         self.probed = False
@@ -131,7 +134,8 @@ class HostMemory:
             return []
         kept = watched.parameters.keep(self.twins.merged.get(known.origin, ""), watched.indexes)
         mirror = KeptMirror(self.pairs.get(host), watched.sketch)
-        known.learned = msgspec.msgpack.encode(LearnedHost(kept, watched.budget.keep(self.ways.to_keep(host)), mirror))
+        traps_kept = watched.budget.keep(self.ways.to_keep(host))
+        known.learned = msgspec.msgpack.encode(LearnedHost(kept, traps_kept, mirror, watched.views.keep()))
         watched.unkept = 0
         return [known]
 

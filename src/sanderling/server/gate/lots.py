@@ -10,14 +10,14 @@ from math import isqrt
 # How far beside a new page is looked, in the order in which URLs were found.
 REACH = 1
 GOLDEN = (5**0.5 - 1) / 2
-# So many URLs are tried at most before one is new.
+# At most this many URLs are tried before one is new.
 LARGEST_SAMPLE = 32
 
 Held = tuple[int, int]  # id and depth
 
 
 def sample_size(held: int) -> int:
-    """How many of so many URLs are tried: 6 of 300, 28 of 2,000."""
+    """How many of the held URLs are tried: 6 of 300, 28 of 2,000."""
     return min(LARGEST_SAMPLE, max(1, (isqrt(held) + held // 50) // 3))
 
 

@@ -18,7 +18,7 @@ CONTENTS = 12
 SHARE = 0.9
 # The share of pages that only one host is known to have: the other may be visited more slowly.
 MOST_MISSING = 0.25
-# After so many pages without proof the hosts are taken for different ones.
+# After this many pages without proof the hosts count as different.
 MOST_COMPARED = 64
 # Two pages of a mirror that differ release it, unless two in between agree.
 RELEASED, COMFORT = 2.0, 0.5

@@ -25,7 +25,7 @@ from sanderling.urls import identity, origin
 
 Unknown = Callable[[dict[int, str]], list[int]]
 
-# When a page of a mirror differs, so many others are tried at once.
+# When a page of a mirror differs, this many others are tried at once.
 SECOND_LOOK = 2
 # Hosts that a host was compared with in vain; after these it is compared with no more.
 MOST_APART = 8

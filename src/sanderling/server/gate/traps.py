@@ -11,7 +11,10 @@ treated as the URLs of a pattern are.
 
 What is held back stays known, with the reason, and is visited when the budget has grown, when a
 page with something new links to it, or as one of the probes that a closed pattern gets now and
-then.
+then. When nothing else is left it comes last: holding back is for what never ends, and pages that
+differ in numbers only may well be different pages. A pattern is given up for good after hundreds of
+visits that brought nothing. What a page with new content lists is visited whole unless hundreds of
+it were exact copies.
 """
 
 import re
@@ -23,16 +26,22 @@ import msgspec
 
 from sanderling.model import NEAR_BITS
 
-# A pattern is closed after so many visits without anything new, plus one for every FAITH that were
+# A pattern is closed after this many visits without news, plus one for every FAITH that were
 # new. Each that was new makes good for CREDIT others, so that one in eight is enough to go on.
 LONGEST_RUN = 10
 FAITH = 4
 CREDIT = 6
-# Until so many visits to a pattern were new, and half of them, no more of its URLs are queued than
+# Until this many visits to a pattern were new, and half of all, no more URLs of it are queued than
 # it may disappoint.
 PROVEN = 12
-# After so many it is under suspicion.
+# After this many such visits in a row it is under suspicion.
 DULL_RUN = 2
+# When nothing else is left to visit, a pattern gets this many visits without news. Links
+# from pages that repeat others are then followed so far, and PATIENT_LINKS of them at a host.
+GIVE_UP_AFTER = 300
+PATIENT_LINKS = 10 * GIVE_UP_AFTER
+# As many URLs of one pattern on one page are a list.
+LIST = 5
 # So for URLs with different names in one folder, where only the very same content is no news.
 LONGEST_RUN_IN_FOLDER = 30
 # A near-duplicate is neither new nor a mere repetition: it counts for so much of one.
@@ -43,7 +52,7 @@ NEAR = 0.25
 LONGEST_WAY = 8
 FIRST_LINKS = 20
 SHARE = 0.1
-# A closed pattern is tried again after so many new pages on its host, and then after twice as many
+# A closed pattern is tried again after this many new pages on its host, then after twice as many
 # each time.
 FIRST_PROBE = 50
 # Hosts of a domain that may be tried in a row, or wait for their first visit, without anything new
@@ -53,8 +62,8 @@ MOST_HOSTS = 6
 # answers 200.
 SUSPICIOUS = 8
 
-# A path grows, and does not only go deep, when so many of its folders have been in it before, or
-# when it has so many.
+# A path grows, and does not only go deep, when this many of its folders were in it before, or
+# when it has this many.
 REPEATS = 2
 DEEP = 12
 
@@ -125,15 +134,16 @@ class CompactSet:
         self._filters: list[bytearray] = []
         self._room = 0
 
+    def __contains__(self, number: int) -> bool:
+        return number in self._exact or bool(self._filters and self._filtered(_places(number)))
+
     def add(self, number: int) -> bool:
         """Whether it was there already."""
         if number in self._exact:
             return True
-        places = [(number >> shift) & _MASK for shift in (0, 13, 27, 41)]
-        for bits in self._filters:
-            size = len(bits) * 8
-            if all(bits[place % size >> 3] >> (place % size & 7) & 1 for place in places):
-                return True
+        places = _places(number)
+        if self._filtered(places):
+            return True
         if not self._filters and len(self._exact) < 1024:
             self._exact.add(number)
             return False
@@ -147,6 +157,17 @@ class CompactSet:
         for place in places:
             bits[place % size >> 3] |= 1 << (place % size & 7)
         return False
+
+    def _filtered(self, places: list[int]) -> bool:
+        for bits in self._filters:
+            size = len(bits) * 8
+            if all(bits[place % size >> 3] >> (place % size & 7) & 1 for place in places):
+                return True
+        return False
+
+
+def _places(number: int) -> list[int]:
+    return [(number >> shift) & _MASK for shift in (0, 13, 27, 41)]
 
 
 class Pattern(msgspec.Struct, array_like=True):
@@ -164,11 +185,21 @@ class Pattern(msgspec.Struct, array_like=True):
     recent: list[int] = []
     resumed: bool = False  # it is older than this run, and not all of its contents were kept
     sampled: int = 0  # how many URLs were held back when a sample of them was taken last
+    barren: int = 0  # as `run`, with near-duplicates as whole visits
+    copies: int = 0  # visits to exact copies, less CREDIT for each that was none
+    patient: bool = False  # nothing else was left to visit: it goes on for GIVE_UP_AFTER
 
-    def judge(self, gist: int, simhash: int, seen_before: bool, repeats: bool = False) -> float:
+    def judge(self, gist: int, simhash: int, seen_before: bool, repeats: bool = False, copy: bool = False) -> float:
         """How new a page is among those of its pattern: 1 for new, NEAR for a near-duplicate, 0 for
-        the same, or for one that `repeats` parts of others.
+        the same, or for one that `repeats` parts of others. A `copy` is exactly the same as another
+        page.
         """
+        self.copies = self.copies + 1 if copy else max(0, self.copies - CREDIT)
+        newness = self._judge(gist, simhash, seen_before, repeats)
+        self.barren = self.barren + 1 if newness < 1.0 else max(0, self.barren - CREDIT)
+        return newness
+
+    def _judge(self, gist: int, simhash: int, seen_before: bool, repeats: bool) -> float:
         self.tried += 1
         self.pending = max(0, self.pending - 1)
         full = len(self.gists) >= MOST_GISTS
@@ -194,7 +225,14 @@ class Pattern(msgspec.Struct, array_like=True):
 
     @property
     def exhausted(self) -> bool:
+        if self.patient:
+            return self.barren > GIVE_UP_AFTER + self.new / FAITH
         return self.run > self._longest + self.new / FAITH
+
+    @property
+    def hopeless(self) -> bool:
+        """Whether not even the URLs on a list are worth a visit."""
+        return self.copies > GIVE_UP_AFTER
 
     def probed(self, new: int) -> None:
         """It was closed and got another try; the next is later."""
@@ -204,9 +242,15 @@ class Pattern(msgspec.Struct, array_like=True):
     @property
     def room(self) -> int:
         """How many more of its URLs may be queued now."""
-        if self.new >= PROVEN and self.new * 2 >= self.tried:
+        if self.proven:
             return MOST_HELD
+        if self.patient:
+            return max(0, int(GIVE_UP_AFTER + self.new / FAITH - self.barren - self.pending) + 1)
         return max(0, int(self._longest + self.new / FAITH - self.run - self.pending) + 1)
+
+    @property
+    def proven(self) -> bool:
+        return self.new >= PROVEN and self.new * 2 >= self.tried
 
     @property
     def _longest(self) -> int:
@@ -227,6 +271,8 @@ class KeptTraps(msgspec.Struct, array_like=True):
     said: bytes = b""  # the last contents, 32 bits of each
     front: list[int] = []
     ways: dict[int, float] = {}  # of the URLs that are to be visited, see `Ways`
+    patient: bool = False
+    barren: int = 0
 
 
 class PageNews(NamedTuple):
@@ -234,6 +280,7 @@ class PageNews(NamedTuple):
 
     newness: float
     soft: bool  # an error page that answers 200
+    copy: bool = False  # exactly the text of another page of the host
     opened: tuple[str, ...] = ()  # patterns that changed with it
     closed: tuple[str, ...] = ()
 
@@ -244,6 +291,8 @@ class HostBudget:
     def __init__(self, kept: KeptTraps) -> None:
         self.new = kept.new
         self.spent = kept.spent
+        self.patient = kept.patient  # nothing else was left to visit than links on pages that repeat others
+        self.barren = kept.barren  # visits that brought nothing new
         self.patterns = {each.text: each for each in kept.patterns}
         self.closed = {each.text for each in kept.patterns if each.closed}
         self.soft = set(kept.soft)
@@ -252,6 +301,7 @@ class HostBudget:
         self.suspect = 0  # a content that looks like an error page and was not compared with one
         self.held = 0
         self._seen = CompactSet()
+        self._texts = CompactSet()
         self._before = frozenset(array("I", kept.said))  # contents of earlier runs
         self._said = array("I", kept.said)
         self._cores: dict[int, None] = {}  # of the last pages
@@ -269,28 +319,35 @@ class HostBudget:
             for each in telling[:MOST_KEPT]
         ]
         said = self._said[-MOST_SAID:].tobytes()
-        return KeptTraps(self.new, self.spent, patterns, sorted(self.soft), said, sorted(self.front), ways)
+        soft, front = sorted(self.soft), sorted(self.front)
+        return KeptTraps(self.new, self.spent, patterns, soft, said, front, ways, self.patient, self.barren)
 
-    def judge(self, url: str, gist: int, simhash: int, core: int = 0, repeats: bool = False) -> PageNews:
-        """Counts a page that was visited; `core` is its gist without the words of its URL.
+    def judge(
+        self, url: str, gist: int, simhash: int, core: int = 0, repeats: bool = False, exact: int = 0
+    ) -> PageNews:
+        """Counts a page that was visited; `core` is its gist without the words of its URL, `exact`
+        a number of its text with all digits and words.
 
         A page that `repeats` parts of others says nothing about what lies beside it.
         """
         core = core or gist
         text = pattern(url)
         seen_before = self._saw(gist)
+        copy = self._texts.add(exact or gist)
         # A pattern that masks nothing has one URL; its folder is all there is to learn about.
         both = [self.find(folder(text))]
-        newness = both[0].judge(gist, simhash, seen_before)
+        newness = both[0].judge(gist, simhash, seen_before, copy=copy)
         if _MASKED.search(text) or _GROWN in text:
             both.append(self.find(text))
-            newness = min(newness, both[1].judge(core, simhash, seen_before, repeats))
+            newness = min(newness, both[1].judge(core, simhash, seen_before, repeats, copy))
         soft = core in self.soft
         if seen_before or soft:
             newness = 0.0
         self.meet(url, core)
         if newness == 1.0:
             self.new += 1
+        else:
+            self.barren += 1
         closed = tuple(each.text for each in both if each.exhausted and not each.closed)
         opened = tuple(each.text for each in both if each.closed and not each.exhausted)
         for each in both:
@@ -300,7 +357,7 @@ class HostBudget:
                 each.probe_at = self.new + each.patience
         self.closed.update(closed)
         self.closed.difference_update(opened)
-        return PageNews(newness, soft, opened, closed)
+        return PageNews(newness, soft, copy, opened, closed)
 
     def _saw(self, gist: int) -> bool:
         """Whether the host has said that before, in this run or an earlier one."""
@@ -356,6 +413,27 @@ class HostBudget:
         found.pending += 1
         return ""
 
+    def lists(self, url: str) -> str:
+        """The pattern of a URL that may be one of a list; empty when it is none, or needs no
+        list.
+        """
+        if not can_grow(url):
+            return ""
+        found = self.patterns.get(text := pattern(url))
+        return "" if found is not None and found.proven and not found.closed else text
+
+    def be_patient(self, texts: Iterable[str]) -> None:
+        """Nothing else is left to visit: patterns go on until hundreds of visits brought nothing,
+        as far as the host has not had thousands of these.
+        """
+        most = max(0, PATIENT_LINKS + self.new - self.barren) // GIVE_UP_AFTER
+        waiting = [found for text in texts if not (found := self.find(text)).patient]
+        for found in sorted(waiting, key=lambda each: each.barren)[:most]:
+            found.patient = True
+            found.closed = found.exhausted
+            if not found.closed:
+                self.closed.discard(found.text)
+
     def missed(self, url: str) -> None:
         """A URL was queued and brought no page."""
         found = self.patterns.get(pattern(url))
@@ -373,7 +451,12 @@ class HostBudget:
     @property
     def allowance(self) -> int:
         """How many more links from pages that repeat others may be followed now."""
-        return max(0, int(FIRST_LINKS + self.new * SHARE - self.spent))
+        first = PATIENT_LINKS if self.patient else FIRST_LINKS
+        return max(0, int(first + self.new * SHARE - self.spent))
+
+    @property
+    def longest_way(self) -> int:
+        return GIVE_UP_AFTER if self.patient else LONGEST_WAY
 
     def _suspect(self, gist: int, text: str) -> None:
         """Many addresses with nothing in common that say the same: perhaps that there is no such

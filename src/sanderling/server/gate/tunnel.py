@@ -16,15 +16,16 @@ from msgspec import Struct
 from sanderling.model import Kind, NewUrl, Outcome, State, Task, Visit
 from sanderling.model.reasons import argument_of, code_of, reason
 from sanderling.repository.store import TunnelStore
-from sanderling.server.focus import Focus
 from sanderling.server.gate.holding import Lessons, Released
+from sanderling.server.ranking.focus import Focus
 
 CODE = "held-off-topic"
-# About 300 bytes each. What comes after so many is ranked again only by the job, and stays held if
+# About 300 bytes each. What comes after these is ranked again only by the job, and stays held if
 # it is.
 MOST = 300_000
 # What moved by less stays: each new rank is a write.
 WORTH_WRITING = 0.05
+_UNKNOWN = (0, 0.0)  # of a page that is not in this report
 
 
 class WaitingUrl(Struct, gc=False):
@@ -34,7 +35,7 @@ class WaitingUrl(Struct, gc=False):
     depth: int
     off_topic: int
     words: float
-    pages: int = 0  # that link to it; 0 if nobody counted them since the crawl was continued
+    pages: int = 0  # that link to it; 0 if they were not counted since the crawl was continued
     total: float = 0.0  # of their relevances
     rank: float = 0.0  # as it was given last
     held: bool = False
@@ -57,8 +58,8 @@ class Tunnel:
                 self._waiting[id] = WaitingUrl(host, depth_of, int(argument_of(why) or 0), 0.0, held=True)
 
     def learn(self, visits: Iterable[tuple[Visit, Task]], lessons: Lessons) -> None:
-        """Finds the counts of the links of a report, ranks what it links to anew, and lets go what
-        a better page links to."""
+        """Finds the counts of the links of a report, ranks what it links to again, and releases
+        what a better page links to."""
         self._pages = {}
         for visit, task in visits:
             if visit.outcome in (Outcome.RETRY, Outcome.UNCHANGED):
@@ -73,18 +74,33 @@ class Tunnel:
                 for id in linked:
                     self._link(id, self._waiting[id], links, visit.relevance if first else None, lessons)
 
+    def too_far(self, row: NewUrl) -> NewUrl | None:
+        """A new URL as it is held back, if too many pages off the topic lead to it. Ask this before
+        the gate holds or counts it for other reasons.
+        """
+        if not _counts(row) or self._count(row) <= self._depth:
+            return None
+        count = self._note(row, held=True)
+        return row._replace(state=State.KNOWN, reason=reason(CODE, count), off_topic=count)
+
     def place(self, row: NewUrl) -> NewUrl:
-        """A new URL with its count, held back if that is too much."""
-        if row.state is not State.QUEUED or row.kind != Kind.PAGE or not row.depth:
+        """A new URL with its count. One that the gate puts off has a count, too."""
+        if row.state is State.EXCLUDED or not _counts(row):
             return row
-        count, parent = self._pages.get(row.via, (0, 0.0))
-        held = count > self._depth
-        if len(self._waiting) < MOST:
-            self._waiting[row.id] = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, row.rank, held)
-        if held:
-            return row._replace(state=State.KNOWN, reason=reason(CODE, count), off_topic=count)
+        if row.state is State.QUEUED and (far := self.too_far(row)):
+            return far
+        count = self._note(row, held=False)
         # The count is its last field, and `_replace` takes three times as long.
         return NewUrl(*row[:-1], count) if count else row
+
+    def _count(self, row: NewUrl) -> int:
+        return self._pages.get(row.via, _UNKNOWN)[0]
+
+    def _note(self, row: NewUrl, held: bool) -> int:
+        count, parent = self._pages.get(row.via, _UNKNOWN)
+        if len(self._waiting) < MOST:
+            self._waiting[row.id] = WaitingUrl(row.host, row.depth, count, row.relevance, 1, parent, row.rank, held)
+        return count
 
     def release(self, lessons: Lessons) -> None:
         """Lets go what an earlier run held back at a smaller depth."""
@@ -121,3 +137,8 @@ class Tunnel:
         if nearer or (not known.held and abs(rank - known.rank) > WORTH_WRITING * max(rank, known.rank)):
             known.rank = rank
             lessons.off_topic[id] = (known.off_topic, rank if self._ranks and known.pages else None)
+
+
+def _counts(row: NewUrl) -> bool:
+    """Whether pages off the topic are counted before it."""
+    return row.kind == Kind.PAGE and row.depth > 0

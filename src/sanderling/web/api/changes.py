@@ -55,7 +55,7 @@ def feed(request: Request, crawl: str, shelf: ShelfDep, host: str = "", kind: Ki
     """The newest changes as an Atom feed."""
     with shelf.reading(crawl) as (_, store):
         found = views.changes(
-            store, atom.MOST_ENTRIES, None, kinds_named(kind), host=host_named(store, host),
+            store, atom.MOST_CHANGES, None, kinds_named(kind), host=host_named(store, host),
             newer_than=baseline(store).number, login=False,
         ).rows  # fmt: skip
     title = f"Changes in {crawl}" + (f" on {host}" if host else "")

@@ -7,9 +7,9 @@ from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
-from sanderling.crawling import remote
 from sanderling.model import Command, Live, VisitReply
 from sanderling.repository import address
+from sanderling.server.requests import remote
 from sanderling.settings import DECLARED, Settings, load
 from sanderling.web import running
 from sanderling.web.api.answers import gives, json_answer
@@ -125,15 +125,19 @@ def settings(crawl: str, shelf: ShelfDep) -> Response:
     """Every setting of a crawl."""
     folder = shelf.folder(crawl)
     chosen = load(folder.settings)[0] if folder.settings.exists() else Settings()
-    return json_answer(SettingList([_shown(chosen, each) for each in DECLARED]))
+    return json_answer(SettingList([_setting(chosen, each) for each in DECLARED]))
 
 
-def _shown(chosen: Settings, each: Any) -> Setting:
+def _setting(chosen: Settings, each: Any) -> Setting:
     value = getattr(chosen, each.name)
     if each.name in ("store", "proxy") and value:
-        value = address.shown(value)  # no passwords
+        value = address.without_password(value)  # no passwords
     if each.name == "webhook":
         value = [urlsplit(hook.url).hostname for hook in value]  # no secrets
+    if each.name == "notify":
+        value = [asked.without_secrets for asked in value]
+    if each.name == "watch":
+        value = [watched.url for watched in value]
     if each.name == "login":
         value = [login.place for login in value]
     return Setting(each.name, value, getattr(Settings(), each.name), each.unit, each.group, each.help)

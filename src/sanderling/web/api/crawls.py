@@ -7,14 +7,15 @@ from fastapi import APIRouter, Response
 from msgspec import Struct
 from pydantic import BaseModel, Field
 
-from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Counts, Live
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Totals
-from sanderling.server.dispatcher import canonical_seed
+from sanderling.server.frontier.scope import canonical_seed
+from sanderling.server.requests import remote
 from sanderling.settings import load
 from sanderling.urls import hostname
+from sanderling.web import deleting
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.running import Runner, last_line
@@ -94,9 +95,16 @@ def read_crawl(crawl: str, shelf: ShelfDep) -> Response:
         return json_answer(crawl_named(crawl, folder, store))
 
 
+@router.delete("/crawls/{crawl}", status_code=204)
+def delete_crawl(crawl: str, shelf: ShelfDep) -> Response:
+    """Delete the folder of a crawl that is not running, with everything in it."""
+    deleting.delete(shelf, crawl)
+    return Response(status_code=204)
+
+
 def make(shelf: Shelf, runner: Runner, name: str, seeds: list[str], settings: dict[str, object]) -> tuple[str, Folder]:
     """Makes a folder for a new crawl. Returns its name in URLs, and the folder."""
-    folder = runner.create(name or _from_seed(seeds[0]), seeds, settings)
+    folder = runner.create(name or shelf.free_name(_from_seed(seeds[0])), seeds, settings)
     return next(id for id, each in shelf.folders().items() if each.path == folder.path), folder
 
 

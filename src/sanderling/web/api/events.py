@@ -1,8 +1,8 @@
 """Server-sent events of a crawl.
 
 `live` is the state of a running crawl, once a second. `idle` says that it is not running. `change`
-is a version that some process has just committed. A reader that returns with `Last-Event-ID`
-receives the changes that it missed.
+is a version that some process has just committed, unless the first crawl found it. A reader that
+returns with `Last-Event-ID` receives the changes that it missed.
 """
 
 import contextlib
@@ -12,13 +12,14 @@ from typing import Annotated
 
 import anyio
 import msgspec
-from fastapi import APIRouter, Header, HTTPException, Request
+from fastapi import APIRouter, Header, HTTPException, Query, Request
 from fastapi.responses import StreamingResponse
 
-from sanderling.crawling import remote
 from sanderling.errors import RunFailed, SanderlingError
 from sanderling.model import Live, VersionRow
 from sanderling.repository.store import ChangeStore
+from sanderling.server.requests import remote
+from sanderling.telling.baseline import baseline
 from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.api.versions import version_of
 from sanderling.web.shelf import Shelf
@@ -27,7 +28,7 @@ router = APIRouter(tags=["live"])
 
 PAUSE = 1.0
 BATCH = 100
-# After so many seconds without an event a comment is sent, so that proxies do not close the
+# After this many seconds without an event a comment is sent, so that proxies do not close the
 # connection.
 LONGEST_SILENCE = 15.0
 MOST_READERS = 100
@@ -49,6 +50,7 @@ class Listeners:
 async def events(
     request: Request, crawl: str, shelf: ShelfDep,
     last_event_id: Annotated[int | None, Header(ge=0)] = None,
+    first: Annotated[bool, Query(alias="baseline", description="also the pages that the first crawl finds")] = False,
 ) -> StreamingResponse:  # fmt: skip
     """Server-sent events: `live`, `idle` and `change`."""
     if request.app.state.listeners.count >= MOST_READERS:
@@ -56,17 +58,19 @@ async def events(
     start = last_event_id
     if start is None:
         start = await anyio.to_thread.run_sync(_newest, shelf, crawl)
-    return StreamingResponse(_stream(request, shelf, crawl, start), media_type="text/event-stream")
+    return StreamingResponse(_stream(request, shelf, crawl, start, first), media_type="text/event-stream")
 
 
-async def _stream(request: Request, shelf: Shelf, crawl: str, number: int) -> AsyncIterator[bytes]:
+async def _stream(request: Request, shelf: Shelf, crawl: str, number: int, first: bool) -> AsyncIterator[bytes]:
     listeners: Listeners = request.app.state.listeners
     listeners.count += 1
     try:
         spoke, idle = 0.0, False
         while not getattr(request.app.state, "closing", False) and not await request.is_disconnected():
             try:
-                live, found = await anyio.to_thread.run_sync(_look, shelf, crawl, number, limiter=listeners.threads)
+                live, found = await anyio.to_thread.run_sync(
+                    _look, shelf, crawl, number, first, limiter=listeners.threads
+                )
             except (SanderlingError, OSError):  # the folder or its database is gone; the reader will reconnect
                 return
             news = [_event("change", version_of(request, crawl, row), row.number) for row in found]
@@ -92,9 +96,9 @@ def _newest(shelf: Shelf, crawl: str) -> int:
         return store.newest_version()
 
 
-def _look(shelf: Shelf, crawl: str, number: int) -> tuple[Live | None, list[VersionRow]]:
+def _look(shelf: Shelf, crawl: str, number: int, first: bool) -> tuple[Live | None, list[VersionRow]]:
     with shelf.reading(crawl) as (folder, store):
-        found = _after(store, number)
+        found = _after(store, number if first else max(number, baseline(store).number))
     live = None
     with contextlib.suppress(remote.NotRunning, RunFailed):
         live = remote.look(folder.path, patience=1.0)

@@ -6,12 +6,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Response
 from msgspec import Struct
 
-from sanderling.crawling import remote
 from sanderling.errors import RunFailed
 from sanderling.model import Host, HostState, rendering
 from sanderling.model.reasons import sentence
 from sanderling.repository import views
 from sanderling.server.gate.host_memory import learned, mirror_of
+from sanderling.server.requests import remote
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import Limit, ShelfDep, host_named
 from sanderling.web.problems import NotFound
@@ -84,7 +84,7 @@ def _item(host: Host, active: dict[str, HostState]) -> HostItem:
         traps=[each.text for each in known.traps.patterns if each.closed], soft_404=bool(known.traps.soft),
         rendering=[
             RenderingItem(pattern=r.pattern, verdict=r.verdict.name.lower(), samples=r.samples, pages=r.pages, why=r.why)
-            for r in rendering.shown(host.rendering)
+            for r in rendering.sampled_patterns(host.rendering)
         ],
         live=active.get(host.origin),
     )  # fmt: skip

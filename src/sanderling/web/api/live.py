@@ -3,8 +3,8 @@
 from fastapi import APIRouter, Response
 from msgspec import Struct
 
-from sanderling.crawling import remote
 from sanderling.model import ClientState, Live
+from sanderling.server.requests import remote
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import ShelfDep
 

@@ -12,6 +12,7 @@ from sanderling.presenting.difference import difference
 from sanderling.presenting.versions import when
 from sanderling.repository import views, warc
 from sanderling.repository.archive import text_of
+from sanderling.telling.edits import edit_id
 from sanderling.urls import identity
 from sanderling.web.api.answers import gives, json_answer
 from sanderling.web.api.inputs import Number, PageId, ShelfDep, named, page_named
@@ -38,6 +39,8 @@ class Version(Struct, frozen=True, kw_only=True):
     significance: float
     degree: str
     summary: str
+    excerpt: str  # the change itself, before → after
+    edit: str  # the same for pages with the same change
     news: bool
     digest: str
     size: int
@@ -67,6 +70,7 @@ def version_of(request: Request, crawl: str, row: VersionRow, place: int | None 
     return Version(
         number=row.number, page=named(identity(row.url)), url=row.url, title=row.title, at=row.at, status=row.status,
         kinds=row.kinds.names, significance=row.significance, degree=row.degree, summary=row.summary, news=row.news,
+        excerpt=row.excerpt, edit=edit_id(row),
         digest=row.digest, size=row.size, mime=row.mime, extracted=row.extracted, archive=shown, place=place,
     )  # fmt: skip
 

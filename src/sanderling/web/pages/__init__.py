@@ -6,12 +6,14 @@ from fastapi import APIRouter, FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from sanderling.web.pages import (
+    broken,
     changes,
     compare,
     controls,
     crawl,
+    crawl_settings,
     crawls,
-    forms,
+    forms_page,
     freshness,
     hosts,
     listing,
@@ -21,12 +23,15 @@ from sanderling.web.pages import (
     search,
     starting,
     topic,
+    watches,
 )
 from sanderling.web.pages.recent_rates import RecentRates
 from sanderling.web.pages.rendering import prepare
 
 router = APIRouter(include_in_schema=False)
 for module in (
+    broken,
+    crawl_settings,
     crawls,
     starting,
     crawl,
@@ -40,8 +45,9 @@ for module in (
     search,
     freshness,
     hosts,
-    forms,
+    forms_page,
     topic,
+    watches,
 ):
     router.include_router(module.router)
 

@@ -13,9 +13,10 @@ from sanderling.presenting.versions import moment
 from sanderling.repository import views
 from sanderling.telling import atom
 from sanderling.telling.baseline import baseline
-from sanderling.urls import identity
 from sanderling.web.api.inputs import ShelfDep, host_named
+from sanderling.web.edits import EditList, edits_of
 from sanderling.web.pages.addresses import MOST, first_part, next_part, offered_hosts
+from sanderling.web.pages.over_time import changes_over_time
 from sanderling.web.pages.rendering import show
 
 router = APIRouter()
@@ -56,7 +57,7 @@ def changes(
         after = moment(asked.since, time.time()) if asked.since else 0.0
     except UsageError as error:
         wrong["since"] = str(error)
-    part = views.ListPart([], None)
+    part, drawn = EditList([], None), None
     with shelf.reading(crawl) as (_, store):
         try:
             chosen = host_named(store, asked.host)
@@ -64,17 +65,19 @@ def changes(
             wrong["host"] = str(error)
         began = baseline(store)
         if not wrong:
-            part = views.changes(
-                store, MOST, before, kinds_of(kind), after, float(asked.significance or 0), chosen, all,
-                0 if all or first else began.number,
+            part = edits_of(
+                store, MOST, before, kinds=kinds_of(kind), since=after, significance=float(asked.significance or 0),
+                host=chosen, everything=all, newer_than=0 if all or first else began.number,
             )  # fmt: skip
+        if before is None and not asked.any:
+            drawn = changes_over_time(views.news_times(store, newer_than=began.number), time.time())
         hosts = offered_hosts(store)
     filters = {
         name: value for name, value in asked._asdict().items() if value and name in ("kind", "significance", "host")
     }
     return show(
         request, "changes.html", crawl=crawl, tab="Changes", asked=asked, wrong=wrong, hosts=hosts, kind_names=KINDS,
-        steps=STEPS, baseline=began.pages, rows=[(identity(each.url), each) for each in part.rows], first=first_part(request, "before"),
+        steps=STEPS, baseline=began.pages, rows=[(crawl, each) for each in part.items], drawn=drawn, first=first_part(request, "before"),
         next=next_part(request, "before", part.next), feed=f"/crawls/{crawl}/changes.atom" + ("?" + urlencode(filters) if filters else ""),
     )  # fmt: skip
 
@@ -86,7 +89,7 @@ def feed(
     least = float(significance) if significance in dict(STEPS) and significance else 0.0
     with shelf.reading(crawl) as (_, store):
         found = views.changes(
-            store, atom.MOST_ENTRIES, None, kinds_of(kind), 0.0, least, host_named(store, host),
+            store, atom.MOST_CHANGES, None, kinds_of(kind), 0.0, least, host_named(store, host),
             newer_than=baseline(store).number, login=False,
         ).rows  # fmt: skip
     title = f"Changes in {crawl}" + (f": {kind}" if kind in KINDS else "") + (f" on {host}" if host else "")

@@ -68,14 +68,16 @@ def _marked(piece: Piece) -> tuple[Words, Words]:
 
 @router.get("/crawls/{crawl}/pages/{id}/diff")
 def diff(
-    request: Request, crawl: str, id: str, shelf: ShelfDep, a: int = 0, b: int = 0,
+    request: Request, crawl: str, id: str, shelf: ShelfDep, a: int = 0, b: int = 0, to: int = 0,
     view: Literal["side", "inline"] = "side", all: bool = False, noise: bool = False,
 ) -> HTMLResponse:  # fmt: skip
+    """`a` and `b` are places in the history of the page; `to` is the number of a version."""
     with shelf.reading(crawl) as (folder, store):
         page = page_of(store, id)
         count = views.version_count(store, page.id)
         newest = newest_of(store, page.id, count)
         head = page_head(request, crawl, id, page, newest)
+        b = views.place_of(store, page.id, to) if to else b
         b = b if 1 <= b <= count else count
         a = a if 1 <= a <= count else max(1, b - 1)
         a, b = sorted((a, b))
@@ -86,13 +88,13 @@ def diff(
         pictured = is_shown(folder, older) and is_shown(folder, newer)
         found, trouble = Difference("", [], 0, None), ""
         try:
-            found = difference(folder, store, (older, newer), way, noise=noise)
+            found = difference(folder, store, (older, newer), way, places=True, noise=noise)
         except (Damaged, OSError) as error:
             trouble = _in_words(error)
     return show(
         request, "diff.html", **head, view="What changed", count=count, a=a, b=b, side=view == "side", all=all,
         noise=noise, older=older, newer=newer, shown=lines(found.shown, all), summary=found.summary, hidden=found.hidden,
-        differing=sum(each.kind != "same" and not each.noise for each in found.shown), same_count=len(found.shown),
+        differing=sum(each.kind != "same" and not each.noise and bool(each.new or each.kind == "removed") for each in found.shown), same_count=len(found.shown),
         trouble=trouble, pictured=pictured,
     )  # fmt: skip
 
@@ -109,7 +111,7 @@ def paragraphs(request: Request, crawl: str, id: str, shelf: ShelfDep) -> HTMLRe
     rows: list[tuple[Any, ...]] = []
     if texts and not trouble:
         rows = [
-            (found[origin.first].at, found[origin.edited].at, text)
+            (found[origin.first].at, found[origin.edited].at, text, 0 < origin.edited == len(found) - 1)
             for text, origin in zip(texts[-1], blame(texts), strict=True)
         ]
     return show(

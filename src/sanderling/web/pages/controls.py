@@ -8,15 +8,15 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from sanderling.crawling import remote
-from sanderling.crawling.control import LIMITS, SCOPE
 from sanderling.errors import SanderlingError
 from sanderling.model import Command
 from sanderling.repository.folder import Folder
+from sanderling.server.requests import remote
+from sanderling.server.requests.control import LIMITS, SCOPE
 from sanderling.settings import Settings, load
 from sanderling.web import running
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
-from sanderling.web.pages import form
+from sanderling.web.pages import settings_form
 from sanderling.web.pages.addresses import form_fields
 from sanderling.web.pages.freshness import wrong_budget
 from sanderling.web.pages.rendering import show
@@ -49,7 +49,7 @@ def _follow(runner: Runner, folder: Folder, action: str, budget: str) -> None:
 @router.get("/crawls/{crawl}/limits")
 def limits(request: Request, crawl: str, shelf: ShelfDep) -> HTMLResponse:
     settings = _settings(shelf.folder(crawl))
-    return _page(request, crawl, form.filled(settings, CHANGEABLE), {})
+    return _page(request, crawl, settings_form.filled(settings, CHANGEABLE), {})
 
 
 @router.post("/crawls/{crawl}/limits")
@@ -64,14 +64,14 @@ async def change(request: Request, crawl: str, shelf: ShelfDep) -> Response:
 
 def _change(folder: Folder, typed: Mapping[str, str]) -> dict[str, str]:
     """Changes the settings that differ from the current ones. Returns errors by field."""
-    values, wrong = form.read_settings(typed, CHANGEABLE)
+    values, wrong = settings_form.read_settings(typed, CHANGEABLE)
     if wrong:
         return wrong
-    now = form.filled(_settings(folder), CHANGEABLE)
+    now = settings_form.filled(_settings(folder), CHANGEABLE)
     changed = {
         name: None if value == getattr(Settings(), name) else value
         for name, value in values.items()
-        if form.as_typed(name, value) != now.get(name, form.as_typed(name, getattr(Settings(), name)))
+        if settings_form.as_typed(name, value) != now.get(name, settings_form.as_typed(name, getattr(Settings(), name)))
     }
     try:
         if changed:
@@ -88,5 +88,5 @@ def _settings(folder: Folder) -> Settings:
 def _page(request: Request, crawl: str, typed: Mapping[str, str], wrong: dict[str, str]) -> HTMLResponse:
     return show(
         request, "limits.html", status=422 if wrong else 200, crawl=crawl, tab="Overview", wrong=wrong,
-        fields=form.fields(typed, wrong, CHANGEABLE), limit_names=LIMITS, scope_names=SCOPE,
+        fields=settings_form.fields(typed, wrong, CHANGEABLE), limit_names=LIMITS, scope_names=SCOPE,
     )  # fmt: skip

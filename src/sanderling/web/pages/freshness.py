@@ -9,8 +9,8 @@ from fastapi.responses import HTMLResponse
 from sanderling.clock import DAY
 from sanderling.errors import UsageError
 from sanderling.freshness.outlook import SHORTEST_WATCH
-from sanderling.refreshing.terms import read_budget
 from sanderling.repository.folder import in_use
+from sanderling.server.revisits.terms import read_budget
 from sanderling.web.api.inputs import ShelfDep
 from sanderling.web.estimates import Estimate, Estimates
 from sanderling.web.pages import plots

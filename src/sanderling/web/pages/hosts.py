@@ -75,7 +75,7 @@ def _facts(host: Host, states: dict[int, int], settings: Settings, doubts: list[
         "ignored": known.names.ignored,
         "traps": [each for each in known.traps.patterns if each.closed],
         "soft_404": bool(known.traps.soft),
-        "rendering": rendering.shown(host.rendering)[:_MOST],
+        "rendering": rendering.sampled_patterns(host.rendering)[:_MOST],
         "doubts": [each for each in doubts if each.host == host.origin],
     }
 

@@ -22,10 +22,17 @@ STATES = (
 )  # fmt: skip
 
 
+SORTS = (
+    ("", "as found"), ("changed", "last changed first"), ("changes", "most changes first"),
+    ("visited", "last visited first"), ("size", "largest first"), ("address", "address"),
+)  # fmt: skip
+
+
 class ListingQuery(NamedTuple):
     state: str
     host: str
     prefix: str
+    sort: str
 
     @property
     def any(self) -> bool:
@@ -34,21 +41,28 @@ class ListingQuery(NamedTuple):
 
 @router.get("/crawls/{crawl}/pages")
 def pages(
-    request: Request, crawl: str, shelf: ShelfDep, state: str = "", host: str = "", prefix: str = "", after: int = 0
-) -> HTMLResponse:
-    asked = ListingQuery(state, host.strip(), prefix.strip())
+    request: Request, crawl: str, shelf: ShelfDep, state: str = "", host: str = "", prefix: str = "", sort: str = "",
+    after: int = 0,
+) -> HTMLResponse:  # fmt: skip
+    asked = ListingQuery(state, host.strip(), prefix.strip(), sort if sort in views.ORDERS else "")
     trouble, part = "", views.ListPart([], None)
     with shelf.reading(crawl) as (_, store):
         try:
             wanted = State[state.upper()] if state in dict(STATES) and state else None
-            part = views.urls(store, MOST, after, wanted, host_named(store, asked.host), asked.prefix)
+            filters = wanted, host_named(store, asked.host), asked.prefix
+            if asked.sort and store.counts().known <= views.STRETCH:
+                part = views.sorted_urls(store, MOST, max(0, after), asked.sort, *filters)
+            elif asked.sort:
+                trouble = f"Only crawls of up to {views.STRETCH:,} addresses are sorted. Filter the list instead."
+            else:
+                part = views.urls(store, MOST, after, *filters)
         except UsageError as error:
             trouble = str(error)
         counts, hosts = store.counts(), offered_hosts(store)
         exact = _exactly(store, asked.prefix) if not after else None
     return show(
         request, "pages.html", crawl=crawl, tab="Pages", rows=part.rows, counts=counts, hosts=hosts, asked=asked, wrong={},
-        states=STATES, trouble=trouble, exact=exact, looked=part.next or 0, next=next_part(request, "after", part.next), first=first_part(request, "after"),
+        states=STATES, sorts=SORTS, trouble=trouble, exact=exact, looked=part.next or 0, next=next_part(request, "after", part.next), first=first_part(request, "after"),
     )  # fmt: skip
 
 

@@ -9,16 +9,19 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from sanderling.crawling import remote
 from sanderling.errors import RunFailed
 from sanderling.model import Counts, Live, State
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store, Totals
+from sanderling.server.requests import remote
 from sanderling.settings import load
+from sanderling.telling.baseline import baseline
+from sanderling.telling.edits import Edit
 from sanderling.urls import identity
 from sanderling.web.api.crawls import not_begun
 from sanderling.web.api.inputs import ShelfDep
+from sanderling.web.edits import edits_of
 from sanderling.web.pages.recent_rates import RecentRates
 from sanderling.web.pages.rendering import show
 from sanderling.web.shelf import Shelf
@@ -55,9 +58,14 @@ def vitals(request: Request, crawl: str, folder: Folder, store: Store | None) ->
         "crawl": crawl, "state": state, "at_work": state in AT_WORK, "live": live, "counts": counts,
         "at_limit": limit is not None and counts.pages >= limit, "failed": failed, "samples": samples,
         "hosts": live.active[:_HOSTS] if live else [],
-        "changes": [(identity(each.url), each) for each in views.changes(store, _NEWEST).rows] if store else [],
+        "changes": _newest(crawl, store) if store else [],
         "mishaps": [(identity(each.url), each) for each in live.mishaps[:_MISHAPS]] if live else [],
     }  # fmt: skip
+
+
+def _newest(crawl: str, store: Store) -> list[tuple[str, Edit]]:
+    """News, not what the first crawl found."""
+    return [(crawl, each) for each in edits_of(store, _NEWEST, newer_than=baseline(store).number).items]
 
 
 def standing(folder: Folder, store: Totals | None, patience: float) -> tuple[str, Counts, Live | None]:

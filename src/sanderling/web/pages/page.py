@@ -6,14 +6,14 @@ from urllib.parse import urlencode
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from sanderling.browser.event_path import shown
-from sanderling.crawling import remote
+from sanderling.browser.event_path import path_in_words
 from sanderling.freshness.outlook import rates_of
 from sanderling.model import State, VersionRow
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.opening import settings_for
 from sanderling.repository.store import UrlLookup, ViewStore
+from sanderling.server.requests import remote
 from sanderling.urls import document_of, identity, is_state
 from sanderling.urls.fragments import STATE
 from sanderling.web.api.inputs import ShelfDep
@@ -32,7 +32,7 @@ def page_head(request: Request, crawl: str, id: str, page: views.Shown, newest: 
     head: dict[str, Any] = {"crawl": crawl, "tab": "Pages", "id": id, "page": page, "archive": archive, "state_of": ""}
     if is_state(page.url):
         document = document_of(page.url)
-        head |= {"state_of": document, "state_page": identity(document), "events": shown(page.url)}
+        head |= {"state_of": document, "state_page": identity(document), "events": path_in_words(page.url)}
     return head
 
 
@@ -90,7 +90,7 @@ def _versions(request: Request, crawl: str, id: str, shelf: Shelf, to: int = 0, 
         links={each.number: archived_at(request, crawl, each) for each in found}, why_none=words.why_unkept(page),
         facts=words.facts(page), data=words.data(newest.extracted if newest else None), fingerprint=words.fingerprint(page), first=first_part(request, "to"),
         schedule=words.schedule(page, oldest[0].at if oldest else 0.0, rates),
-        said=said, running=in_use(folder), pictured=pictured, states=states, more_states=more_states, shown=shown,
+        said=said, running=in_use(folder), pictured=pictured, states=states, more_states=more_states, shown=path_in_words,
         next=next_part(request, "to", first - 1 if first > 1 else None), inside={url: id for id, (url, _) in inside.items()},
     )  # fmt: skip
 

@@ -7,22 +7,26 @@ from urllib.parse import quote, urlsplit
 from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 
 from sanderling import __version__
 from sanderling.clock import DAY
 from sanderling.presenting.screen import duration, harmless, many, size
+from sanderling.urls import identity
 from sanderling.web.api.inputs import named
 from sanderling.web.pages import plots
 from sanderling.web.security import Security, form_token
 
 TABS = (
     ("", "Overview"),
-    ("/pages", "Pages"),
     ("/changes", "Changes"),
+    ("/pages", "Pages"),
     ("/search", "Search"),
+    ("/broken", "Broken links"),
     ("/freshness", "Freshness"),
     ("/hosts", "Hosts"),
     ("/forms", "Forms"),
+    ("/settings", "Settings"),
 )
 _STEPS = ((60, "second"), (3600, "minute"), (int(DAY), "hour"), (int(DAY) * 30, "day"), (int(DAY) * 365, "month"))
 
@@ -71,6 +75,17 @@ def degree(word: str) -> str:
     )
 
 
+def marked(excerpt: str) -> Markup:
+    """An excerpt of a change with what was added and removed marked."""
+    parts = []
+    for part in excerpt.split("; "):
+        sign, _, rest = part.partition(" ")
+        tag = {"+": "ins", "−": "del"}.get(sign)
+        text = escape(harmless(rest if tag else part))
+        parts.append(Markup("<{0}>{1}</{0}>").format(tag, text) if tag else Markup("<span>{}</span>").format(text))
+    return Markup(" ").join(parts)
+
+
 def outward(url: str) -> str:
     """A crawled address, if a browser may follow it from here. Empty for other schemes than http
     and https."""
@@ -89,10 +104,11 @@ def _environment() -> Environment:
     made.filters |= {
         "iso": iso, "when": when, "ago": ago, "about": about, "many": many, "number": number, "percent": percent,
         "size": size, "duration": duration, "harmless": harmless, "degree": degree, "outward": outward, "hex": named,
+        "page_id": lambda url: named(identity(url)), "marked": marked,
         "quoted": lambda text: quote(text, safe=""), "scaled": plots.scaled, "stacked": plots.stacked,
         "harmless_lines": lambda text: "\n".join(map(harmless, text.splitlines())),
     }  # fmt: skip
-    made.globals |= {"version": __version__, "tabs": TABS}
+    made.globals |= {"version": __version__, "tabs": TABS, "here": ""}
     return made
 
 

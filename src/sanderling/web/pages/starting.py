@@ -8,7 +8,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sanderling.errors import BadSeed, BadTopic, SanderlingError, UsageError
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
-from sanderling.web.pages import form
+from sanderling.web.pages import settings_form
 from sanderling.web.pages.addresses import form_fields
 from sanderling.web.pages.rendering import show
 from sanderling.web.running import Runner
@@ -22,6 +22,7 @@ GROUPS = (
     ("What to follow", "By default, every link on the hosts of its start addresses.", ("scope", "order", "include", "exclude", "sitemaps")),
     ("Topic", "Keep to a topic instead of a site. Name it in words, or give pages that are about it.", ("topic", "relatedness", "tunnel_depth", "min_harvest", "topic_share", "cut_short")),
     ("When to stop", "By default, when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
+    ("What to fetch", "By default, pages that scripts fill are rendered in a browser, if there is one.", ("render", "images", "requisites", "screenshots")),
     (
         "Manners",
         "By default, robots.txt is obeyed. A host gets one connection, and a pause after each page that is four times as long as its answer took.",
@@ -36,19 +37,23 @@ _OPEN = ("What to follow", "When to stop")
 def new(request: Request, shelf: ShelfDep, runner: RunnerDep) -> HTMLResponse:
     if not shelf.may_create:
         raise UsageError("crawls cannot be created here: start the server with a directory to create them in")
-    return _page(request, shelf, runner, {}, form.FormInput("", [], {}, {}))
+    return _page(request, shelf, runner, {}, settings_form.FormInput("", [], {}, {}))
 
 
 @router.post("/new/command")
 async def command(request: Request, runner: RunnerDep) -> HTMLResponse:
     """The command for the values typed so far."""
-    return show(request, "_command.html", command=form.read(await form_fields(request), _names(runner)).command)
+    return show(
+        request, "_command.html", command=settings_form.read(await form_fields(request), _names(runner)).command
+    )
 
 
 @router.post("/new")
 async def create(request: Request, shelf: ShelfDep, runner: RunnerDep) -> Response:
     typed = await form_fields(request)
-    asked = form.read(typed, _names(runner))
+    asked = settings_form.read(typed, _names(runner))
+    if not typed.get("name", "").strip() and asked.name and shelf.may_create:  # a second crawl of a host is numbered
+        asked = asked._replace(name=shelf.free_name(asked.name))
     if trouble := _name_trouble(shelf, asked.name):
         asked.wrong["name"] = trouble
     if not asked.wrong:
@@ -68,7 +73,7 @@ def _name_trouble(shelf: Shelf, name: str) -> str:
     return ""
 
 
-def _begin(runner: Runner, asked: form.FormInput, examples: str) -> form.FormInput:
+def _begin(runner: Runner, asked: settings_form.FormInput, examples: str) -> settings_form.FormInput:
     """Makes and starts the crawl. Errors are stored by the name of their field."""
     try:
         folder = runner.create(asked.name, asked.seeds, asked.chosen, examples)
@@ -90,7 +95,7 @@ def _names(runner: Runner) -> list[str]:
 
 
 def _page(
-    request: Request, shelf: Shelf, runner: Runner, typed: Mapping[str, str], asked: form.FormInput
+    request: Request, shelf: Shelf, runner: Runner, typed: Mapping[str, str], asked: settings_form.FormInput
 ) -> HTMLResponse:
     names = _names(runner)
     grouped = [(title, said, [name for name in some if name in names]) for title, said, some in GROUPS]
@@ -101,6 +106,6 @@ def _page(
     ]
     return show(
         request, "new.html", status=422 if asked.wrong else 200, place=shelf.place, typed=typed, wrong=asked.wrong,
-        groups=groups, fields=form.fields(typed, asked.wrong, names), command=asked.command,
+        groups=groups, fields=settings_form.fields(typed, asked.wrong, names), command=asked.command,
         taken=asked.name if "name" in asked.wrong and asked.name in shelf.folders() else "",
     )  # fmt: skip

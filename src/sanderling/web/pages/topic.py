@@ -8,11 +8,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import RedirectResponse, Response
 from starlette.concurrency import run_in_threadpool
 
-from sanderling.crawling import examples, rejudging
 from sanderling.errors import UsageError
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store, ViewStore
+from sanderling.server.topic import examples, rejudging
 from sanderling.topics.model import Example, read, write
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import plots

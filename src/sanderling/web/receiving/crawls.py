@@ -5,12 +5,14 @@ import threading
 import time
 from typing import NamedTuple
 
-from sanderling.crawling import inbox, remote
 from sanderling.errors import SanderlingError
 from sanderling.model import Told
+from sanderling.network.reach import NetworkReach
 from sanderling.repository.folder import Folder
+from sanderling.repository.named_addresses import NamedAddresses
+from sanderling.server.requests import inbox, remote
 from sanderling.settings import Settings, load
-from sanderling.urls import identity, origin
+from sanderling.urls import identity
 from sanderling.web.shelf import Shelf
 
 # Crawls get new hosts; a host that was looked for is looked for again after this time.
@@ -24,7 +26,7 @@ class Knows(NamedTuple):
     """A crawl that knows a host."""
 
     folder: Folder
-    private: bool  # the host may be at a private address, because the user named it
+    reach: NetworkReach  # of the requests that check what strangers say of the host
 
 
 class HostIndex:
@@ -53,11 +55,10 @@ class HostIndex:
             with self._shelf.opened(folder) as store:
                 if store.host(identity(home)) is None:
                     return None
-                named = home in {origin(seed) for seed in store.seeds()}
+                settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
+                return Knows(folder, NamedAddresses(store, settings).reach(f"{home}/"))
         except SanderlingError:
             return None  # one crawl that cannot be read does not keep messages from the others
-        settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
-        return Knows(folder, settings.allow_private or (settings.private_seeds and named))
 
 
 def pass_on(folder: Folder, told: Told) -> bool:

@@ -8,12 +8,12 @@ from typing import Literal
 
 import msgspec
 
-from sanderling.crawling.inbox import FOLDER
 from sanderling.files import PRIVATE, write_whole
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import Store
-from sanderling.urls import canonical, join
+from sanderling.server.requests.inbox import FOLDER
+from sanderling.urls import canonical, join, origin
 
 FILE = "websub.json"
 # Feeds of one crawl that are looked at.
@@ -71,8 +71,8 @@ def feeds(folder: Folder, store: Store) -> list[tuple[str, str]]:
 
 
 def hub_of(archived: warc.Archived, url: str) -> tuple[str, str] | None:
-    """The topic and the hub that a feed names, in its headers or in itself; the topic is the feed's
-    own address."""
+    """The topic and the hub that a feed names, in its headers or in itself; the topic is the
+    feed's own address, and no feed speaks for another site."""
     named: dict[str, str] = {}
     for name, value in archived.headers:
         if name.lower() == "link":
@@ -85,4 +85,5 @@ def hub_of(archived: warc.Archived, url: str) -> tuple[str, str] | None:
                 named.setdefault(word, join(url, href[1].decode("utf-8", "replace").replace("&amp;", "&")) or "")
     hub = named.get("hub", "")
     topic = canonical(named.get("self", "")) or url
+    topic = topic if origin(topic) == origin(url) else url
     return (topic, hub) if hub.startswith(("http://", "https://")) else None

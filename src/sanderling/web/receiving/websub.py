@@ -16,12 +16,16 @@ from fastapi.responses import PlainTextResponse
 from sanderling import clock
 from sanderling.documents import sitemaps
 from sanderling.errors import SanderlingError
+from sanderling.header_values import whole_number
 from sanderling.model import NamedPage, Told
 from sanderling.network.one_request import request as ask
+from sanderling.network.reach import PUBLIC, NetworkReach
 from sanderling.repository.folder import Folder
+from sanderling.repository.named_addresses import NamedAddresses
+from sanderling.settings import Settings, load
 from sanderling.urls import identity, origin
 from sanderling.web.receiving import subscriptions
-from sanderling.web.receiving.crawls import HostIndex, pass_on
+from sanderling.web.receiving.crawls import pass_on
 from sanderling.web.receiving.rates import Buckets
 from sanderling.web.receiving.subscriptions import Subscription
 from sanderling.web.shelf import Shelf
@@ -37,10 +41,10 @@ _ALGORITHMS = ("sha256", "sha512", "sha384", "sha1")
 class Subscriber:
     """The subscriptions of all crawls of a server. It is thread-safe."""
 
-    def __init__(self, shelf: Shelf, hosts: HostIndex, agent: str, public: str) -> None:
+    def __init__(self, shelf: Shelf, agent: str, public: str) -> None:
         """`public` is the address at which hubs reach this server; without one nothing is
         subscribed."""
-        self._shelf, self._hosts, self._agent = shelf, hosts, agent
+        self._shelf, self._agent = shelf, agent
         self.public = public.rstrip("/")
         self._guard = threading.Lock()
         self.messages = Buckets(60, 0.5)
@@ -54,8 +58,16 @@ class Subscriber:
 
     def keep(self, folder: Folder, changed: Subscription) -> None:
         with self._guard:
-            kept = [each for each in subscriptions.load(folder.path) if each.token != changed.token]
-            subscriptions.save(folder.path, [*kept, changed])
+            known = subscriptions.load(folder.path)
+            if any(each.token == changed.token for each in known):  # not if it was replaced meanwhile
+                kept = [each for each in known if each.token != changed.token]
+                subscriptions.save(folder.path, [*kept, changed])
+
+    def begin(self, folder: Folder, new: Subscription) -> None:
+        """Keeps a subscription, instead of another one of the same feed."""
+        with self._guard:
+            kept = [each for each in subscriptions.load(folder.path) if each.topic != new.topic]
+            subscriptions.save(folder.path, [*kept, new])
 
     def subscribe_all(self) -> None:
         """Subscribes to the feeds of all crawls that have a hub, and renews what ends soon."""
@@ -63,27 +75,27 @@ class Subscriber:
             try:
                 with self._shelf.opened(folder) as store:
                     named = subscriptions.feeds(folder, store)
+                    settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
+                    addresses = NamedAddresses(store, settings)
             except SanderlingError:
                 continue
             known = {each.topic: each for each in subscriptions.load(folder.path)}
-            for topic, hub in named:
-                subscription = known.get(topic) or Subscription(topic=topic, hub=hub)
-                subscription.hub = hub
+            for topic, hub in dict(named).items():
+                subscription = known.get(topic)
+                if subscription is None or subscription.hub != hub:
+                    # Another hub gets another secret: the old one must not speak for the new one.
+                    subscription = Subscription(topic=topic, hub=hub)
                 if self._is_due(subscription, clock.now()):
-                    self._subscribe(folder, subscription)
+                    self._subscribe(folder, subscription, reach_of_hub(addresses, topic, hub))
 
     def _is_due(self, each: Subscription, now: float) -> bool:
         if each.state == "active":
             return each.until - now < LEASE / 4
         return now - each.asked_at > AGAIN_AFTER
 
-    def _subscribe(self, folder: Folder, subscription: Subscription) -> None:
+    def _subscribe(self, folder: Folder, subscription: Subscription, reach: NetworkReach) -> None:
         subscription.asked_at = clock.now()
-        self.keep(folder, subscription)  # before the hub can answer
-        crawls = self._hosts.of(origin(subscription.topic))
-        # A hub is named by the feed: only one on the feed's own host may be at a private address,
-        # if that may.
-        beside = origin(subscription.hub).rpartition(":")[0] == origin(subscription.topic).rpartition(":")[0]
+        self.begin(folder, subscription)  # before the hub can answer
         fields = {
             "hub.mode": "subscribe", "hub.topic": subscription.topic, "hub.secret": subscription.secret,
             "hub.callback": f"{self.public}/websub/{subscription.token}", "hub.lease_seconds": str(LEASE),
@@ -91,8 +103,15 @@ class Subscriber:
         ask(
             subscription.hub, agent=self._agent, body=urlencode(fields).encode(),
             headers={"Content-Type": "application/x-www-form-urlencoded"},
-            private=beside and any(each.private for each in crawls),
+            reach=reach,
         )  # fmt: skip
+
+
+def reach_of_hub(addresses: NamedAddresses, topic: str, hub: str) -> NetworkReach:
+    """Where a request to a hub may lead. The feed names its hub, so only one at the feed's own
+    origin may be at a private address, if that may."""
+    reach = addresses.reach(hub)
+    return reach if reach.anywhere or origin(hub) == origin(topic) else PUBLIC
 
 
 @router.get("/websub/{token}", response_model=None)
@@ -109,11 +128,11 @@ def verify(request: Request, token: str) -> Response:
         subscriber.keep(folder, subscription)
         return Response(status_code=200)
     challenge = asked.get("hub.challenge", "")
-    lease = asked.get("hub.lease_seconds", "")
+    lease = whole_number(asked.get("hub.lease_seconds", ""))
     if asked.get("hub.mode") != "subscribe" or not challenge or time.time() - subscription.asked_at > AGAIN_AFTER:
         raise HTTPException(404, "nobody subscribed to this here")
     subscription.state = "active"
-    subscription.until = clock.now() + (min(int(lease[:9]), LEASE) if lease.isdecimal() else LEASE)
+    subscription.until = clock.now() + (LEASE if lease is None else min(lease, LEASE))
     subscriber.keep(folder, subscription)
     return PlainTextResponse(challenge[:1000])
 

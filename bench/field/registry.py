@@ -1,0 +1,38 @@
+"""The applications of the trial, by name."""
+
+from __future__ import annotations
+
+from bench.field import (
+    autoindex,
+    cgit,
+    datasette,
+    docsify,
+    dokuwiki,
+    gitweb,
+    mediawiki,
+    react,
+    roundup,
+    svelte,
+    swagger,
+    trac,
+    wordpress,
+)
+from bench.field.application import Application
+
+APPLICATIONS: dict[str, Application] = {
+    "wordpress": wordpress,
+    "mediawiki": mediawiki,
+    "dokuwiki": dokuwiki,
+    "trac": trac,
+    "cgit": cgit,
+    "gitweb": gitweb,
+    "datasette": datasette,
+    "roundup": roundup,
+    "autoindex": autoindex,
+    "docsify": docsify,
+    "swagger": swagger,
+    "svelte": svelte,
+    "react": react,
+}
+# Small and quick enough for the tests.
+LIGHT = ("autoindex", "cgit", "roundup", "datasette", "docsify", "swagger", "svelte", "react")

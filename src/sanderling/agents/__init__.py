@@ -1,0 +1,1 @@
+"""What language models may do with crawls, over the Model Context Protocol."""

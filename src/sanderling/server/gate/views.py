@@ -1,0 +1,318 @@
+"""Views: addresses under which a site shows once more what it shows elsewhere. The history, source,
+print and sort orders of a page are such views, and so are its files at every commit.
+
+The address of a view combines names that stand in other addresses already: the name of a page, and
+a word for the way it is shown. A URL with a name of its own is never taken for a view, nor is one
+that ends in a number, or one that a page redirects to. Combinations
+are told apart by their kind, which is their folder and the names of their parameters. A few of each
+kind are visited. If they bring neither lines that the host has not shown before nor links to pages
+that do, the others are held back, and of many some more are tried at last.
+
+What counts as new is measured against the pages of the host that are no combinations. So long
+menus, and pages that differ in numbers only, do no harm.
+"""
+
+import re
+from array import array
+from collections.abc import Iterable
+from math import isqrt
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import msgspec
+from xxhash import xxh32_intdigest
+
+from sanderling.client.lines import length_of
+
+# So many of a kind are visited first, and of those that are held back when nothing else is left.
+SAMPLES = 3
+MOST_TRIED = 8
+# And then twice as many as were visited, until so many were and half of them were new.
+PROVEN = 12
+# A kind is worth its visits if one in so many brings something new: at least a quarter of what
+# other pages of the host bring.
+WORTH = 4
+SHARE = 4
+LEAST, MOST = 2, 64
+# A last part of paths, such as `feed`, is a word for a view when it stands below so many names.
+PARENTS = 3
+# Folders that tell kinds apart. What lies deeper is judged with these until it was visited itself.
+FOLDERS = 2
+DEEPEST = 4
+# A parameter with more different words for values than this names pages.
+MOST_WORDS = 24
+
+# What is remembered of a host: names, lines, kinds, last parts of paths, URLs under way. And of
+# names, what is kept between runs.
+MOST_NAMES = 200_000
+MOST_LINES = 200_000
+MOST_KINDS = 1_000
+MOST_WORDS_BELOW = 5_000
+MOST_UNDER_WAY = 20_000
+MOST_KEPT = 16_384
+
+_NAMES = re.compile(r"[^/:,;|]+")
+_ENDING = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{0,4}$")
+_WORD = re.compile(r"[a-z][a-z_-]{0,15}|[A-Z]{1,2}")
+_DIGITS = re.compile(r"\d+|[0-9a-f]{8,}")
+_SIGNS = re.compile(r"[\W_]+")
+_AND = re.compile(r"[&;]")
+
+
+class ViewKind(msgspec.Struct, array_like=True):
+    """What visits to the combinations of one kind brought."""
+
+    text: str
+    tried: int = 0
+    new: int = 0
+    sampled: int = 0  # how many were held back when some of them were tried last
+    under_way: int = 0
+
+    @property
+    def known(self) -> bool:
+        return self.tried >= SAMPLES
+
+    @property
+    def dull(self) -> bool:
+        # The first one brought at least the menus of its kind.
+        return self.known and (self.new - 1) * WORTH < self.tried - 1
+
+    @property
+    def room(self) -> int:
+        """How many more of its URLs may be visited now."""
+        if self.dull:
+            return 0
+        if self.tried >= PROVEN and self.new * 2 >= self.tried:
+            return MOST_UNDER_WAY
+        return max(0, (2 * self.tried if self.known else SAMPLES - self.tried) - self.under_way)
+
+
+class KeptViews(msgspec.Struct, array_like=True):
+    """What is kept of a host between two runs, if there is anything to hold back."""
+
+    kinds: list[ViewKind] = []
+    names: bytes = b""
+    # How much pages that are no combinations brought, in units of `client.lines`, and the sum of
+    # the squares. Their ratio is what a good page brings, however many others there are.
+    brought: int = 0
+    squares: int = 0
+
+
+class ViewAddress(NamedTuple):
+    """What tells the kind of a URL."""
+
+    kinds: list[str]  # by folder, the deepest first
+    word: str  # the last part of its path with its parameters, if it looks like a word for a view
+
+
+class HostViews:
+    """The combinations of one host."""
+
+    def __init__(self, kept: KeptViews) -> None:
+        self.kinds = {kind.text: kind for kind in kept.kinds}
+        self._names = set(array("I", kept.names))
+        self._brought, self._squares = kept.brought, kept.squares
+        self._lines: set[int] = set()
+        self._below: dict[str, set[str]] = {}  # the names that a last part of paths stood below
+        self._words: dict[str, set[str]] = {}
+        self._under_way: dict[int, str] = {}  # combinations that are to be visited, with the kind that decided
+        self._leads: dict[int, tuple[int, list[str]]] = {}  # URLs that only a dull combination led to, with that
+        self._dull_now: dict[int, list[str]] = {}
+        self._credited: set[int] = set()
+        self._combinations: dict[int, str] = {}  # new ones, with the name that a link may say
+
+    def keep(self) -> KeptViews:
+        if not any(kind.dull for kind in self.kinds.values()):
+            return KeptViews()
+        names = array("I", list(self._names)[-MOST_KEPT:])
+        kinds = [msgspec.structs.replace(kind, under_way=0) for kind in self.kinds.values() if kind.tried]
+        return KeptViews(kinds, names.tobytes(), self._brought, self._squares)
+
+    # ---- what passes
+
+    def claim(self, id: int, url: str) -> None:
+        """Takes note of the names in a new URL. Of several with a new name, the first has it as its
+        own."""
+        path, _, query = url[url.find("/", 8) :].partition("?")
+        parts = [part for part in path.split("/") if part]
+        if self._combines(parts, query) and not _is_number(url):
+            self._combinations[id] = "" if query or not parts or self._is_word(parts[-1]) else parts[-1]
+
+    def place(self, id: int, url: str, anchor: str, via: int) -> str:
+        """Takes a new URL that has claimed its names; the kind for which it is held back, if it
+        is."""
+        name = self._combinations.pop(id, None)
+        if name is None or (name and names_it(anchor, name)):
+            if via in self._dull_now and len(self._leads) < MOST_UNDER_WAY:
+                self._leads[id] = via, self._dull_now[via]
+            return ""
+        kind = self._deciding(self._address(url))
+        if not kind.room:
+            return kind.text
+        self.released(id, kind.text)
+        return ""
+
+    def released(self, id: int, kind: str) -> None:
+        """A URL that was held back is visited after all."""
+        if len(self._under_way) < MOST_UNDER_WAY:
+            self._under_way[id] = kind
+            self.find(kind).under_way += 1
+
+    def forget_lost(self) -> None:
+        """Nothing is queued any more: what was under way was excluded, or merged with another."""
+        self._under_way.clear()
+        for kind in self.kinds.values():
+            kind.under_way = 0
+
+    def sample(self, text: str, held: int) -> int:
+        """How many are tried when nothing else is left, if they became twice as many since that was
+        done last."""
+        kind = self.find(text)
+        if held < 2 * kind.sampled:
+            return 0
+        kind.sampled = held
+        return min(MOST_TRIED, isqrt(held) // 4)
+
+    def find(self, text: str) -> ViewKind:
+        kind = self.kinds.get(text)
+        if kind is None:
+            kind = self.kinds[text] = ViewKind(text)
+            if len(self.kinds) > MOST_KINDS:
+                self._forget_one()
+        return kind
+
+    # ---- what visits teach
+
+    def report_begins(self) -> None:
+        self._dull_now = {}
+
+    def visited(self, id: int, url: str, lines: bytes | None, copy: bool = False) -> bool:
+        """Takes a page; a `copy` has exactly the text of another. Whether a kind changed."""
+        numbers = set(memoryview(lines or b"").cast("I"))
+        fresh = numbers - self._lines
+        if len(self._lines) > MOST_LINES:
+            self._lines.clear()
+        self._lines |= fresh
+        brought = length_of(fresh)
+        usual = self._squares / self._brought if self._brought else 0.0
+        new = not copy if _is_number(url) else brought >= max(LEAST, usual / SHARE)
+        changed = self._credit(id) if new else False
+        if id in self._under_way:
+            return self._judged(id, url, new) or changed
+        brought = min(brought, MOST)
+        self._brought += brought
+        self._squares += brought * brought
+        return changed
+
+    def failed(self, id: int, url: str) -> bool:
+        """A URL brought no page."""
+        return id in self._under_way and self._judged(id, url, False)
+
+    def _judged(self, id: int, url: str, new: bool) -> bool:
+        found = self._address(url)
+        kinds = [
+            *dict.fromkeys([self._under_way.pop(id), *([found.word] if self._is_view(found) else []), *found.kinds])
+        ]
+        if not new:
+            self._dull_now[id] = kinds
+        return self._count(kinds, new)
+
+    def _credit(self, id: int) -> bool:
+        """A page is new: what led to it was worth its visit."""
+        via, kinds = self._leads.pop(id, (0, []))
+        if not via or via in self._credited:
+            return False
+        if len(self._credited) < MOST_UNDER_WAY:
+            self._credited.add(via)
+        before = [self.find(text).dull for text in kinds]
+        for text in kinds:
+            self.find(text).new += 1
+        return before != [self.find(text).dull for text in kinds]
+
+    def _count(self, kinds: Iterable[str], new: bool) -> bool:
+        changed = False
+        for text in kinds:
+            kind = self.find(text)
+            before = kind.known, kind.dull
+            kind.tried += 1
+            kind.new += new
+            kind.under_way = max(0, kind.under_way - 1)
+            changed |= before != (kind.known, kind.dull)
+        return changed
+
+    # ---- addresses
+
+    def _combines(self, parts: list[str], query: str) -> bool:
+        """Whether all names in a URL stand in others. They do from now on."""
+        said = [*parts, *_values(query)] if query else parts
+        names = [_number(_ENDING.sub("", name)) for text in said for name in _NAMES.findall(text)]
+        if len(parts) > 1 and _WORD.fullmatch(parts[-1]) and len(self._below) < MOST_WORDS_BELOW:
+            self._below.setdefault(parts[-1], set()).add(parts[-2])
+        if self._names.issuperset(names):
+            return bool(names)
+        if len(self._names) < MOST_NAMES:
+            self._names.update(names)
+        return False
+
+    def _is_word(self, name: str) -> bool:
+        return len(self._below.get(name, ())) >= PARENTS
+
+    def _is_view(self, found: ViewAddress) -> bool:
+        return self._is_word(found.word.partition("?")[0])
+
+    def _deciding(self, found: ViewAddress) -> ViewKind:
+        """The kind that decides about a combination."""
+        if self._is_view(found):
+            return self.find(found.word)
+        known = (kind for text in found.kinds if (kind := self.kinds.get(text)) is not None and kind.known)
+        return next(known, None) or self.find(found.kinds[-1])
+
+    def _address(self, url: str) -> ViewAddress:
+        path, _, query = url[url.find("/", 8) :].partition("?")
+        parts = [part for part in path.split("/") if part]
+        pairs = [pair.partition("=") for pair in _AND.split(query)] if query else []
+        asked = "?" + "&".join(sorted(self._parameter(name, value) for name, _, value in pairs)) if pairs else ""
+        is_folder = path.endswith("/")
+        folders = [_DIGITS.sub("0", part) for part in (parts if is_folder else parts[:-1])]
+        least = min(FOLDERS, max(0, len(folders) - is_folder))
+        depths = range(max(least, min(DEEPEST, len(folders))), least - 1, -1)
+        kinds = [f"/{''.join(f'{part}/' for part in folders[:depth])}*{asked}" for depth in depths]
+        return ViewAddress(kinds, parts[-1] + asked if len(parts) > 1 else "")
+
+    def _parameter(self, name: str, value: str) -> str:
+        """A parameter as part of a kind: with its value if that is a word for a view."""
+        if not _WORD.fullmatch(value):
+            return name
+        words = self._words.setdefault(name, set())
+        if len(words) <= MOST_WORDS:
+            words.add(value)
+        return name if len(words) > MOST_WORDS else f"{name}={value}"
+
+    def _forget_one(self) -> None:
+        idle = (text for text, kind in self.kinds.items() if not kind.dull and not kind.under_way)
+        del self.kinds[next(idle, next(iter(self.kinds)))]
+
+
+def _values(query: str) -> list[str]:
+    """The values in a query. Beside a name, a number says which version of it is meant."""
+    values = [pair.partition("=")[2] for pair in _AND.split(query)]
+    if any(not value.isdecimal() and not _WORD.fullmatch(value) for value in values if value):
+        return [value for value in values if not value.isdecimal()]
+    return values
+
+
+def _is_number(url: str) -> bool:
+    """Whether a URL ends in a number, as those of photos and stations do."""
+    return "?" not in url and not any(map(str.isalpha, _ENDING.sub("", url.rstrip("/").rpartition("/")[2])))
+
+
+def _number(name: str) -> int:
+    """A name however it is written: `Some_page`, `some+page` and `some-page` are one."""
+    plain = _SIGNS.sub("", unquote(name) if "%" in name else name).lower()
+    return xxh32_intdigest((plain or name).encode("utf-8", "surrogatepass"))
+
+
+def names_it(anchor: str, name: str) -> bool:
+    """Whether the text of a link is the name of what it leads to."""
+    plain = _SIGNS.sub("", name).lower()
+    return len(plain) > 2 and plain in _SIGNS.sub("", anchor).lower()

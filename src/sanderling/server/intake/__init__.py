@@ -1,0 +1,1 @@
+"""What becomes of a report: settled, compared, and committed once."""

@@ -1,0 +1,1 @@
+"""What others ask of a running crawl: status, control, visits, and hints that pages changed."""

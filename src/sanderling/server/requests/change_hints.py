@@ -1,0 +1,198 @@
+"""What a source outside the crawl says of pages of one host: one message, one commit.
+
+The source is believed as far as visits have confirmed it (`freshness/sources.py`). A page that a
+heeded source names is visited at once, as the budget of the refresh allows. Of any other source,
+and in a crawl that refreshes nothing, the word is kept as evidence for the next plan.
+"""
+
+import time
+from collections.abc import Iterable
+from itertools import groupby
+
+from msgspec import Struct
+
+from sanderling import clock
+from sanderling.clock import DAY
+from sanderling.freshness.sources import TRIALS
+from sanderling.model import HintCommit, NamedPage, Reworked, State, Task, Told
+from sanderling.model.reasons import code_of
+from sanderling.network import names_private
+from sanderling.repository.store import Store
+from sanderling.server.frontier.admission import Admission
+from sanderling.server.frontier.allocator import Allocator
+from sanderling.server.frontier.event_hints import EventHints
+from sanderling.server.frontier.hosts import Hosts
+from sanderling.server.frontier.seeds import Seeds
+from sanderling.server.frontier.transition import Move, Transition, Transitions
+from sanderling.server.revisits.observer import Observer
+from sanderling.server.revisits.refresher import Refresher
+from sanderling.settings import Settings
+from sanderling.urls import hostname, identity, origin
+
+# No source may name more at once.
+MOST_AT_ONCE = 10_000
+# This many pages that a host's source named may wait for their visits; a plan takes care of the
+# others.
+MOST_CALLS = 10_000
+# A date in the future would stay news for ever.
+_AHEAD = 1.0
+
+
+class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
+    """Where such messages arrive."""
+
+    store: Store
+    settings: Settings
+    seeds: Seeds
+    hosts: Hosts
+    admission: Admission
+    transitions: Transitions
+    observer: Observer
+    refresher: Refresher | None
+    allocator: Allocator
+    hints: EventHints
+
+    def take_in(self, told: Told) -> str:
+        """Commits a message; returns why not, when nothing of it is believed."""
+        if objection := self._objection(told):
+            return objection
+        host = identity(told.origin)
+        now = clock.now()
+        if self.settings.states:
+            self.hints.hear(told.pages)
+        record = self.observer.record_of(host, told.source)
+        heeded = self.observer.heeds(host, told.source)
+        pages = {page.id: page for page in told.pages}
+        known = self.store.known(list(pages))
+        new = [page for page in pages.values() if page.id not in known and page.what != "gone"]
+        urls = self.admission.named(new, heeded)
+        left_out = self._left_out([id for id, (_, state) in known.items() if state == State.EXCLUDED])
+        named = [
+            (page.id, min(page.at, now + _AHEAD))
+            for page in pages.values()
+            if page.id in known and known[page.id][0] == page.url
+        ]
+        trust = self.observer.hear(host, told, now)
+        reworked = [Reworked(each.id, State.QUEUED, "") for each in left_out]
+        notes = {told.key: told.cursor} if told.key else {}
+        self.transitions.apply(
+            Transition(urls, left_out),
+            lambda _, hosts, counts: self.store.take_hints(
+                HintCommit(told.source, named, urls, reworked, hosts, [trust], counts, notes)
+            ),
+        )
+        if self.refresher is not None and heeded:
+            visited = (id for id, (_, state) in known.items() if state in (State.FETCHED, State.GONE))
+            on_trial = record is None or record.on_trial
+            self.refresher.expect(each.id for each in urls if each.state == State.QUEUED)
+            self._call(self.refresher, told, host, pages, visited, on_trial)
+        self._judge(host, told.source, now)
+        self._heed_taken(host, told, now)
+        return ""
+
+    def _heed_taken(self, host: int, told: Told, now: float) -> None:
+        """Leaves a host alone while another crawler is at work there: a refresh that ends leaves it
+        out.
+        """
+        refresher = self.refresher
+        if refresher is None or told.source != "report" or not self.settings.heed_taken:
+            return
+        before = refresher.taken.get(host, 0.0)
+        if told.taken_until > now:
+            refresher.taken[host] = told.taken_until
+            left = time.monotonic() + told.taken_until - now
+            self.allocator.suspend(host, left if refresher.forever else None)
+            if not before:
+                refresher.say(_is_taken(told, refresher.forever))
+        elif before:
+            self._free(refresher, host)
+
+    def _free(self, refresher: Refresher, host: int) -> None:
+        refresher.taken.pop(host, None)
+        self.allocator.resume(host)
+
+    def step(self, now: float) -> None:
+        """To be called now and then: a report that is read no longer, or was wrong, stands for its
+        host no longer.
+        """
+        refresher = self.refresher
+        if refresher is not None:
+            for host in [host for host, until in refresher.taken.items() if until <= now]:
+                self._free(refresher, host)
+        if refresher is None or not refresher.is_reading:  # otherwise the reports are just being read
+            for host in list(self.admission.reported):
+                self._judge(host, "report", now)
+        if refresher is not None and refresher.calls.dropped and not refresher.calls:
+            self._call_again(refresher, now)
+
+    def _call_again(self, refresher: Refresher, now: float) -> None:
+        """Lines up pages that were named and not visited: more than there was room for, or before a
+        crash.
+        """
+        refresher.calls.dropped = False
+        for (host, source), pages in groupby(sorted(self.store.named_pages(MOST_CALLS), key=_speaker), _speaker):
+            record = self.observer.record_of(host, source)
+            if record is not None and record.is_heeded:
+                most = TRIALS if record.on_trial else MOST_CALLS
+                refresher.calls.add(host, source, [id for id, _, _ in pages], now, most)
+
+    def _judge(self, host: int, source: str, now: float) -> None:
+        """Whether links that a report does not name are left out, or followed after all."""
+        record = self.observer.record_of(host, source)
+        stands = source == "report" and record is not None and record.stands_for(now / DAY)
+        if stands:
+            self.admission.reported.add(host)
+        elif source == "report" and host in self.admission.reported:
+            self.admission.reported.discard(host)
+            waited = self.store.tasks(self.store.excluded_for("not-reported"))
+            released = [each for each in map(_released, waited) if each.host == host]
+            self.transitions.apply(Transition(moves=released))
+
+    def _objection(self, told: Told) -> str:
+        if len(told.pages) > MOST_AT_ONCE:
+            return f"more than {MOST_AT_ONCE:,} pages at once"
+        below = told.origin + "/"
+        if not all(page.url.startswith(below) for page in told.pages):
+            return f"it names pages of other hosts than {told.origin}"
+        if self.hosts.find(identity(told.origin)) is None:
+            return f"{told.origin} is no host of this crawl"
+        private = names_private(hostname(told.origin)) and not self.settings.allow_private
+        if private and not self.seeds.is_trusted(told.origin):
+            return f"{hostname(told.origin)} is a private address, and no seed"
+        return ""
+
+    def _left_out(self, excluded: list[int]) -> list[Move]:
+        """Those of excluded URLs that only waited for the report to name them."""
+        if not excluded:
+            return []
+        reasons = self.store.reasons(excluded)
+        waited = [id for id in excluded if code_of(reasons.get(id, "")) == "not-reported"]
+        return [*map(_released, self.store.tasks(waited))] if waited else []
+
+    def _call(
+        self, refresher: Refresher, told: Told, host: int, pages: dict[int, NamedPage], visited: Iterable[int],
+        on_trial: bool,
+    ) -> None:  # fmt: skip
+        """Has pages visited that changed since they were visited last; few while the source is on
+        trial.
+        """
+        ids = list(visited)
+        if told.source == "report":
+            # It is read later than it is written: a visit may have come between.
+            seen = self.store.seen(ids)
+            ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
+        refresher.calls.add(host, told.source, ids, clock.now(), TRIALS if on_trial else MOST_CALLS)
+
+
+def _is_taken(told: Told, waits: bool) -> str:
+    until = time.strftime("%H:%M:%S", time.localtime(told.taken_until))
+    what = "it is visited after that" if waits else "it is left out of this refresh"
+    return f"another crawler is at work at {told.origin} until {until}: {what}"
+
+
+def _speaker(named: tuple[int, int, str]) -> tuple[int, str]:
+    return named[1:]
+
+
+def _released(task: Task) -> Move:
+    return Move(task.id, identity(origin(task.url)), task.depth, State.EXCLUDED)

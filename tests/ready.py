@@ -1,0 +1,119 @@
+"""Runs commands in processes that need not import anything: they are forked from one that has.
+
+A command of the tests is still a process of its own, with its own environment and streams. Most of
+its time would be spent on imports: on two cores, a thousand commands import for six minutes.
+"""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.forking import become, fork_children, import_all
+
+_LARGEST = 1 << 18
+
+
+class ReadyProcess:
+    """Forks one process for each command."""
+
+    def __init__(self) -> None:
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            words = [sys.executable, "-m", "tests.ready", str(theirs.fileno())]
+            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL)
+
+    def close(self) -> None:
+        self._requests.close()
+        self._process.wait()
+
+    def run(self, arguments: Sequence[str], env: dict[str, str], timeout: float) -> "subprocess.CompletedProcess[str]":
+        """As `subprocess.run` with `capture_output`."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            asked = json.dumps({"arguments": arguments, "env": env, "folder": str(Path.cwd())}).encode()
+            socket.send_fds(self._requests, [asked], [theirs.fileno(), out.fileno(), err.fileno()])
+            theirs.close()
+            ours.settimeout(timeout)
+            pid = int(ours.recv(64) or 0)
+            try:
+                code = int(ours.recv(64))
+            except TimeoutError:
+                os.kill(pid, signal.SIGKILL)
+                raise subprocess.TimeoutExpired(arguments, timeout, _text(out.fileno()), _text(err.fileno())) from None
+            return subprocess.CompletedProcess(arguments, code, _text(out.fileno()), _text(err.fileno()))
+
+
+def _text(descriptor: int) -> str:
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    with os.fdopen(os.dup(descriptor), encoding="utf-8") as file:
+        return file.read()
+
+
+def _serve(requests: socket.socket) -> list[str]:
+    """Returns in every child, with its arguments. The first process ends with its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    woken, wake = socket.socketpair()
+    for each in (woken, wake):
+        each.setblocking(False)
+    signal.set_wakeup_fd(wake.fileno())
+    waiting: dict[int, socket.socket] = {}
+    selector = selectors.DefaultSelector()
+    selector.register(requests, selectors.EVENT_READ)
+    selector.register(woken, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is woken:
+                with contextlib.suppress(BlockingIOError):
+                    woken.recv(4096)
+                for pid in list(waiting):
+                    ended, status = os.waitpid(pid, os.WNOHANG)
+                    if ended:
+                        with waiting.pop(pid) as answer, contextlib.suppress(OSError):
+                            answer.send(b"%d" % os.waitstatus_to_exitcode(status))
+                continue
+            message, descriptors, _, _ = socket.recv_fds(requests, _LARGEST, 3)
+            if not message:
+                os._exit(0)
+            answer = socket.socket(fileno=descriptors[0])
+            pid = os.fork()
+            if pid:
+                waiting[pid] = answer
+                for each in descriptors[1:]:
+                    os.close(each)
+                answer.send(b"%d" % pid)
+                continue
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            selector.close()
+            for each in (requests, woken, wake, answer, *waiting.values()):
+                each.close()
+            return _becomes(json.loads(message), *descriptors[1:])
+
+
+def _becomes(asked: dict, out: int, err: int) -> list[str]:  # type: ignore[type-arg]
+    os.dup2(out, 1)
+    os.dup2(err, 2)
+    os.close(out)
+    os.close(err)
+    os.environ.clear()
+    os.environ.update(asked["env"])
+    os.chdir(asked["folder"])
+    arguments: list[str] = asked["arguments"]
+    return arguments
+
+
+if __name__ == "__main__":
+    import_all()
+    arguments = _serve(socket.socket(fileno=int(sys.argv[1])))
+    fork_children()
+    become(["sanderling", *arguments])

@@ -1,0 +1,115 @@
+"""Views of known pages are told from pages by what they bring."""
+
+from sanderling.client.lines import numbers_of
+from sanderling.server.gate.views import SAMPLES, HostViews, KeptViews, names_it
+from sanderling.urls import identity
+
+E = "http://e.org"
+FRAME = "The menu that stands on every page of the site\nAnd a footer with a long line of words\n"
+
+
+def text(name: str) -> str:
+    """What the page of a name says."""
+    return FRAME + "".join(f"Line {letter * 7} of the page {name} is on no other page\n" for letter in "abcdefgh")
+
+
+class Site:
+    """Passes URLs and visits what passes."""
+
+    def __init__(self, views: HostViews | None = None) -> None:
+        self.views = views or HostViews(KeptViews())
+        self.visits: list[str] = []
+        self.held: list[str] = []
+
+    def link(self, path: str, says: str | None, anchor: str = "", via: str = "") -> None:
+        id = identity(E + path)
+        self.views.claim(id, E + path)
+        if self.views.place(id, E + path, anchor, identity(E + via)):
+            self.held.append(path)
+        else:
+            self.visit(path, says)
+
+    def visit(self, path: str, says: str | None) -> None:
+        self.visits.append(path)
+        self.views.visited(identity(E + path), E + path, None if says is None else numbers_of(says))
+
+    def count(self, part: str) -> int:
+        return sum(part in path for path in self.visits)
+
+
+def wiki(views: HostViews | None = None) -> Site:
+    site = Site(views)
+    for number in range(30):
+        name = f"Page{chr(97 + number % 26)}{number}"
+        site.link(f"/wiki/{name}", text(name), name)
+        site.link(f"/wiki/{name}?action=edit", text(name), "edit")
+        site.link(
+            f"/w?title={name}&action=history", f"{FRAME}{name}: history\n{number + 100} bytes by Keeper", "history"
+        )
+        site.link(f"/wiki/{name}/feed/", "", "feed")
+        site.link(f"/wiki/{name}/reviews", text(f"{name} as others see it"), "reviews")
+    return site
+
+
+def test_views_that_bring_nothing_are_held_after_a_few() -> None:
+    site = wiki()
+    assert site.count("?action=edit") <= SAMPLES + 1  # the first has a name of its own
+    assert site.count("action=history") <= SAMPLES + 1
+    assert site.count("feed") <= SAMPLES + 3  # below three names it is a word
+    assert len([path for path in site.visits if path.count("/") == 2 and "?" not in path]) == 30
+
+
+def test_combinations_that_bring_something_are_visited() -> None:
+    assert wiki().count("reviews") == 30
+
+
+def test_pages_that_differ_in_numbers_only_are_no_views() -> None:
+    site = Site()
+    for kind in ("level", "flow"):
+        for number in range(100):
+            said = f"{FRAME}Station {number}: {kind} is {number * 37 % 91} cm since {number * 7 % 24} o'clock"
+            site.link(f"/{kind}/{number}", said)
+    assert not site.held
+
+
+def test_a_view_that_leads_to_new_pages_is_worth_its_visit() -> None:
+    site = Site()
+    for shelf in range(6):
+        site.link(f"/shelf/{'abcdef'[shelf]}", text(f"shelf {shelf}"), "a shelf")
+    for shelf in "abcdef":
+        for number in range(2, 5):
+            list_ = f"/shelf/{shelf}?page={number}"
+            site.views.report_begins()
+            site.link(list_, FRAME, "next")
+            site.link(f"/book/{shelf}-{number}", text(f"book {shelf}{number}"), "a book", list_)
+    assert site.count("?page") == 18 and not site.held
+
+
+def test_a_file_named_by_its_link_is_no_view() -> None:
+    site = Site()
+    for number in range(20):
+        site.link(f"/diff/{number}/some-file-{number}", text(f"{number}"))
+        site.link(f"/tree/{number}/some-file-{number}", text(f"{number}"), f"some-file-{number}")
+    assert site.count("/tree") == 20
+    assert names_it("Some page", "Some_page.html") is False and names_it("Some page", "Some_page")
+
+
+def test_what_was_learned_is_kept() -> None:
+    site = wiki()
+    again = Site(HostViews(site.views.keep()))
+    again.link("/wiki/Pagea0?action=edit", text("Pagea0"))
+    assert again.held == ["/wiki/Pagea0?action=edit"]
+    assert HostViews(KeptViews()).keep() == KeptViews()
+
+
+def test_samples_at_last_open_a_kind_again() -> None:
+    site = wiki()
+    site.views.claim(1, f"{E}/wiki/Pageb1?action=edit")
+    kind = site.views.place(1, f"{E}/wiki/Pageb1?action=edit", "edit", 0)
+    assert kind and not site.views.find(kind).room
+    assert site.views.sample(kind, 100) == 2
+    assert not site.views.sample(kind, 150)
+    for number in range(3, 6):
+        site.views.released(number, kind)
+        site.views.visited(number, f"{E}/wiki/Pageb1?action=edit", numbers_of(text(f"something new {number}")))
+    assert site.views.find(kind).room == 2 * site.views.find(kind).tried
