@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,16 @@ def test_within(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
     assert search(birds, capsys, "the", "--within", "price", "--within", "heron", "--json")[1] == ""
     code, _, told = search(birds, capsys, "the", "--within", "")
     assert code == 2 and "no words" in told
+
+
+def test_months_and_spans(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:
+    day, month = (time.strftime(form, time.localtime(NOW)) for form in ("%Y-%m-%d", "%Y-%m"))
+    for asked in (["--at", month], ["--between", day, day], ["--between", "2001-02", month]):
+        assert "2 matching" in search(birds, capsys, "price", *asked)[1], asked
+    assert search(birds, capsys, "price", "--at", "2001-02", "--json")[1] == ""
+    for asked in (["--at", "2001-13"], ["--between", month, "2001-02"]):
+        code, _, told = search(birds, capsys, "price", *asked)
+        assert code == 2 and told.count("\n") == 1, asked
 
 
 def test_what_people_see(birds: Library, capsys: pytest.CaptureFixture[str]) -> None:

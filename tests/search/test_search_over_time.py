@@ -59,6 +59,19 @@ def test_what_pages_said_at_a_time(library: Library) -> None:
     }  # fmt: skip
 
 
+def test_what_pages_said_in_a_span_of_time(library: Library) -> None:
+    history(library)
+
+    def said(first: float, last: float) -> set[str]:
+        return {hit.snippet_text for hit in library.find("price", at=NOW + first * DAY, until=NOW + last * DAY).hits}
+
+    assert said(-2, 0) == set()
+    assert said(-2, 0.5) == {"the price is ten", "the price of tea"}
+    assert said(0.5, 1.5) == {"the price is ten", "the price is twenty", "the price of tea"}
+    assert said(1, 2) == {"the price is twenty", "the price of tea"}
+    assert said(3, 9) == {"the price is thirty"}
+
+
 def test_pages_that_left_and_came_back(library: Library) -> None:
     history(library)
     assert library.urls("tea") == []

@@ -280,6 +280,8 @@ def test_search_finds_and_marks(server: Served, history: Path) -> None:
     (wider,) = [each for each in within.find_all("a") if attribute(each, "id") == "wider-1"]
     assert attribute(wider, "href") == "?"
     assert "Nothing found" in tree(server, f"/crawls/history/search?q={word}&within=xyzzyplugh").text
+    assert "Nothing found" in tree(server, f"/crawls/history/search?q={word}&at=2001-02&until=2001-03").text
+    assert "name the earlier time first" in tree(server, "/crawls/history/search?q=x&at=2001-02&until=2000-03").text
     assert (
         "at most 10 earlier"
         in tree(server, "/crawls/history/search?q=x" + "".join(f"&within={n}" for n in range(11))).text

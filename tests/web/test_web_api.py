@@ -145,6 +145,9 @@ def test_search(api: Served) -> None:
     assert found["behind"] == 0 and title in {hit["title"] for hit in found["hits"]}
     one = api.http.get(f"{API}/search", params={"q": "*", "within": [title, f'url:"{found["hits"][0]["url"]}"']}).json()
     assert 1 <= one["total"] <= found["total"] and found["hits"][0]["url"] in {hit["url"] for hit in one["hits"]}
+    assert api.http.get(f"{API}/search", params={"q": "*", "at": "2001-02", "until": "2001-03"}).json()["total"] == 0
+    assert api.http.get(f"{API}/search", params={"q": "*", "at": "2001-02", "until": "2999-12"}).json()["total"]
+    assert api.http.get(f"{API}/search", params={"q": "*", "until": "2001-02"}).status_code == 400
     assert api.http.get(f"{API}/search", params={"q": "x", "within": ["y"] * 11}).status_code == 422
     wordless = api.http.get(f"{API}/search", params={"q": "("}).json()
     assert wordless["total"] == 0 and "no words to search for" in wordless["notes"][0]

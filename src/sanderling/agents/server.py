@@ -30,7 +30,7 @@ def create_server(tools: Toolbox) -> MCPServer:
     async def search(query: str, crawl: str = "", limit: int = 10, at: str = "") -> str:
         """Find pages by words, "phrases", -without, title:word, host:name.
 
-        `at` searches pages as they were then.
+        `at` searches pages as they were then, or all versions of a month: 2026-03.
         """
         return await _said(tools.search, query, crawl, limit, at)
 

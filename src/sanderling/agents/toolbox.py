@@ -20,7 +20,7 @@ from sanderling.library.options import CrawlOptions
 from sanderling.presenting.chunks import LONGEST
 from sanderling.presenting.diff import as_text
 from sanderling.presenting.difference import difference
-from sanderling.presenting.versions import moment, versions_of
+from sanderling.presenting.versions import moment, span, versions_of
 from sanderling.repository.opening import reading
 
 # Characters of one answer, and entries of a list. Models read a few ten thousand words at once.
@@ -71,9 +71,10 @@ class Toolbox:
 
     def search(self, query: str, crawl: str = "", limit: int = 10, at: str = "") -> str:
         lines = []
+        start, end = span(at, "", time.time()) if at else (0.0, 0.0)
         for name, site in self._chosen(crawl):
             with site:
-                found = site.search(query, limit=max(1, min(limit, MOST_ENTRIES)), at=_moment(at))
+                found = site.search(query, limit=max(1, min(limit, MOST_ENTRIES)), at=start, until=end)
             for hit in found.hits:
                 gone = ", gone now" if hit.gone else ""
                 lines.append(

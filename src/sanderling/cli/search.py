@@ -14,7 +14,7 @@ from sanderling.errors import IndexInUse, UsageError
 from sanderling.model import ChangeKind
 from sanderling.presenting.arguments import host, positive
 from sanderling.presenting.screen import colourful, harmless, many, say
-from sanderling.presenting.versions import moment, when
+from sanderling.presenting.versions import moment, span, when
 from sanderling.repository.folder import Folder
 from sanderling.search.searching import Hit, Query, Results, Searcher, check, open_search
 
@@ -33,6 +33,7 @@ Examples:
   sanderling search example 'sandpiper migration'
   sanderling search example '"price list" -draft' --changed 7d
   sanderling search example price --at 2026-11-01     pages as they were then
+  sanderling search example price --between 2026-03 2026-04
   sanderling search example price --versions          all versions
   sanderling search example discount --within price   only in what "price" finds
 """
@@ -60,7 +61,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         help="only pages whose last change was of this kind (repeatable)",
     )  # fmt: skip
     parser.add_argument("--gone", action="store_true", help="search pages that are gone, by their last text")
-    parser.add_argument("--at", metavar="WHEN", help="search pages as they were at that time")
+    times = parser.add_mutually_exclusive_group()
+    times.add_argument("--at", metavar="WHEN", help="search pages as they were at that time, or in a month: 2026-03")
+    times.add_argument(
+        "--between", nargs=2, metavar=("FIRST", "LAST"),
+        help="search all versions that were current from then until the end of that day or month",
+    )  # fmt: skip
     parser.add_argument("--versions", action="store_true", help="also search older versions")
     parser.add_argument("--limit", type=positive, default=10, metavar="N", help="hits per page (default: 10)")
     parser.add_argument("--page", type=positive, default=1, metavar="N", help="which page of hits (default: 1)")
@@ -73,12 +79,13 @@ def run(options: argparse.Namespace) -> int:
     kinds = ChangeKind(0)
     for name in options.kind or ():
         kinds |= ChangeKind[name.upper()]
-    since, changed, at = (
-        moment(given, now) if given is not None else 0.0 for given in (options.since, options.changed, options.at)
-    )
+    since, changed = (moment(given, now) if given is not None else 0.0 for given in (options.since, options.changed))
+    first, last = options.between or (options.at, "")
+    at, until = span(first, last, now) if first is not None else (0.0, 0.0)
     asked = Query(
         text=" ".join(options.query), within=tuple(options.within), host=options.host or "", language=options.lang, since=since, changed=changed,
-        kinds=kinds, gone=options.gone, at=at, versions=options.versions, limit=options.limit, page=options.page,
+        kinds=kinds, gone=options.gone, at=at, until=until, versions=options.versions, limit=options.limit,
+        page=options.page,
     )  # fmt: skip
     check(asked)
     if not all(

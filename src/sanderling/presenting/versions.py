@@ -4,7 +4,7 @@ change."""
 import contextlib
 import re
 import time
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sanderling.change.explain import paragraphs
 from sanderling.clock import DAY
@@ -16,6 +16,7 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.store import HistoryStore
 from sanderling.urls import SEEDABLE, identity, with_fragment
 
+_MONTH, _DAY = re.compile(r"\d{4}-\d{2}"), re.compile(r"\d{4}-\d{2}-\d{2}")
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY, "w": 7 * DAY}
 
 
@@ -55,8 +56,8 @@ def when(at: float) -> str:
 
 
 def moment(text: str, now: float) -> float:
-    """A point in time: `2026-11-01`, `2026-11-01 12:00`, `2026-11-01T12:00:00Z`, or an age such as
-    `3h` or `7d`."""
+    """A point in time: `2026-11`, `2026-11-01`, `2026-11-01 12:00`, `2026-11-01T12:00:00Z`, or an
+    age such as `3h` or `7d`."""
     age = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", text.strip())
     try:
         at = now - float(age[1]) * _UNITS[age[2]] if age else _in_calendar(text.strip().replace("T", " "))
@@ -68,7 +69,33 @@ def moment(text: str, now: float) -> float:
     return at
 
 
+def span(first: str, last: str, now: float) -> tuple[float, float]:
+    """The time from the start of `first` until the end of `last`: moments, days or months.
+
+    Without `last` it is a month, or else one moment, with 0 as its end.
+    """
+    start = moment(first, now)
+    if not last:
+        return start, _end(first, start) if _MONTH.fullmatch(first.strip()) else 0.0
+    end = _end(last, moment(last, now))
+    if end <= start:
+        raise UsageError(f"{last} is before {first}: name the earlier time first")
+    return start, end
+
+
+def _end(text: str, start: float) -> float:
+    """When a month, a day or a moment that begins at `start` is over."""
+    first = datetime.fromtimestamp(start)
+    if _MONTH.fullmatch(text.strip()):
+        return (first.replace(day=1) + timedelta(days=32)).replace(day=1).timestamp()
+    if _DAY.fullmatch(text.strip()):
+        return (first + timedelta(days=1)).timestamp()
+    return start
+
+
 def _in_calendar(text: str) -> float:
+    if _MONTH.fullmatch(text):
+        text += "-01"
     for form in ("%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S"):
         for zone in ("", "%z"):
             with contextlib.suppress(ValueError):

@@ -194,7 +194,8 @@ def _filters(asked: Query) -> list[Matching]:
     """The conditions on a document that do not depend on its words."""
     found = []
     if asked.at:
-        found += [_from("until", asked.at, above=True), _until("at", asked.at)]
+        found.append(_from("until", asked.at, above=True))
+        found.append(_until("at", asked.until, below=True) if asked.until else _until("at", asked.at))
     elif asked.gone or asked.kinds & ChangeKind.GONE:
         found.append(_term("state", "gone"))
     elif asked.versions:
@@ -231,8 +232,8 @@ def _from(field: str, at: float, above: bool = False) -> Matching:
     return _unscored(Matching.range_query(SCHEMA, field, FieldType.Float, lower_bound=at, include_lower=not above))
 
 
-def _until(field: str, at: float) -> Matching:
-    return _unscored(Matching.range_query(SCHEMA, field, FieldType.Float, upper_bound=at))
+def _until(field: str, at: float, below: bool = False) -> Matching:
+    return _unscored(Matching.range_query(SCHEMA, field, FieldType.Float, upper_bound=at, include_upper=not below))
 
 
 def _unscored(query: Matching) -> Matching:

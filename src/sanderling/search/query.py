@@ -17,6 +17,7 @@ class Query(Struct, frozen=True, kw_only=True):
     kinds: ChangeKind = ChangeKind(0)  # the last change was of one of these kinds
     gone: bool = False  # pages that are gone, by their last version with content
     at: float = 0.0  # the versions that were current at this time
+    until: float = 0.0  # with `at`: that were current at any time from `at` until before this
     versions: bool = False  # also older versions
     limit: int = 10
     page: int = 1

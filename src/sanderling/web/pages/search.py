@@ -10,7 +10,7 @@ from fastapi import Query as QueryParameter
 from fastapi.responses import HTMLResponse
 
 from sanderling.errors import SanderlingError
-from sanderling.presenting.versions import moment
+from sanderling.presenting.versions import moment, span
 from sanderling.search.searching import Hit, Query, Results
 from sanderling.urls import identity
 from sanderling.web.api.inputs import ShelfDep
@@ -29,6 +29,8 @@ class SearchQuery(NamedTuple):
     which: str
     changed: str
     host: str
+    at: str
+    until: str
     within: tuple[str, ...]  # earlier queries
 
     @property
@@ -39,10 +41,18 @@ class SearchQuery(NamedTuple):
 @router.get("/crawls/{crawl}/search")
 def search(
     request: Request, crawl: str, shelf: ShelfDep, q: str = "", which: str = "", changed: str = "", host: str = "",
-    page: int = 1, within: Annotated[list[str], QueryParameter()] = [],  # noqa: B006  (FastAPI copies it)
+    at: str = "", until: str = "", page: int = 1, within: Annotated[list[str], QueryParameter()] = [],  # noqa: B006  (FastAPI copies it)
 ) -> HTMLResponse:  # fmt: skip
     earlier = tuple(dict.fromkeys(text.strip() for text in within if text.strip()))
-    asked = SearchQuery(q.strip(), which if which in dict(WHICH) else "", changed.strip(), host.strip(), earlier)
+    asked = SearchQuery(
+        q.strip(),
+        which if which in dict(WHICH) else "",
+        changed.strip(),
+        host.strip(),
+        at.strip(),
+        until.strip(),
+        earlier,
+    )
     results: Results | None = None
     trouble = ""
     indexes: Indexes = request.app.state.indexes
@@ -78,15 +88,24 @@ def pieces(hit: Hit) -> list[tuple[bool, str]]:
 
 def _query(asked: SearchQuery, page: int) -> Query:
     host = asked.host.partition("://")[2].partition("/")[0] or asked.host
+    now = time.time()
+    at, until = span(asked.at or asked.until, asked.until, now) if asked.at or asked.until else (0.0, 0.0)
     return Query(
-        text=asked.q, within=asked.within, host=host, changed=moment(asked.changed, time.time()) if asked.changed else 0.0,
-        gone=asked.which == "gone", versions=asked.which == "versions", limit=_HITS, page=page,
+        text=asked.q, within=asked.within, host=host, changed=moment(asked.changed, now) if asked.changed else 0.0,
+        at=at, until=until, gone=asked.which == "gone", versions=asked.which == "versions", limit=_HITS, page=page,
     )  # fmt: skip
 
 
 def _with(asked: SearchQuery, q: str, within: Iterable[str]) -> str:
     """The parameters of the same search with other words."""
-    given = {"q": q, "which": asked.which, "changed": asked.changed, "host": asked.host, "within": [*within]}
+    given: dict[str, object] = {
+        "q": q,
+        "which": asked.which,
+        "changed": asked.changed,
+        "host": asked.host,
+        "at": asked.at,
+    }
+    given |= {"until": asked.until, "within": [*within]}
     return urlencode({name: value for name, value in given.items() if value}, doseq=True)
 
 
