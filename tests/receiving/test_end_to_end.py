@@ -119,8 +119,7 @@ def test_a_report_is_found_by_robots_txt(site: FileSite, tmp_path: Path, sanderl
     assert "Fatal" not in done.err
 
     def is_read() -> bool:
-        """On a busy machine, a refresh with such a small budget may end before the report is
-        read."""
+        """On a very busy machine, a refresh plans before the report is read (`LONGEST_WAIT`)."""
         return len(versions(tmp_path / "crawl", f"{site.url}/p9.html")) == 2
 
     def refreshes() -> bool:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import msgspec
 from xxhash import xxh3_64_digest
 
+from sanderling.client.arrival import is_lasting
 from sanderling.client.fetch import MADE_FROM
 from sanderling.client.fetcher import Request, Response
 
@@ -50,6 +51,8 @@ def source_of(request: Request, kind: str, response: Response) -> PageSource | N
     if kind not in DATA and kind not in SHARED:
         return None
     etag, modified = response.value_of(b"etag"), response.value_of(b"last-modified")
+    if not is_lasting(modified, response.value_of(b"date")):
+        modified = ""
     headers = tuple(each for each in request.headers if each[0].lower() != "referer")
     return PageSource(request.url, digest_of(response), etag, modified, kind in SHARED, headers)
 

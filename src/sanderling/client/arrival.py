@@ -39,6 +39,8 @@ def arrival_of(fetch: Fetch) -> Arrival:
     response = fetch.response
     headers = response.headers()
     known = {name.lower(): value.decode("utf-8", "replace") for name, value in headers}
+    if not is_lasting(known.get(b"last-modified", ""), known.get(b"date", "")):
+        known.pop(b"last-modified", None)
     rendered = response.rendered
     if response.not_rendered:  # its next visit needs the document, to render it
         known.pop(b"etag", None)
@@ -49,6 +51,13 @@ def arrival_of(fetch: Fetch) -> Arrival:
     known.pop(b"last-modified", None)
     known[b"etag"] = rendered.made_from
     return Arrival(fetch, headers, known, rendered.html, "text/html", "utf-8")
+
+
+def is_lasting(modified: str, date: str) -> bool:
+    """Whether a Last-Modified date can tell this content from later content. It counts whole
+    seconds: what was modified in the second of the response may be modified in it once more, and
+    the answer to If-Modified-Since would be 304 for ever (RFC 9110, 8.8.2.2)."""
+    return modified != date
 
 
 def is_success(status: int) -> bool:
