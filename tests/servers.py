@@ -90,10 +90,13 @@ class PageServer(ThreadedServer):
 
             def do_GET(self) -> None:
                 headers = {name.lower(): value for name, value in self.headers.items()}
-                server.asked.append(Asked(self.path, headers, time.monotonic()))
-                found = server.table.get(self.path, Answer(b"not here", status=404))
+                url = self.path
+                if self.command == "POST":  # in the table as `POST /path body`
+                    url = f"POST {url} {self.rfile.read(int(headers.get('content-length', 0))).decode()}"
+                server.asked.append(Asked(url, headers, time.monotonic()))
+                found = server.table.get(url, Answer(b"not here", status=404))
                 if callable(found):
-                    found = found(server.requests[self.path])
+                    found = found(server.requests[url])
                 body, kind, status, more = found if isinstance(found, Answer) else Answer(found)
                 self.send_response(status)
                 for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), *more):
@@ -101,6 +104,8 @@ class PageServer(ThreadedServer):
                 self.end_headers()
                 with contextlib.suppress(OSError):
                     self.wfile.write(body)
+
+            do_POST = do_GET
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -13,10 +13,10 @@ states, facts, version, links and the new URLs, which start over. `server.loop` 
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-__all__ = ["Crawl", "Event", "OpenFolder", "Page", "ReadPage", "SanderlingError", "__version__", "open"]
+__all__ = ["Crawl", "Event", "OpenFolder", "Page", "ReadPage", "SanderlingError", "__version__", "extractor", "open"]
 
 if TYPE_CHECKING:
-    from sanderling.documents.extracting import ReadPage
+    from sanderling.documents.extracting import ReadPage, extractor
     from sanderling.errors import SanderlingError
     from sanderling.library import Crawl, Event, OpenFolder, Page
     from sanderling.library import open_folder as open
@@ -28,10 +28,10 @@ def __getattr__(name: str) -> Any:
         from sanderling.errors import SanderlingError
 
         return SanderlingError
-    if name == "ReadPage":
-        from sanderling.documents.extracting import ReadPage
+    if name in ("ReadPage", "extractor"):
+        from sanderling.documents import extracting
 
-        return ReadPage
+        return getattr(extracting, name)
     if name == "open":
         from sanderling.library import open_folder
 

@@ -94,6 +94,19 @@ def from_here(given: str) -> str:
     return f"{Path(place).absolute()}:{name}" if Path(place).is_file() else given
 
 
+def name_of(function: object) -> str:
+    """The name by which another process finds a function: of its file, or of its package."""
+    code, name = getattr(function, "__code__", None), getattr(function, "__qualname__", "")
+    module = str(getattr(function, "__module__", ""))
+    if not name.isidentifier() or code is None:
+        raise BadSetting(f"{function!r} cannot be found by other processes: give a function of a module")
+    if "." in module:
+        return f"{module}:{name}"
+    if not Path(code.co_filename).is_file():
+        raise BadSetting(f"the function {name!r} is in no file, and other processes have to load it: save it in one")
+    return f"{Path(code.co_filename).absolute()}:{name}"
+
+
 def described(error: BaseException) -> str:
     """An error in one line. It may quote the page, so characters that control a terminal are
     replaced."""

@@ -170,6 +170,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     scope: Scope = "host"
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    follow_links: bool = True
     sitemaps: bool = True
     reports: bool = True
     report_at: tuple[str, ...] = ()
@@ -277,6 +278,7 @@ DECLARED = [
     Declared("include", "list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)"),
     Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
     Declared("url_filters", "list", "Scope", "your own functions that say which URLs are not followed: file.py:function, package.module:function or the name of an entry point (repeatable)"),
+    Declared("follow_links", "flag", "Scope", "follow the links of pages and sitemaps; without it, only what your extractors follow"),
     Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
     Declared("reports", "flag", "Scope", "in a refresh, read the reports in which sites announce their changes"),
     Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),

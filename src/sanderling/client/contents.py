@@ -7,7 +7,7 @@ from sanderling.client.arrival import Condense
 from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import Head, HtmlPage
-from sanderling.documents.links import LinkTable
+from sanderling.documents.links import LinkTable, pack, unpacked
 from sanderling.documents.reading import as_document, dated, hrefs_of, read_document
 from sanderling.documents.requisites import of_page, requisites_of
 from sanderling.documents.tree import Document
@@ -82,6 +82,7 @@ class ContentReader:
         self._keep_tree = keep_tree
         self._ignore_robots = settings.ignore_robots
         self.follow_nofollow = settings.follow_nofollow or settings.ignore_robots
+        self._follow_links = settings.follow_links
         self._images = settings.images
         self._requisites = settings.requisites
         self._forms = settings.forms != "none"
@@ -122,7 +123,7 @@ class ContentReader:
         links: bytes = b""
         images = b""
         found: Sequence[Found] = ()
-        if not nofollow or self._ignore_robots:
+        if self._follow_links and (not nofollow or self._ignore_robots):
             links, found = self._links_of(page, head)
             if self._images and not self._requisites:  # fetched like links, but not part of the link graph
                 images, drawn = self.links.resolve(head.base, page.images())
@@ -168,6 +169,12 @@ class ContentReader:
         ids, new = self._files.resolve(base, written)
         return ids, [each._replace(kind=Kind.REQUISITE) for _, each in new]
 
+    def followed(self, read: Read, urls: Iterable[str]) -> Read:
+        """With URLs that extractors follow as links of the page."""
+        links = dict.fromkeys((*unpacked(read.links), *map(identity, urls)))
+        new = [found for url in urls if (found := self.links.meet(url)) is not None]
+        return read._replace(links=pack(links), found=[*read.found, *new])
+
     def meet(self, target: str, kind: int) -> Found | None:
         """Where a redirect leads, when this client has not met it."""
         found = (self._files if kind == Kind.REQUISITE else self.links).meet(target)
@@ -202,7 +209,8 @@ class ContentReader:
             words = decode(body, charset)
             return Read(words=words, noindex=noindex, fingerprint=self._of_text(words, url) if again else b"")
         text = read_document(kind, body, charset)
-        links, new = self.links.resolve(url, [] if nofollow and not self._ignore_robots else text.links)
+        follows = self._follow_links and (not nofollow or self._ignore_robots)
+        links, new = self.links.resolve(url, text.links if follows else [])
         return Read(
             title=text.title,
             words=text.text,

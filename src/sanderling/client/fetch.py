@@ -7,7 +7,7 @@ from sanderling.client.polite_host import PoliteHost
 from sanderling.client.robots import LARGEST
 from sanderling.model import Kind, Task
 from sanderling.settings import Settings
-from sanderling.urls import origin
+from sanderling.urls import origin, posted
 
 if TYPE_CHECKING:  # loaded only by crawls that log in
     from sanderling.client.sessions import UserSession
@@ -66,10 +66,9 @@ class Requests:
         trusted = _trusted(task.url, host)
         private = host.private if trusted else ()
         if task.body:
-            return Request(
-                task.url, trusted, self._limit, _FORM, private=private,
-                method="POST", body=task.body.encode(), session="page",
-            )  # fmt: skip
+            return self._post(task, trusted, private, _FORM, task.body.encode())
+        if (sent := posted(task.url)) is not None:
+            return self._post(task, trusted, private, (("Content-Type", sent.mime),), sent.body)
         return Request(
             task.url,
             trusted,
@@ -83,6 +82,13 @@ class Requests:
             events=task.events,
             session="page",
         )
+
+    def _post(
+        self, task: Task, trusted: bool, private: tuple[str, ...], headers: tuple[tuple[str, str], ...], body: bytes
+    ) -> Request:
+        return Request(
+            task.url, trusted, self._limit, headers, private=private, method="POST", body=body, session="page"
+        )  # fmt: skip
 
     def login(self, session: "UserSession", host: PoliteHost) -> Request:
         return session.request(host.trusted, host.private)

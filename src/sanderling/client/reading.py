@@ -146,7 +146,8 @@ class Reader:
             read = _judged(self._judge, read)
         extracted, failed = b"", dict[str, str]()
         if self._extract is not None and outcome is Outcome.PAGE:
-            extracted, failed = self._extract(_to_extract(arrival, read))
+            extracted, failed, followed = self._extract(_to_extract(arrival, read))
+            read = self._contents.followed(read, followed) if followed else read
         visit = Visit(
             id=task.id,
             outcome=outcome,

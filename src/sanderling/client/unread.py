@@ -13,7 +13,7 @@ from sanderling.client.keeping import SAME_TEXT, without_body
 from sanderling.header_values import moment, whole_number
 from sanderling.model import Found, Outcome, Task, Visit
 from sanderling.model.reasons import reason
-from sanderling.urls import identity
+from sanderling.urls import identity, posted
 
 # A host that wants a longer wait is asked again by the next run. In seconds.
 LONGEST_RETRY_AFTER = 3600.0
@@ -39,7 +39,8 @@ def not_shown(task: Task, response: Response) -> ParsedVisit | None:
     """The visit of a page that a browser should have shown and did not, if it makes no sense
     without."""
     rendered = response.rendered
-    if "#" in task.url and is_success(response.status) and (rendered is None or rendered.gone):
+    is_shown = rendered is not None and not rendered.gone
+    if "#" in task.url and is_success(response.status) and not is_shown and posted(task.url) is None:
         return _state_not_shown(task, response)
     if response.not_rendered and rendered is None and task.digest and xxh3_128_digest(response.body) != task.digest:
         # The page as it was sent would look like a change to what its readers see.

@@ -2,24 +2,35 @@
 
 import contextlib
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, overload
+from urllib.parse import urlencode
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from sanderling import plugins
+from sanderling.documents.items import Items
 from sanderling.errors import BadSetting
 from sanderling.plugins import described
-from sanderling.urls import join
+from sanderling.processes.time_limit import time_limit
+from sanderling.urls import LONGEST, join, posting
+from sanderling.urls.patterns import pattern
 
 if TYPE_CHECKING:  # a command that only checks the settings need not wait for the parser
     from sanderling.documents.tree import Document
 
-# Limits for what one extractor returns for one page.
-LARGEST = 64 * 1024
-DEEPEST = 32
+# Seconds of a processor that one extractor may take for one page.
+LONGEST_RUN = 10.0
+# URLs that one extractor may follow from one page.
+MOST_FOLLOWED = 10_000
+
+
+class Follow(Struct, frozen=True):
+    """A URL that the crawl should visit, from `ReadPage.follow`."""
+
+    url: str
 
 
 class ReadPage(Struct, frozen=True, kw_only=True):
@@ -34,6 +45,23 @@ class ReadPage(Struct, frozen=True, kw_only=True):
     text: str = ""  # the visible text
     tree: "Document | None" = None  # only for HTML
     body: bytes = b""  # decompressed
+
+    def follow(self, url: str, *, data: Mapping[str, Any] | None = None, json: Any = None) -> Follow:
+        """What an extractor yields to have a URL visited, which may be relative to the page. With
+        `data` it is a POST of a form, with `json` a POST of JSON."""
+        target = join(self.url, url.strip())
+        if target is None:
+            raise ValueError(f"{url[:100]!r} is not a URL that can be followed")
+        if data is not None and json is not None:
+            raise ValueError("a request has data or json, not both")
+        if data is not None:
+            sent = urlencode(dict(data), doseq=True).encode()
+            target = posting(target, "application/x-www-form-urlencoded", sent)
+        elif json is not None:
+            target = posting(target, "application/json", _json(json))
+        if len(target) > LONGEST:
+            raise ValueError(f"the request to {url[:100]!r} is longer than {LONGEST} characters")
+        return Follow(target)
 
     def links(self) -> list[str]:
         """The URLs that the page links to, each once. Includes links marked nofollow."""
@@ -82,6 +110,53 @@ def read_page(url: str, status: int, headers: Iterable[tuple[str, str]], body: b
     return page
 
 
+class Rules(NamedTuple):
+    """What the decorator says of an extractor."""
+
+    matches: Callable[[str], bool]
+    kind: type | None
+    key: tuple[str, ...]
+
+
+_RULES = "_sanderling_rules"
+_PLAIN = Rules(lambda url: True, None, ())
+
+
+_Function = TypeVar("_Function", bound=Callable[[ReadPage], Any])
+
+
+@overload
+def extractor(function: _Function, /) -> _Function: ...
+
+
+@overload
+def extractor(
+    *urls: str, item: type | None = None, key: str | Iterable[str] = ()
+) -> Callable[[_Function], _Function]: ...
+
+
+def extractor(*urls: Any, item: type | None = None, key: str | Iterable[str] = ()) -> Any:
+    """Says which pages an extractor is for, and what its items are.
+
+    It is for pages whose URL matches one of the patterns (RE2 syntax), or for all without any.
+    Items have to fit the type `item`: a dataclass, a msgspec Struct, a TypedDict or a pydantic
+    model. Items with the same values of `key` are one.
+    """
+    if len(urls) == 1 and callable(urls[0]):
+        return extractor()(urls[0])
+    patterns = [pattern(each) for each in urls]
+    rules = Rules(
+        (lambda url: any(each.search(url) for each in patterns)) if patterns else _PLAIN.matches,
+        item, (key,) if isinstance(key, str) else tuple(key),
+    )  # fmt: skip
+
+    def decorate(function: Callable[[ReadPage], Any]) -> Callable[[ReadPage], Any]:
+        setattr(function, _RULES, rules)
+        return function
+
+    return decorate
+
+
 class Extractor(NamedTuple):
     """A loaded extractor."""
 
@@ -89,13 +164,19 @@ class Extractor(NamedTuple):
     given: str  # as the settings name it
     function: Callable[[ReadPage], Any]
 
+    @property
+    def rules(self) -> Rules:
+        found: Rules = getattr(self.function, _RULES, _PLAIN)
+        return found
+
 
 class Extracted(NamedTuple):
-    """The data of all extractors for a page as one JSON object, and the errors of those that
-    failed."""
+    """The data of all extractors for a page as one JSON object, the errors of those that failed,
+    and the URLs that they follow."""
 
     data: bytes
     failed: dict[str, str]
+    followed: list[str] = []  # noqa: RUF012 (never changed)
 
 
 def load(given: Iterable[str], folder: Path) -> list[Extractor]:
@@ -115,35 +196,62 @@ def load(given: Iterable[str], folder: Path) -> list[Extractor]:
 
 def extract(extractors: Iterable[Extractor], page: ReadPage) -> Extracted:
     """Runs extractors on a page. The failure of one does not affect the others."""
-    parts: list[str] = []
+    data: dict[str, Any] = {}
     failed: dict[str, str] = {}
+    followed: dict[str, None] = {}
     for each in extractors:
-        try:
-            data = each.function(page)
-            if data is not None:
-                parts.append(f"{json.dumps(each.name)}: {_encoded(data)}")
-        except Exception as error:  # the user's code can raise anything
-            failed[each.given] = described(error)
-    # Replaces lone surrogates, which cannot be stored.
-    return Extracted(f"{{{', '.join(parts)}}}".encode("utf-8", "replace") if parts else b"", failed)
+        if each.rules.matches(page.url):
+            found, urls, error = run(each, page)
+            if found is not None:
+                data[each.name] = found
+            if error is not None:
+                failed[each.given] = described(error)
+            followed |= dict.fromkeys(urls)
+    encoded = json.dumps(data, ensure_ascii=False).encode("utf-8", "replace") if data else b""
+    return Extracted(encoded, failed, [*followed])
 
 
-def _encoded(data: Any) -> str:
-    if not isinstance(data, dict):
-        raise TypeError(f"it returned {type(data).__name__} instead of a dict or None")
-    _check(data, DEEPEST)
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False)
-    if len(text.encode("utf-8", "replace")) > LARGEST:
-        raise ValueError(f"it returned more than {LARGEST // 1024} KiB of JSON")
-    return text
+class Run(NamedTuple):
+    """What one extractor made of a page."""
+
+    data: Any  # its item, or a list of items if it makes several; None if there are none
+    followed: list[str]
+    error: BaseException | None  # the first; items before and after one that is wrong are kept
 
 
-def _check(value: Any, levels: int) -> None:
-    """Refuses valid JSON that other programs, the search index among them, cannot read."""
-    if not levels:
-        raise ValueError(f"it returned data nested more than {DEEPEST} levels deep")
-    if isinstance(value, dict | list | tuple):
-        for each in value.values() if isinstance(value, dict) else value:
-            _check(each, levels - 1)
-    elif isinstance(value, int) and not -(2**63) <= value < 2**64:
-        raise ValueError("it returned an integer of more than 64 bits")
+def run(extractor: Extractor, page: ReadPage) -> Run:
+    """Runs one extractor on a page."""
+    items = Items(extractor.rules.kind, extractor.rules.key)
+    followed: dict[str, None] = {}
+    error: BaseException | None = None
+    several = False
+    try:
+        with time_limit(LONGEST_RUN):
+            returned = extractor.function(page)
+            several = isinstance(returned, list | tuple | Iterator)
+            for each in returned if several else (returned,):
+                if isinstance(each, Follow):
+                    followed[each.url] = None
+                    if len(followed) > MOST_FOLLOWED:
+                        raise ValueError(f"it follows more than {MOST_FOLLOWED:,} URLs")
+                elif each is not None:
+                    wrong = _taken(items, each)
+                    error = error or wrong
+    except Exception as raised:  # the user's code can raise anything
+        return Run(None, [*followed], raised)
+    found = items.found if several else next(iter(items.found), None)
+    return Run(found or None if several else found, [*followed], error)
+
+
+def _taken(items: Items, item: Any) -> Exception | None:
+    try:
+        items.take(item)
+    except Exception as error:  # also what a type of the user raises
+        if items.full:
+            raise
+        return error
+    return None
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False).encode()

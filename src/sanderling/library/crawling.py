@@ -14,7 +14,7 @@ import os
 import queue
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from types import TracebackType
@@ -26,12 +26,14 @@ from sanderling.files import write_whole
 from sanderling.library.options import CrawlOptions
 from sanderling.library.page import Page, StoredPages, page_of
 from sanderling.model import Counts, State
+from sanderling.plugins import name_of
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import settings_for
 from sanderling.repository.store import Store
 from sanderling.server.frontier.scope import canonical_seed
 from sanderling.server.loop import CrawlServer
+from sanderling.settings import PLUGINS
 from sanderling.urls import identity
 
 # With this many unread pages, the crawl waits for the reader.
@@ -123,7 +125,7 @@ class Crawl:
         self._again = again
         self._folder = Folder(Path(folder))
         self._seeds = [canonical_seed(seed) for seed in ([seeds] if isinstance(seeds, str) else seeds)]
-        self._chosen = cast(dict[str, object], settings)
+        self._chosen = _by_name(cast(dict[str, object], settings))
         self._archive = StoredPages(self._folder)
         self._stop = threading.Event()
         self._failure: BaseException | None = None
@@ -254,3 +256,13 @@ def check_seeds(store: Store) -> None:
 
 MOST_NAMED = 100
 _FAILED = tuple(state.name.lower() for state in (State.FAILED, State.GONE, State.EXCLUDED))
+
+
+def _by_name(settings: dict[str, object]) -> dict[str, object]:
+    """Settings, with the user's functions by the names under which clients find them."""
+    given = {name: settings[name] for name in PLUGINS if isinstance(settings.get(name), Iterable)}
+    return settings | {
+        name: [name_of(each) if callable(each) else each for each in cast(Iterable[object], values)]
+        for name, values in given.items()
+        if not isinstance(values, str)
+    }

@@ -1,7 +1,7 @@
 """The settings of a crawl as keyword arguments, for editors and type checkers. A test compares them
 with `settings.py`, where each is explained."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, TypedDict
 
 from sanderling.settings import Login, Render, Rule, Scope, Webhook
@@ -18,6 +18,7 @@ class CrawlOptions(TypedDict, total=False):
     scope: Scope
     include: Sequence[str]
     exclude: Sequence[str]
+    follow_links: bool
     sitemaps: bool
     reports: bool
     report_at: Sequence[str]
@@ -94,9 +95,9 @@ class CrawlOptions(TypedDict, total=False):
     browser_sandbox: bool
     rules: Sequence[Rule | dict[str, Any]]
     down_after: Duration
-    extractors: Sequence[str]
-    url_filters: Sequence[str]
-    fetchers: Sequence[str]
+    extractors: Sequence[str | Callable[..., Any]]
+    url_filters: Sequence[str | Callable[..., Any]]
+    fetchers: Sequence[str | Callable[..., Any]]
     index: bool
     webhook: Sequence[Webhook | dict[str, Any]]
     notify: Sequence[str | Notify | dict[str, Any]]

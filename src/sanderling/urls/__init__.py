@@ -16,6 +16,7 @@ from sanderling.urls.canonical import (
     unified,
 )
 from sanderling.urls.fragments import document_of, fragment_of, is_route, is_state, with_fragment
+from sanderling.urls.posting import posted, posting
 
 __all__ = [
     "LONGEST",
@@ -32,6 +33,8 @@ __all__ = [
     "join",
     "one_way",
     "origin",
+    "posted",
+    "posting",
     "redirected",
     "request_identity",
     "unified",

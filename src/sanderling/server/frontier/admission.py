@@ -40,7 +40,7 @@ class Admission:
         self._max_depth = settings.max_depth
         # The distance of a page in a sitemap from the seeds is unknown, so with a limit of depth
         # none is read.
-        self._sources = Sources(settings.sitemaps and settings.max_depth is None)
+        self._sources = Sources(settings.sitemaps and settings.follow_links and settings.max_depth is None)
 
     @property
     def reads_sitemaps(self) -> bool:
