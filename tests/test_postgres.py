@@ -10,7 +10,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -205,7 +205,7 @@ def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
                 until(lambda: site.held)
                 server.stop("fast" if pause else "immediate")
                 site.hold(after=250)  # these pages wait for the database
-                until(lambda times=times: errors.read_text().count("the database went away") == times)
+                until(lambda times=times: errors.read_text().count("the database is not available") == times)
                 time.sleep(pause)
                 server.start()
                 until(lambda times=times: errors.read_text().count("the database is back") == times)
@@ -215,9 +215,33 @@ def test_a_database_that_goes_away_is_waited_for(tmp_path: Path) -> None:
         requests = site.requests
     said = errors.read_text()
     assert "Traceback" not in said
-    assert said.count("the database went away") == said.count("the database is back") == 3
+    assert said.count("the database is not available") == said.count("the database is back") == 3
     assert Counter(stored_urls(folder)) == Counter(expected)
     assert max(count for url, count in requests.items() if not url.endswith("robots.txt")) == 1
+
+
+def test_a_crawl_that_starts_waits_for_a_connection(tmp_path: Path) -> None:
+    """At the limit of connections, and only there: an address that is wrong is said at once."""
+    folder, errors = tmp_path / "crawl", tmp_path / "errors"
+    with PostgresServer() as server, SyntheticWeb(hosts=1, pages=8, seed=6).serve() as site, ExitStack() as taken:
+        with psycopg.connect(server.dsn, autocommit=True) as db:
+            db.execute("ALTER SYSTEM SET max_connections = 6")
+            db.execute("ALTER SYSTEM SET max_wal_senders = 0")
+            db.execute("ALTER SYSTEM SET superuser_reserved_connections = 0")
+        server.stop("fast")
+        server.start()
+        for _ in range(6):
+            taken.enter_context(psycopg.connect(server.dsn))
+        with start(folder, site, server, errors) as process:
+            until(lambda: "the database is not available (sorry, too many clients already)" in errors.read_text())
+            taken.close()
+            assert process.wait(PATIENCE) == 0
+        expected = site.direct.reachable(0)
+        assert "the database is back" in errors.read_text() and Counter(stored_urls(folder)) == Counter(expected)
+        server.stop()
+        with start(tmp_path / "other", site, server, errors) as process:
+            assert process.wait(PATIENCE) != 0
+    assert "cannot be reached" in errors.read_text()
 
 
 def test_stopping_while_the_database_is_away(tmp_path: Path) -> None:
@@ -228,7 +252,7 @@ def test_stopping_while_the_database_is_away(tmp_path: Path) -> None:
             until(lambda: site.held)
             server.stop()
             site.hold(after=50)
-            until(lambda: "the database went away" in errors.read_text())
+            until(lambda: "the database is not available" in errors.read_text())
             process.send_signal(signal.SIGINT)
             assert process.wait(PATIENCE) == 1
         assert "stopped while the database was away" in errors.read_text()

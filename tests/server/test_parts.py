@@ -77,7 +77,7 @@ def test_a_database_that_is_away_is_waited_for_until_somebody_has_enough(monkeyp
     absence.wait("gone")
     absence.wait("")
     assert absence.back_since > 0 and [text.split(" (")[0].split(" after")[0] for text in said] == [
-        "the database went away",
+        "the database is not available",
         "the database is back",
     ]
     ending = True

@@ -19,12 +19,17 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=0, help="stop after so many rounds instead")
     parser.add_argument("--seed", type=int, default=None, help="of the first round; the next has the next number")
     parser.add_argument("--store", choices=["both", "sqlite", "postgresql"], default="both")
+    parser.add_argument("--only", choices=rounds.COURSES, action="append", help="rounds of this kind")
     options = parser.parse_args()
     first = options.seed if options.seed is not None else random.SystemRandom().randrange(1 << 30)
-    return _torture(first, options.minutes * 60, options.rounds, options.store)
+    courses = rounds.possible(options.only or list(rounds.COURSES))
+    if not courses:
+        _say("this machine allows no such round")
+        return 2
+    return _torture(first, options.minutes * 60, options.rounds, options.store, courses)
 
 
-def _torture(first: int, seconds: float, most: int, store: str) -> int:
+def _torture(first: int, seconds: float, most: int, store: str, courses: list[str]) -> int:
     began, done, pages, starts = time.monotonic(), 0, 0, 0
     hosts = names.private_names()
     if hosts is None:
@@ -34,17 +39,18 @@ def _torture(first: int, seconds: float, most: int, store: str) -> int:
         seed = first + done
         # Even seeds are on PostgreSQL, so that a seed alone repeats its round.
         database = store == "postgresql" or (store == "both" and seed % 2 == 0)
-        kind = "PostgreSQL" if database else "SQLite"
+        course = random.Random(~seed).choice(courses)
+        kind = f"{course} on {'PostgreSQL' if database else 'SQLite'}"
         started = time.monotonic()
         try:
-            result = rounds.run(seed, database, hosts)
+            result = rounds.run(seed, database, hosts, course)
         except AssertionError as error:
-            _say(f"round {seed} on {kind} failed: {error}")
+            _say(f"round {seed}, {kind} failed: {error}")
             return 1
         done, pages, starts = done + 1, pages + result.pages, starts + result.starts
         happened += result.happened
         took = time.monotonic() - started
-        _say(f"round {seed} on {kind}: {result.pages} pages, {sum(result.happened.values())} faults, {took:.0f} s")
+        _say(f"round {seed}, {kind}: {result.pages} pages, {sum(result.happened.values())} faults, {took:.0f} s")
     listed = ", ".join(f"{name} {count}" for name, count in happened.most_common())
     _say(f"{done} rounds, {pages} pages, {starts} starts of a command, {sum(happened.values())} faults ({listed})")
     _say("nothing lost, nothing doubled, every record readable, every total right, no process and no descriptor left")

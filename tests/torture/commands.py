@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from sanderling.browser.process import descendants
 from tests.torture.faults import Fault, Scene
 
 MARK = "SANDERLING_TORTURE"
@@ -19,6 +20,7 @@ LONGEST_RUN = 180.0
 # The server of a crawl with two clients has 12 open files and sockets. One that kept those of every
 # client that died would have more with each fault.
 MOST_DESCRIPTORS = 30
+OF_RAY = 50  # Ray itself has about 30
 # The last runs are left in peace, so that every step ends.
 MOST_FAULTS = 12
 
@@ -53,24 +55,26 @@ def _run(scene: Scene, chance: random.Random, faults: list[Fault], *arguments: o
                 continue
             if faults:
                 fault = chance.choice(faults)
-                _check_descriptors(process.pid)
-                scene.processes = sorted(marked(scene.token))
+                _check_descriptors(process.pid, MOST_DESCRIPTORS + (OF_RAY if scene.machines is not None else 0))
+                browsers = descendants(process.pid)  # a browser does not inherit the mark
+                scene.processes = sorted({*marked(scene.token), *browsers})
                 scene.count(fault.__name__)
                 fault(scene, chance)
                 happened += 1
     return process.returncode, happened
 
 
-def _check_descriptors(server: int) -> None:
+def _check_descriptors(server: int, most: int) -> None:
     """The server of a crawl does not keep the descriptors of clients and jobs that have ended."""
     with contextlib.suppress(OSError):
         kept = [str(each.readlink()) for each in Path(f"/proc/{server}/fd").iterdir()]
-        assert len(kept) <= MOST_DESCRIPTORS, f"{len(kept)} descriptors are open: {sorted(kept)}"
+        assert len(kept) <= most, f"{len(kept)} descriptors are open: {sorted(kept)}"
 
 
 @contextlib.contextmanager
 def _started(scene: Scene, *arguments: object) -> Iterator["subprocess.Popen[bytes]"]:
-    environment = {**os.environ, MARK: scene.token, "SANDERLING_AHEAD": str(scene.clock_ahead)}
+    environment = scene.machines.environment if scene.machines is not None else os.environ
+    environment = {**environment, MARK: scene.token, "SANDERLING_AHEAD": str(scene.clock_ahead)}
     with scene.log.open("ab") as log:
         process = subprocess.Popen(
             [sys.executable, "-m", "sanderling", *map(str, arguments)],

@@ -7,26 +7,29 @@ import random
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from sanderling.clock import DAY
 from sanderling.testing import ServedWeb
 from sanderling.testing.postgres import PostgresServer
 from tests.torture import names
+from tests.torture.machines import Machines
 
 
 class Scene:
-    """What faults can reach: the web, the folder, the database and the processes of one round."""
+    """What faults can reach: the web, the folder, the database, the machines and the processes of
+    one round."""
 
-    def __init__(
-        self, site: ServedWeb, folder: Path, database: PostgresServer | None, hosts: Path | None, log: Path, token: str
-    ) -> None:
-        self.hosts = hosts
-        self.site = site
+    def __init__(self, folder: Path, database: PostgresServer | None, log: Path, token: str) -> None:
         self.folder = folder
         self.database = database
         self.log = log
         self.token = token
+        self.site: ServedWeb | None = None
+        self.hosts: Path | None = None
+        self.machines: Machines | None = None
+        self.small_disk = False
         self.processes: list[int] = []
         self.clock_ahead = 0.0
         self.happened: Counter[str] = Counter()
@@ -66,6 +69,7 @@ def ask_to_stop(scene: Scene, chance: random.Random) -> None:
 
 def server_away(scene: Scene, chance: random.Random) -> None:
     """The web server restarts: connections break, and new ones are refused for a while."""
+    assert scene.site is not None
     scene.site.go_away()
     time.sleep(chance.choice((0.05, 0.3, 1.0, 3.0)))
     scene.site.come_back()
@@ -73,7 +77,7 @@ def server_away(scene: Scene, chance: random.Random) -> None:
 
 def names_away(scene: Scene, chance: random.Random) -> None:
     """Names cannot be resolved for a while, and connections have to be made anew."""
-    assert scene.hosts is not None
+    assert scene.hosts is not None and scene.site is not None
     names.forget(scene.hosts)
     scene.site.go_away()
     scene.site.come_back()
@@ -93,6 +97,36 @@ def clock_jumps(scene: Scene, chance: random.Random) -> None:
     scene.clock_ahead += chance.choice((-3600.0, -60.0, 60.0, 3600.0))
 
 
+def clock_set_back(scene: Scene, chance: random.Random) -> None:
+    """As when a machine had a wrong date: what was stored for later lies days ahead."""
+    scene.clock_ahead -= chance.uniform(0.5, 3.0) * DAY
+
+
+def kill_browser(scene: Scene, chance: random.Random) -> None:
+    """One process of a browser: all of it, a tab, its network."""
+    browsers = [pid for pid in scene.processes if b"--headless" in _command_of(pid) or b"--type=" in _command_of(pid)]
+    _send([chance.choice(browsers)] if browsers else [], signal.SIGKILL)
+
+
+def cut_machine(scene: Scene, chance: random.Random) -> None:
+    """A machine of the cluster loses its network, for less or more than the server waits for it."""
+    assert scene.machines is not None
+    _cut(scene.machines, [chance.randrange(scene.machines.count)], chance)
+
+
+def cut_all_machines(scene: Scene, chance: random.Random) -> None:
+    assert scene.machines is not None
+    _cut(scene.machines, range(scene.machines.count), chance)
+
+
+def _cut(machines: Machines, numbers: Sequence[int], chance: random.Random) -> None:
+    for number in numbers:
+        machines.cut(number)
+    time.sleep(chance.choice((0.3, 3.0, 12.0)))
+    for number in numbers:
+        machines.mend(number)
+
+
 def disk_full(scene: Scene, chance: random.Random) -> None:
     """Something else fills the disk for a moment. The folder lies on a small disk of its own."""
     filler = scene.folder.parent / "filler"
@@ -107,6 +141,12 @@ def _send(processes: list[int], number: signal.Signals) -> None:
     for pid in processes:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, number)
+
+
+def _command_of(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    return b""
 
 
 # ---- while nothing runs
@@ -137,13 +177,19 @@ def _archive(scene: Scene, chance: random.Random) -> Path:
 DAMAGES: list[Fault] = [flip_bytes, cut_archive, remove_archive]
 
 
-def possible(scene: Scene, small_disk: bool) -> list[Fault]:
+def possible(scene: Scene) -> list[Fault]:
     """The faults that this machine and this round allow."""
-    found: list[Fault] = [kill_one, kill_one, kill_all, stop_one, ask_to_stop, server_away, clock_jumps]
+    found: list[Fault] = [kill_one, kill_one, kill_all, stop_one, ask_to_stop, clock_jumps, clock_set_back]
+    if scene.site is not None:
+        found.append(server_away)
+    else:
+        found += [kill_browser, kill_browser, kill_browser]
+    if scene.machines is not None:
+        found += [cut_machine, cut_machine, cut_all_machines]
     if scene.database is not None:
         found.append(database_restarts)
     if scene.hosts is not None:
         found.append(names_away)
-    if small_disk:
+    if scene.small_disk:
         found.append(disk_full)
     return found

@@ -33,7 +33,7 @@ class StoreAbsence:
             return
         if not self._away_since:
             self._away_since, self._reason = now, reason
-            self._notify(f"the database went away ({reason}); the crawl waits for it")
+            self._notify(f"the database is not available ({reason}); the crawl waits for it")
         elif reason != self._reason and now - self._away_since > RESTART:
             self._reason = reason
             self._notify(f"the database is still away ({reason})")

@@ -11,6 +11,7 @@ somebody else: the crawl must not go on with what it remembers.
 """
 
 import contextlib
+import re
 import secrets
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +39,13 @@ _CONNECTION = {
 # Databases that nearly every server has. They tell whether another one was dropped.
 _OTHERS = ("postgres", "template1")
 
+# What a server says to a new connection that it takes a little later: at its limit of connections,
+# while it starts, and while it stops. Connections that failed have no code that could be compared.
+_NOT_NOW = re.compile(
+    "too many (?:clients|connections)|connection slots are reserved|"
+    "database system is (?:starting up|shutting down|in recovery)|not yet accepting connections"
+)
+
 META = "INSERT INTO meta VALUES (%s, %s) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
 
 _WRITTEN = "written"  # the key of the token of the last write
@@ -64,7 +72,7 @@ class Session:
         self._owner = owner
         self._written: str | None = None  # the token of the last write
         self._begun = False  # the tables are there
-        self._db = self._open()
+        self._db = self._open_when_ready()
         self._database = self._db.info.dbname
 
     def close(self) -> None:
@@ -151,6 +159,23 @@ class Session:
         except psycopg.ProgrammingError as error:
             raise BadSetting(f"the address of the store, {self._readable_dsn}, is not valid: {reason(error)}") from None
         return psycopg.connect(make_conninfo("", **{**_CONNECTION, **given, **more}), autocommit=True)
+
+    def _open_when_ready(self) -> Connection:
+        """The first connection. Who can wait does, for a server that is there and is busy. Anything
+        else is a mistake in the address."""
+        waited = False
+        while True:
+            try:
+                db = self._open()
+                break
+            except StoreAway as busy:
+                if self._while_away is None or not _NOT_NOW.search(str(busy)):
+                    raise
+                self._while_away(str(busy).rpartition(": ")[2])
+                waited = True
+        if waited and self._while_away is not None:
+            self._while_away("")
+        return db
 
     def _open(self) -> Connection:
         """A connection that owns the namespace, when it is for writing."""
