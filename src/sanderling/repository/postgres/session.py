@@ -171,7 +171,7 @@ class Session:
             except StoreAway as busy:
                 if self._while_away is None or not _NOT_NOW.search(str(busy)):
                     raise
-                self._while_away(str(busy).rpartition(": ")[2])
+                self._while_away(str(busy).rpartition(":")[2].strip())
                 waited = True
         if waited and self._while_away is not None:
             self._while_away("")
