@@ -20,8 +20,10 @@ from sanderling.testing.postgres import PostgresMissing, PostgresServer
 from tests.forking import suits
 from tests.ready import ReadyProcess
 from tests.search_library import Library
-from tests.surviving import Surviving, SurvivingScheduling
+from tests.unsteady import pytest_configure, pytest_xdist_make_scheduler
 from tests.web.served import Served, running
+
+__all__ = ["pytest_configure", "pytest_xdist_make_scheduler"]
 
 FAST = ("--per-host", "8", "--delay", "0")
 # If a web holds its answers back, only the crawl itself can end a request.
@@ -46,17 +48,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     about the same time."""
     sizes = Counter(item.path for item in items)
     items.sort(key=lambda item: (item.path.name != "test_torture.py", -sizes[item.path]))
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    is_worker = hasattr(config, "workerinput")
-    if config.getvalue("dist") != "no" and not is_worker:
-        config.pluginmanager.register(Surviving(), "surviving")
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SurvivingScheduling | None:
-    return SurvivingScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 def command(*arguments: object) -> list[str]:

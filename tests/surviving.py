@@ -37,14 +37,18 @@ class Surviving:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: WorkerController, error: object) -> None:
-        self._heard = time.monotonic()
+        self.hear()
         if error is not None:
             end(pid for pid in _descendants(os.getpid()) if _worker_of(pid) == node.gateway.id)
 
     def pytest_runtest_logreport(self) -> None:
-        self._heard = time.monotonic()
+        self.hear()
 
     def pytest_runtest_logstart(self) -> None:
+        self.hear()
+
+    def hear(self) -> None:
+        """Something goes on."""
         self._heard = time.monotonic()
 
     @pytest.hookimpl(trylast=True)
