@@ -61,7 +61,9 @@ class KeptSite:
             site.clock.now = day * DAY
             site.requests.clear()
             amount = [] if policy == "all" else ["--budget", str(max(1, int(saved)))]
-            summary = json.loads(run_sanderling("refresh", folder, "--policy", policy, *amount, "--json", later=day))
+            summary = json.loads(
+                run_sanderling("refresh", folder, "--no-reports", "--policy", policy, *amount, "--json", later=day)
+            )
             saved -= sum(site.requests.values())
             visited = [number_of[url] for url in site.requests]
             log.round(visited, day, summary.get("freshness_before"), summary.get("freshness"))

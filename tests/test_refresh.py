@@ -36,7 +36,7 @@ def test_a_budget_is_spent_on_what_changes(sanderling: Run, tmp_path: Path) -> N
         for day in range(1, 10):
             site.clock.now = day * DAY
             site.requests.clear()
-            ran = sanderling("refresh", folder, "--budget", 30, "--json", env=later(day))
+            ran = sanderling("refresh", folder, "--budget", 30, "--no-reports", "--json", env=later(day))
             assert ran.code == 0, ran.err
             assert ran.json["visits"] <= 30 and sum(site.requests.values()) <= 30
             visits += ran.json["visits"]
@@ -79,7 +79,7 @@ def test_every_policy_spends_its_budget_and_no_more(sanderling: Run, tmp_path: P
         visited = 0
         for day in (1, 2):
             site.requests.clear()
-            ran = sanderling("refresh", folder, "--policy", policy, "--budget", 20, "--json", env=later(day))
+            ran = sanderling("refresh", folder, "--policy", policy, "--budget", 20, "--no-reports", "--json", env=later(day))
             assert ran.code == 0, ran.err
             visited += len(site.requests)
             assert sum(site.requests.values()) <= 20

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sanderling.arrays import Floats
 from sanderling.freshness import evidence, planning, trust
 from sanderling.freshness.collection import COLUMNS, believe
-from sanderling.freshness.sources import SOURCES, TRIALS, SourceRecord, hear, learn
+from sanderling.freshness.sources import SOURCES, SourceRecord, hear, learn
 from sanderling.freshness.worth import Objective
 
 PAGES, VISITS = 150, 15
@@ -91,5 +91,5 @@ def _visits(rows: NDArray[np.void], record: SourceRecord, day: float) -> list[in
     hosts = {1: trust.Trust(sources={"report": record})} if record.since else {}
     known = believe(rows, hosts, day)
     planned = planning.choose("optimal", Objective.FRESHNESS, rows, known, np.ones(len(rows)), VISITS, day)
-    called = np.flatnonzero(rows["told"][:, _REPORT] > rows["at"])[: TRIALS if record.on_trial else None]
+    called = np.flatnonzero(rows["told"][:, _REPORT] > rows["at"])[: int(min(record.allowance, len(rows)))]
     return list(dict.fromkeys([*(called.tolist() if record.is_heeded else ()), *planned.tolist()]))[:VISITS]

@@ -109,8 +109,9 @@ def test_changes_are_found_once_by_the_report_and_shown(
 
 
 def test_a_report_is_found_by_robots_txt(site: FileSite, tmp_path: Path, sanderling: Run) -> None:
-    (site.root / "robots.txt").write_text(f"Announce: {site.url}/news/manifest.jsonl\n")
+    """Also when the line came after the crawl."""
     crawl(sanderling, site, tmp_path / "crawl", "--no-sitemaps")
+    (site.root / "robots.txt").write_text(f"Announce: {site.url}/news/manifest.jsonl\n")
     site.write("p9.html", prose(7000))
     report = ("--report", site.root / "news", "--once")
     assert sanderling("announce", site.root, "--site", f"{site.url}/", "--state", tmp_path / "state", *report).code == 0

@@ -1,5 +1,6 @@
 """Messages of sources: one commit each, nothing of other hosts, and calls within the budget."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from sanderling import clock
 from sanderling.errors import RunFailed
 from sanderling.freshness import trust
-from sanderling.freshness.sources import SourceRecord
+from sanderling.freshness.sources import TRIALS, SourceRecord, learn
 from sanderling.model import (
     PLANNED_VISIT,
     Commit,
@@ -166,6 +167,55 @@ def test_calls_end_with_the_belief_in_their_source() -> None:
     assert calls.next(lambda host, source: False) is None and not calls
     calls.add(HOST, "indexnow", [50], at=7.0, most=10)
     assert (call := calls.next(always)) is not None and call.id == 50
+
+
+def test_a_source_that_was_right_may_name_more_at_a_time() -> None:
+    record, allowed = SourceRecord(since=1.0, heard=1.0), list[float]()
+    for visit in range(100):
+        allowed.append(record.allowance)
+        record = learn(record, "report", 2.0 + visit, 1.5 + visit, 3.0 + visit, True, 0.1)
+    assert allowed[:10] == [TRIALS] * 10 and 30 <= allowed[10] <= 40
+    assert allowed == sorted(allowed) and allowed[30] > 80 and allowed[-1] == math.inf
+    for visit in range(100, 104):
+        record = learn(record, "report", 2.0 + visit, 1.5 + visit, 3.0 + visit, False, 0.1)
+    assert not record.is_heeded
+
+
+def test_a_fixed_budget_waits_for_pages_that_were_named(tmp_path: Path) -> None:
+    refresher = Refresher(Terms(Budget(80.0)), VisitSchedule(["true"], tmp_path / "plan", repeat=False))
+    refresher.schedule.step = lambda: None  # type: ignore[method-assign]
+    turns = [PlannedVisit(id, HOST, 1.0, math.inf, 0.0, 1.0) for id in range(1000, 1200)]
+    refresher.schedule.plan = VisitPlan(b"".join(PLANNED_VISIT.pack(*each) for each in turns), 200, 0, 0, 0, 0)
+    refresher.calls.refilled()
+    refresher.calls.add(HOST, "report", range(60), 5.0, 10)
+    assert len(refresher.step(9.0)) == 10 + 20 and not refresher.over(idle=True, now=9.0)
+    seen = set(refresher.ids(HOST, 100, ()))
+    assert len(seen & set(range(60))) == 10
+    for most in (40, 160):  # as its first words were right
+        for id in sorted(seen):
+            refresher.settle(Visit(id=id, outcome=Outcome.PAGE, status=200, at=12.0), HOST, excused=False)
+        assert refresher.calls.is_short
+        refresher.calls.refilled()
+        refresher.calls.add_again(HOST, "report", range(60), 11.0, most)
+        refresher.step(9.0)
+        seen = set(refresher.ids(HOST, 100, ()))
+    assert refresher.spent + len(seen) == 80 and len(seen) == 10
+    for id in seen:
+        refresher.settle(Visit(id=id, outcome=Outcome.PAGE, status=200, at=12.0), HOST, excused=False)
+    assert refresher.over(idle=True, now=9.0) and not refresher.calls.unsent
+
+
+def test_what_was_named_and_could_not_be_visited_is_not_tried_for_ever() -> None:
+    calls = Calls()
+    calls.add(HOST, "report", range(3), at=5.0, most=2)
+    for _ in range(2):
+        assert (call := calls.next(always)) is not None and calls.settle(call.id, at=6.0)
+    calls.refilled()
+    calls.add_again(HOST, "report", range(3), at=7.0, most=2)
+    assert (call := calls.next(always)) is not None and call.id == 2
+    assert calls.next(always) is None and not calls.is_short
+    calls.add(HOST, "report", [0], at=8.0, most=2)  # named once more
+    assert calls.next(always) is not None
 
 
 def test_calls_of_a_host_that_is_left_alone_wait() -> None:

@@ -37,7 +37,10 @@ _MOST_SURE = 0.99
 # up to one half have changed anyway.
 _HEEDED = 0.6
 # Until a source was checked this often, only this many of the pages it names are visited at once.
-TRIALS = 10
+# After that, so many for each that was right, until it has been right so often.
+TRIALS, _FOR_EACH, _KNOWN_TO_BE_RIGHT = 10, 4, 40.0
+# That many visits count less, because counts fade.
+_TRIED = 0.9 * TRIALS
 # A report that lists all pages of a host stands for it after this many true words, while its
 # silence covers this share of changes, and while it was read in these days.
 _PROVEN, _STANDING, _ALIVE = 20.0, 0.75, 1 / 24
@@ -76,7 +79,15 @@ class SourceRecord(NamedTuple):
 
     @property
     def on_trial(self) -> bool:
-        return self.true + self.false < TRIALS
+        return self.true + self.false < _TRIED
+
+    @property
+    def allowance(self) -> float:
+        """How many of the pages that it names may wait for their visits at the same time. It grows
+        with what was right, so a source that lies costs few visits."""
+        if self.on_trial:
+            return TRIALS
+        return max(TRIALS, _FOR_EACH * self.true) if self.true < _KNOWN_TO_BE_RIGHT else math.inf
 
     def stands_for(self, now: float) -> bool:
         """Whether it is proven so well that links it does not name need not be followed."""

@@ -2,11 +2,13 @@
 a refresh.
 
 Not a command for people: the server starts it and writes the settings to its standard input. It
-finds reports by the settings, by robots.txt and at the well-known address of the seeds' hosts, and
-passes on what they say through the folder's socket. It ends when its input does.
+finds reports by the settings, among those that were read before, by robots.txt and at the
+well-known address of the seeds' hosts, and passes on what they say through the folder's socket. It
+ends when its input does.
 """
 
 import contextlib
+import json
 import random
 import sys
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -16,11 +18,11 @@ import msgspec
 
 from sanderling import clock
 from sanderling.announcements import MANIFEST, WELL_KNOWN, BadReport, in_robots
-from sanderling.documents.robots import group_for
+from sanderling.client import robots
 from sanderling.errors import SanderlingError
 from sanderling.jobs import companion
-from sanderling.model import Host, Told
-from sanderling.network import agent, names
+from sanderling.model import Host, Robots, Told
+from sanderling.network import agent
 from sanderling.network.one_request import Answer, request
 from sanderling.network.reach import ANYWHERE, PUBLIC
 from sanderling.repository.folder import Folder
@@ -29,7 +31,7 @@ from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 from sanderling.server.requests import remote
 from sanderling.server.revisits.report_watch import READ_ALL
-from sanderling.server.revisits.reports import Reading, ReportReader, ReportState
+from sanderling.server.revisits.reports import NOTE, NOTED, Reading, ReportReader, ReportState
 from sanderling.server.revisits.taking import SECONDS as TAKEN_SECONDS
 from sanderling.server.revisits.taking import SiteTaking, crawler_name
 from sanderling.settings import Settings
@@ -103,7 +105,7 @@ class Watched:
             last = number == len(batches)
             kept = msgspec.json.encode(found.state).decode() if last else ""
             told = Told(
-                "report", home, pages, key=_note(self.reader.url) if last else "", cursor=kept,
+                "report", home, pages, key=NOTE + self.reader.url if last else "", cursor=kept,
                 silence_until=found.silence_until or 1.0, complete=found.complete, taken_until=found.taken_until,
             )  # fmt: skip
             if problem := remote.tell(folder, told, SECONDS):
@@ -115,10 +117,6 @@ class Watched:
         self.due = clock.now() + self._pause * random.uniform(0.9, 1.0)
 
 
-def _note(url: str) -> str:
-    return f"report {url}"
-
-
 class Listener:
     """All reports of a crawl."""
 
@@ -126,13 +124,16 @@ class Listener:
         self._folder = folder
         self._settings = settings
         self._watched: dict[str, Watched] = {}
+        self._robots: dict[str, Future[Robots]] = {}  # of the seeds' hosts, as they are now
         self._discovered_at = float("-inf")
         self._named: NamedAddresses | None = None
         self._crawler = crawler_name(folder)
 
-    def discover(self, now: float) -> None:
+    def discover(self, pool: ThreadPoolExecutor, now: float) -> None:
         """Finds reports that are not watched yet."""
         if now < self._discovered_at + DISCOVER_EVERY:
+            return
+        if not self._look_around(pool):
             return
         self._discovered_at = now
         with contextlib.suppress(SanderlingError), reading(self._folder) as (_, store):
@@ -141,39 +142,58 @@ class Listener:
             for text in self._settings.report_at:
                 url, _, key = text.partition("#")
                 self._watch(store, canonical(url) or url, key, by_hand=True)
+            for url in json.loads(store.noted(NOTED) or "[]"):
+                self._watch(store, url)
             for host in store.hosts():
                 for url in self._of(host, host.origin in homes):
                     self._watch(store, url)
+
+    def _look_around(self, pool: ThreadPoolExecutor) -> bool:
+        """Asks for the robots.txt of the seeds' hosts, once: a crawl may have read it long before
+        the report was there. Returns whether all have answered."""
+        if not self._robots:
+            with contextlib.suppress(SanderlingError), reading(self._folder) as (_, store):
+                self._named = NamedAddresses(store, self._settings)
+                for home in sorted({origin(seed) for seed in store.seeds() if seed.startswith("http")}):
+                    self._robots[home] = pool.submit(self._robots_of, home)
+        return all(asked.done() for asked in self._robots.values())
+
+    def _robots_of(self, home: str) -> Robots:
+        answer = self._get(f"{home}/robots.txt", robots.LARGEST, "")
+        return robots.judge(answer.status, answer.body, answer.error, clock.now())
 
     def _of(self, host: Host, home: bool) -> list[str]:
         """Where the report of a host may be: where its robots.txt says, or at the well-known
         address.
         """
-        named = [url for url in in_robots(host.robots.text) if origin(url) == host.origin] if host.robots else []
+        asked = self._robots.get(host.origin)
+        rules = asked.result() if asked is not None else None
+        if rules is None or rules.allowed is False or (host.robots is not None and host.robots.at > rules.at):
+            rules = host.robots
+        if rules is None:
+            return []
+        named = [url for url in in_robots(rules.text) if origin(url) == host.origin]
         if named or not home or not host.origin.startswith("http"):
             return named
         guess = f"{host.origin}/{WELL_KNOWN}{MANIFEST}"
-        if host.robots is None or host.robots.allowed is False:
-            return []
-        allowed = host.robots.allowed or group_for(host.robots.text, names(self._settings)).allows(guess)
-        return [guess] if allowed or self._settings.ignore_robots else []
+        allowed = self._settings.ignore_robots or robots.RobotsRules(rules, agent(self._settings)).allows(guess)
+        return [guess] if allowed and rules.allowed is not False else []
 
     def _watch(self, store: Store, url: str, key: str = "", by_hand: bool = False) -> None:
         if url in self._watched:
             return
-        noted = store.noted(_note(url))
+        noted = store.noted(NOTE + url)
         state = msgspec.json.decode(noted, type=ReportState) if noted else None
-
-        def get(url: str, most: int, etag: str) -> Answer:
-            headers = {"If-None-Match": etag} if etag else {}
-            reach = self._named.reach(url) if self._named is not None else PUBLIC
-            return request(
-                url, agent=agent(self._settings), headers=headers, proxy=self._settings.proxy,
-                reach=reach, most=most, seconds=SECONDS,
-            )  # fmt: skip
-
-        reader = ReportReader(url, get, key, state, self._crawler)
+        reader = ReportReader(url, self._get, key, state, self._crawler)
         self._watched[url] = Watched(reader, self._settings.report_interval, self._taking(url), by_hand)
+
+    def _get(self, url: str, most: int, etag: str) -> Answer:
+        headers = {"If-None-Match": etag} if etag else {}
+        reach = self._named.reach(url) if self._named is not None else PUBLIC
+        return request(
+            url, agent=agent(self._settings), headers=headers, proxy=self._settings.proxy,
+            reach=reach, most=most, seconds=SECONDS,
+        )  # fmt: skip
 
     def _taking(self, report: str) -> SiteTaking | None:
         """How the site of a report is reserved, if the settings say so for its host."""
@@ -207,7 +227,7 @@ class Listener:
                 watched.work = None
             if watched.work is None and watched.due <= now:
                 watched.work = pool.submit(watched.look, self._folder)
-        return said, all(watched.due for watched in self._watched.values())
+        return said, self._discovered_at > 0 and all(watched.due for watched in self._watched.values())
 
 
 def main(arguments: list[str]) -> int:
@@ -219,7 +239,7 @@ def main(arguments: list[str]) -> int:
     with ThreadPoolExecutor(THREADS) as pool:
         while not ended.wait(0.1):
             now = clock.now()
-            listener.discover(now)
+            listener.discover(pool, now)
             said, all_read = listener.step(pool, now)
             if all_read and not was_read:
                 was_read = True

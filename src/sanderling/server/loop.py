@@ -396,7 +396,11 @@ def _report_watch(folder: Folder, settings: Settings, store: Store, terms: Terms
     """Reads what sites announce, beside a refresh."""
     if terms is None or not settings.reports:
         return None
+    from sanderling.announcements import in_robots
     from sanderling.server.revisits.report_watch import ReportWatch
+    from sanderling.server.revisits.reports import NOTED
 
     homes = (store.host(identity(origin(seed))) for seed in store.seeds())
-    return ReportWatch(folder, settings, [home for home in homes if home is not None], terms.forever)
+    texts = (home.robots.text for home in homes if home is not None and home.robots is not None)
+    known = bool(store.noted(NOTED)) or any(any(in_robots(text)) for text in texts)
+    return ReportWatch(folder, settings, known, terms.forever)

@@ -5,6 +5,7 @@ heeded source names is visited at once, as the budget of the refresh allows. Of 
 and in a crawl that refreshes nothing, the word is kept as evidence for the next plan.
 """
 
+import json
 import time
 from collections.abc import Iterable
 from itertools import groupby
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 from sanderling import clock
 from sanderling.clock import DAY
-from sanderling.freshness.sources import TRIALS
+from sanderling.freshness.sources import SourceRecord
 from sanderling.model import HintCommit, NamedPage, Reworked, State, Task, Told
 from sanderling.model.reasons import code_of
 from sanderling.network import names_private
@@ -26,6 +27,7 @@ from sanderling.server.frontier.seeds import Seeds
 from sanderling.server.frontier.transition import Move, Transition, Transitions
 from sanderling.server.revisits.observer import Observer
 from sanderling.server.revisits.refresher import Refresher
+from sanderling.server.revisits.reports import NOTE, NOTED
 from sanderling.settings import Settings
 from sanderling.urls import hostname, identity, origin
 
@@ -74,7 +76,7 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         ]
         trust = self.observer.hear(host, told, now)
         reworked = [Reworked(each.id, State.QUEUED, "") for each in left_out]
-        notes = {told.key: told.cursor} if told.key else {}
+        notes = {told.key: told.cursor, **self._noted(told.key)} if told.key else {}
         self.transitions.apply(
             Transition(urls, left_out),
             lambda _, hosts, counts: self.store.take_hints(
@@ -83,12 +85,17 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         )
         if self.refresher is not None and heeded:
             visited = (id for id, (_, state) in known.items() if state in (State.FETCHED, State.GONE))
-            on_trial = record is None or record.on_trial
             self.refresher.expect(each.id for each in urls if each.state == State.QUEUED)
-            self._call(self.refresher, told, host, pages, visited, on_trial)
+            self._call(self.refresher, told, host, pages, visited, _most(record))
         self._judge(host, told.source, now)
         self._heed_taken(host, told, now)
         return ""
+
+    def _noted(self, key: str) -> dict[str, str]:
+        """Remembers a report, so that the next run reads it wherever it was found."""
+        known: list[str] = json.loads(self.store.noted(NOTED) or "[]")
+        url = key.removeprefix(NOTE)
+        return {NOTED: json.dumps([*known, url])} if key.startswith(NOTE) and url not in known else {}
 
     def _heed_taken(self, host: int, told: Told, now: float) -> None:
         """Leaves a host alone while another crawler is at work there: a refresh that ends leaves it
@@ -122,19 +129,18 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         if refresher is None or not refresher.is_reading:  # otherwise the reports are just being read
             for host in list(self.admission.reported):
                 self._judge(host, "report", now)
-        if refresher is not None and refresher.calls.dropped and not refresher.calls:
+        if refresher is not None and refresher.calls.is_short:
             self._call_again(refresher, now)
 
     def _call_again(self, refresher: Refresher, now: float) -> None:
         """Lines up pages that were named and not visited: more than there was room for, or before a
         crash.
         """
-        refresher.calls.dropped = False
+        refresher.calls.refilled()
         for (host, source), pages in groupby(sorted(self.store.named_pages(MOST_CALLS), key=_speaker), _speaker):
             record = self.observer.record_of(host, source)
             if record is not None and record.is_heeded:
-                most = TRIALS if record.on_trial else MOST_CALLS
-                refresher.calls.add(host, source, [id for id, _, _ in pages], now, most)
+                refresher.calls.add_again(host, source, [id for id, _, _ in pages], now, _most(record))
 
     def _judge(self, host: int, source: str, now: float) -> None:
         """Whether links that a report does not name are left out, or followed after all."""
@@ -171,17 +177,21 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
 
     def _call(
         self, refresher: Refresher, told: Told, host: int, pages: dict[int, NamedPage], visited: Iterable[int],
-        on_trial: bool,
+        most: float,
     ) -> None:  # fmt: skip
-        """Has pages visited that changed since they were visited last; few while the source is on
-        trial.
+        """Has pages visited that changed since they were visited last, no more than `most` of this
+        source at the same time.
         """
         ids = list(visited)
         if told.source == "report":
             # It is read later than it is written: a visit may have come between.
             seen = self.store.seen(ids)
             ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
-        refresher.calls.add(host, told.source, ids, clock.now(), TRIALS if on_trial else MOST_CALLS)
+        refresher.calls.add(host, told.source, ids, clock.now(), most)
+
+
+def _most(record: SourceRecord | None) -> float:
+    return min((record or SourceRecord()).allowance, MOST_CALLS)
 
 
 def _is_taken(told: Told, waits: bool) -> str:

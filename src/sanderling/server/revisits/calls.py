@@ -26,21 +26,47 @@ class Calls:
         self._waiting: deque[Call] = deque()
         self._open: dict[int, Call] = {}
         self._count: Counter[tuple[int, str]] = Counter()
-        self.dropped = True  # some that are in the store are not here: at the beginning, all
+        self._visited: set[int] = set()
+        self.dropped = 0  # how many were more than there was room for: they are in the store
+        self._begins = True  # what is in the store from earlier runs was not looked for yet
 
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def add(self, host: int, source: str, ids: Iterable[int], at: float, most: int) -> None:
+    def add(self, host: int, source: str, ids: Iterable[int], at: float, most: float) -> None:
         """Lines up pages of a host, as long as no more than `most` of this source wait."""
         for id in ids:
+            self._visited.discard(id)
             before = self._open.get(id)
             if before is not None:
                 self._open[id] = before._replace(at=at)  # a visit that is on its way may have come too early
             elif self._count[host, source] < most:
                 self._line_up(Call(id, host, source, at))
             else:
-                self.dropped = True
+                self.dropped += 1
+
+    def add_again(self, host: int, source: str, ids: Iterable[int], at: float, most: float) -> None:
+        """The same for pages that were named earlier: those that are lined up, or were visited
+        since, are left out."""
+        self.add(host, source, [id for id in ids if id not in self._visited and id not in self._open], at, most)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether nobody waits here, and some may in the store."""
+        return bool(self._begins or self.dropped) and not self._waiting
+
+    def refilled(self) -> None:
+        """What waits in the store is about to be added again."""
+        self.dropped, self._begins = 0, False
+
+    @property
+    def unsent(self) -> int:
+        """How many have not been handed out."""
+        return len(self._waiting) + self.dropped
+
+    def is_pending(self, alone: Container[int]) -> bool:
+        """Whether some may still be handed out, but for those of hosts that are left `alone`."""
+        return any(call.host not in alone for call in self._waiting) or self.is_short
 
     def next(self, heeded: Heeded, alone: Container[int] = ()) -> Call | None:
         """The first one whose source is still `heeded`. Hosts that are left `alone` wait."""
@@ -65,6 +91,7 @@ class Calls:
         if at < call.at:
             self._line_up(call)
             return False
+        self._visited.add(id)
         return True
 
     def _line_up(self, call: Call) -> None:

@@ -147,7 +147,10 @@ class Refresher:
         self._check_plan()
         self._fill(away)
         hosts = self._take_calls(now)
-        while (turn := self.schedule.next(now)) and self._listed + turn.cost <= self._purse and len(hosts) < AT_ONCE:
+        # What flows is shared as it comes. A fixed budget is kept for pages that were named and
+        # wait until others have shown that their source is right.
+        free = self._purse - (0.0 if self._flow else self.calls.unsent * self._usual)
+        while (turn := self.schedule.next(now)) and self._listed + turn.cost <= free and len(hosts) < AT_ONCE:
             self.schedule.take(turn)
             if turn.host in self.taken:
                 if self._terms.forever:
@@ -210,7 +213,8 @@ class Refresher:
         """Whether a refresh that is to end has ended; `idle` when nothing is left to lease."""
         if self._flow or self._terms.forever or self.schedule.plan is None:
             return False
-        return self._purse < self._usual or (idle and self.schedule.next(now) is None)
+        nobody_is_next = self.schedule.next(now) is None and not self.calls.is_pending(self.taken)
+        return self._purse < self._usual or (idle and nobody_is_next)
 
     # ---- what came of it
 

@@ -2,12 +2,9 @@
 (`jobs/listen.py`)."""
 
 import time
-from collections.abc import Iterable
 
 import msgspec
 
-from sanderling.announcements import in_robots
-from sanderling.model import Host
 from sanderling.processes import entry_points
 from sanderling.processes.child import Child
 from sanderling.repository.folder import Folder
@@ -15,27 +12,27 @@ from sanderling.settings import Settings, revealed
 
 # What the process says when every known report was read once.
 READ_ALL = "read all reports"
-# The first plan waits so long for that.
-LONGEST_WAIT = 30.0
+# The first plan waits so long for that: less when nobody knows whether there are reports.
+LONGEST_WAIT, SHORT_WAIT = 30.0, 10.0
 RESTART_SECONDS = 30.0
 # How long it may take at the end to end reservations of sites.
 GIVE_BACK_SECONDS = 5.0
 
 
 class ReportWatch:
-    """Runs that process, for a refresh that goes on for ever or that knows of a report."""
+    """Runs that process beside a refresh. One that goes on for ever plans without waiting for it
+    unless it is known that there are reports."""
 
-    def __init__(self, folder: Folder, settings: Settings, homes: Iterable[Host], forever: bool) -> None:
-        announced = any(any(in_robots(home.robots.text)) for home in homes if home.robots is not None)
+    def __init__(self, folder: Folder, settings: Settings, known: bool, forever: bool) -> None:
         self._settings = settings
-        named = announced or bool(settings.report_at or settings.take_at)
-        self._wanted = settings.reports and (forever or named)
+        named = known or bool(settings.report_at or settings.take_at)
+        self._wanted = settings.reports
         self._command = entry_points.command("listen", folder.path, "" if forever else "once")
         self._forever = forever
         self._child: Child | None = None
         self._not_before = 0.0
-        self._deadline = time.monotonic() + LONGEST_WAIT
-        self.reading = self._wanted and named  # a plan made now would be too early
+        self._deadline = time.monotonic() + (LONGEST_WAIT if named else SHORT_WAIT)
+        self.reading = self._wanted and (named or not forever)  # a plan made now would be too early
 
     def step(self) -> list[str]:
         """To be called now and then. Returns messages for the user."""

@@ -37,6 +37,10 @@ MOST_BYTES = 256 * 1024**2
 MOST_PAGES = 1_000_000
 # No reservation of a site lasts longer, in seconds, whatever its report says.
 LONGEST_TAKEN = 3600.0
+# What the crawl remembers of a report begins with this, followed by its URL.
+NOTE = "report "
+# The note that lists the reports that were read, so that the next run reads them as well.
+NOTED = "reports"
 _LARGEST_MANIFEST = 256 * 1024 + 1
 
 # Asks for a URL: (URL, the most bytes of the answer, ETag or "").
@@ -51,6 +55,7 @@ class ReportState(msgspec.Struct, frozen=True):
     generated: float
     key: str  # who signed it
     until: float  # there is a newer manifest by then
+    named_key: str = ""  # the key that the user named for it
 
 
 class Reading(NamedTuple):
@@ -78,7 +83,7 @@ class ReportReader:
         self._crawler = crawler
         self.url = url
         self._get = get
-        self._key = key
+        self._key = key or (before.named_key if before is not None else "")
         self.state = before
         self._etag = ""
         self._last: Reading | None = None
@@ -100,7 +105,7 @@ class ReportReader:
         shift = _clock_error(manifest.generated, looked_at, now)
         pages = list(self._pages(manifest, now, shift))
         whole = manifest.complete and manifest.site == origin(manifest.site) + "/"
-        state = ReportState(manifest.log, manifest.cursor, manifest.generated, key, manifest.until)
+        state = ReportState(manifest.log, manifest.cursor, manifest.generated, key, manifest.until, self._key)
         is_ours = self._crawler and manifest.taken_by == self._crawler
         taken_until = 0.0 if is_ours else min(manifest.taken_until, now + LONGEST_TAKEN)
         reading = Reading(manifest.site, pages, state, 0.0, whole, taken_until)
