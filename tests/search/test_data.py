@@ -37,6 +37,7 @@ def test_values_of_every_kind_are_found(library: Library, text: str) -> None:
         ("data.shop.name:!", "no letters or digits"),
         ("data.shop.name:*", "no letters or digits"),
         ("data:red", "no field 'data'"),
+        ("data.shop.price:>dear", "only numbers and dates"),
     ],
 )
 def test_what_cannot_be_looked_for_is_said(library: Library, text: str, says: str) -> None:
@@ -57,3 +58,26 @@ def test_the_data_of_each_version_is_found(library: Library) -> None:
 def test_values_that_no_index_can_hold(library: Library, value: str) -> None:
     library.page("http://e.org/yes", "shoes", title="Shoes", extracted=DATA.encode())
     assert not library.find(f"data.shop.price:{value}").hits
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("data.shop.price:>12", "ac"), ("data.shop.price:>=12.5", "ac"), ("data.shop.price:>12.5", "c"),
+        ("data.shop.price:<12.5", "bd"), ("data.shop.price:-10..12.5", "abd"), ("data.shop.price:10..", "ac"),
+        ("data.shop.price:..0", "bd"), ("data.shop.at:>2026-11-01", "b"), ("data.shop.at:>=2026-11-01", "ab"),
+        ("data.shop.at:2026-10-01..2026-11-30", "ab"), ("data.shop.at:<2026-11-02T12:00:00Z", "a"),
+        ("data.shop.nothing:>1", ""), ("data.a-b.c.d:>1", "d"), ("data.shop.price:>1e300", ""),
+        ("data.shop.price:>11 -data.shop.price:>100", "a"), ("data.shop.name:>1", ""),
+    ],
+)  # fmt: skip
+def test_numbers_and_dates_are_compared(library: Library, text: str, found: str) -> None:
+    given = {
+        "a": '{"shop": {"price": 12.5, "at": "2026-11-01", "name": "x"}}',
+        "b": '{"shop": [{"price": 7, "at": "2026-11-03T10:00:00+01:00"}, {"price": -1}]}',
+        "c": '{"shop": {"price": 1000000, "at": 5, "name": ["1.5", 2]}}' if text != "data.shop.name:>1" else "{}",
+        "d": '{"shop": {"price": -3}, "a-b": {"c": {"d": 1.5}}}',
+    }
+    for name, data in given.items():
+        library.page(f"http://e.org/{name}", f"words of {name}", title=name, extracted=data.encode())
+    assert sorted(library.urls(text)) == [*found]

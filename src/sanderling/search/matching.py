@@ -11,6 +11,7 @@ from tantivy import FieldType, Occur
 from tantivy import Query as Matching
 
 from sanderling.model import ChangeKind
+from sanderling.search.comparing import comparison
 from sanderling.search.parsing import DATA, RELEVANCE, AllOf, AnyOf, Node, Not, Phrase, Word, parse
 from sanderling.search.query import Query
 from sanderling.search.schema import LONGEST_WORD, SCHEMA, SIGNS, UNSPACED, WEIGHTS
@@ -41,8 +42,9 @@ class Highlights(NamedTuple):
 class Matcher:
     """Translates one query. `notes` says which parts of it could not be used."""
 
-    def __init__(self, searcher: tantivy.Searcher, languages: Iterable[str]) -> None:
+    def __init__(self, index: tantivy.Index, searcher: tantivy.Searcher, languages: Iterable[str]) -> None:
         """`languages` are those whose word forms are searched."""
+        self._index = index
         self._searcher = searcher
         self._languages = list(languages)
         self.highlights = Highlights(set(), set())
@@ -143,6 +145,12 @@ class Matcher:
 
     def _datum(self, phrase: Phrase) -> Matching | None:
         """A value in what extractors said; it counts alike wherever it is found."""
+        compared = comparison(phrase.text)
+        if isinstance(compared, str):
+            self.notes.append(compared)
+            return None
+        if compared is not None:
+            return _unscored(self._index.parse_query(compared.query(phrase.field.removeprefix(DATA))))
         queries = []
         for value in _as_values(phrase.text.strip()):
             with contextlib.suppress(ValueError, OverflowError):  # more than the index can hold

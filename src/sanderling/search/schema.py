@@ -11,9 +11,11 @@ import re
 import tantivy
 from tantivy import Filter, Tokenizer
 
+from sanderling.search.comparing import MOMENTS, NUMBERS
+
 # Increase it whenever the fields or their meaning change. An index of another format is replaced by
 # a new one.
-FORMAT = 4
+FORMAT = 5
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 # The same scripts for Python's `re`, as Unicode blocks.
@@ -54,6 +56,9 @@ def build() -> tantivy.Schema:
         schema.add_text_field(name, stored=name != "host", tokenizer_name="raw", index_option="basic")
     # What extractors said; a "." in a name is a step of the path, as it is in a question.
     schema.add_json_field("data", tokenizer_name="signs", expand_dots_enabled=True)
+    # Its numbers and dates once more, to be compared.
+    for name in (NUMBERS, MOMENTS):
+        schema.add_json_field(name, tokenizer_name="raw", index_option="basic", fast=True, expand_dots_enabled=True)
     for name in ("version", "status"):
         schema.add_unsigned_field(name, stored=True)
     for name in ("digest", "simhash", "name"):

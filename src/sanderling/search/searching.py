@@ -94,7 +94,7 @@ class Searcher:
             asked, text=clean(asked.text), within=tuple(map(clean, asked.within)), host=clean(asked.host),
             language=clean(asked.language),
         )  # fmt: skip
-        matcher = Matcher(opened.searcher, [asked.language] if asked.language else opened.languages)
+        matcher = Matcher(opened.held, opened.searcher, [asked.language] if asked.language else opened.languages)
         query = matcher.query(asked)
         first, last = (asked.page - 1) * asked.limit, asked.page * asked.limit
         total, folded = self._ranked(opened.searcher, query, last + 1, past=bool(asked.at or asked.versions))

@@ -12,6 +12,7 @@ from xxhash import xxh3_64_digest
 
 from sanderling.errors import BadIndex, DiskFull, IndexInUse
 from sanderling.model import ChangeKind, Searchable
+from sanderling.search.comparing import comparable
 from sanderling.search.fulltext import FullText
 from sanderling.search.schema import FORMAT, NEVER, SIGNS, UNSPACED
 from sanderling.urls import origin
@@ -86,6 +87,8 @@ def document(version: Searchable, content: FullText) -> tantivy.Document:
     made.add_text("state", "gone" if version.gone else "current" if version.until is None else "old")
     if version.extracted:
         made.add_json("data", version.extracted)
+        for field, values in comparable(msgspec.json.decode(version.extracted)).items():
+            made.add_json(field, values)
     made.add_integer("page", version.page)
     made.add_integer("number", version.number)
     made.add_unsigned("version", version.version)
