@@ -15,6 +15,8 @@ from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
 from sanderling.presenting.mirror import mirror
 from sanderling.presenting.screen import NowAndThen, harmless, many, say, size
+from sanderling.presenting.table_files import csv_of, duckdb_file, parquet_of, sqlite_file
+from sanderling.presenting.tables import TABLES, item_lines
 from sanderling.presenting.versions import moment
 from sanderling.repository import archive_export, export
 from sanderling.repository.archive import text_of
@@ -38,8 +40,14 @@ Formats:
   llms.txt  a list of all pages for language models; llms-full.txt has their
             content as Markdown
   site      the newest copies as files that open from a disk
+  items     the items that extractors found: one JSON object each
+  csv       a table: --table pages, versions, failures, links, hosts, items, or
+            the name of an extractor, whose fields are then columns
+  parquet   the same as Parquet, without --table the link graph (needs
+            `sanderling[parquet]`)
+  duckdb    all tables as a database of DuckDB (needs `sanderling[sql]`)
+  sqlite    all tables as a database of SQLite
   links     the link graph: source and target, separated by a tab
-  parquet   the link graph as a Parquet table (needs `sanderling[parquet]`)
   graphml   the link graph as GraphML
 """
 
@@ -54,10 +62,13 @@ FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut, bool], Iterator[byte
     "chunks": lambda *about: markdown.chunk_lines(markdown.pages(*about)),
     "llms.txt": lambda *about: markdown.llms_txt(markdown.pages(*about)),
     "llms-full.txt": lambda *about: markdown.llms_full_txt(markdown.pages(*about)),
+    "items": lambda folder, store, left_out, login: item_lines(store, login),
     "links": export.links,
     "parquet": export.links_parquet,
     "graphml": export.links_graphml,
 }
+TABLE_FORMATS = {"csv": csv_of, "parquet": parquet_of}
+DATABASES = {"duckdb": duckdb_file, "sqlite": sqlite_file}
 
 
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -65,7 +76,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "export", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    formats = sorted([*ARCHIVES, *FORMATS, "markdown", "site"])
+    formats = sorted({*ARCHIVES, *FORMATS, *TABLE_FORMATS, *DATABASES, "markdown", "site"})
     parser.add_argument("--format", required=True, choices=formats, metavar="FORMAT", help=", ".join(formats))
     parser.add_argument(
         "-o",
@@ -74,6 +85,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         type=pathname,
         help="the file to write (- for standard output), or for Markdown a folder",
     )
+    parser.add_argument("--table", metavar="NAME", help="for csv and parquet: the table")
     when = "2026-11-01, '2026-11-01 12:00', 3h, 7d"
     parser.add_argument(
         "--since", metavar="WHEN", help=f"for warc, wacz and cdxj: only what was fetched since then: {when}"
@@ -93,6 +105,8 @@ def run(options: argparse.Namespace) -> int:
         return _markdown(options)
     if options.format == "site":
         return _site(options)
+    if options.format in DATABASES:
+        return _database(options)
     if options.output.is_file() and not options.force:
         raise UsageError(f"{options.output} exists; choose another name or add --force")
     left_out, progress, length = export.LeftOut(), NowAndThen(), 0
@@ -123,6 +137,25 @@ def _site(options: argparse.Namespace) -> int:
     return _incomplete(left_out, options.dir)
 
 
+def _database(options: argparse.Namespace) -> int:
+    out: Path = options.output
+    if str(out) == "-" or (out.exists() and not out.is_file()):
+        raise UsageError("a database is written to a file; name one with -o")
+    if out.exists() and not options.force:
+        raise UsageError(f"{out} exists; choose another name or add --force")
+    part = out.with_name(f"{out.name}.part")
+    with reading(options.dir) as (folder, store):
+        check_place(out, folder)
+        part.unlink(missing_ok=True)
+        try:
+            DATABASES[options.format](part, store, options.with_login)
+            part.replace(out)
+        finally:
+            part.unlink(missing_ok=True)
+    say(f"wrote {size(out.stat().st_size)}")
+    return 0
+
+
 def _chunks(options: argparse.Namespace, folder: Folder, store: Store, left_out: export.LeftOut) -> Iterator[bytes]:
     now = clock.now()
     chosen = archive_export.RecordChoice(
@@ -139,6 +172,12 @@ def _chunks(options: argparse.Namespace, folder: Folder, store: Store, left_out:
         return ARCHIVES[options.format](folder, store, left_out, chosen)
     if options.since or options.until or options.urls:
         raise UsageError("--since, --until and --urls are for --format warc, wacz and cdxj")
+    if options.table and options.format not in TABLE_FORMATS:
+        raise UsageError("--table is for --format csv and parquet")
+    if options.table:
+        return TABLE_FORMATS[options.format](store, options.table, options.with_login)
+    if options.format not in FORMATS:
+        raise UsageError(f"name a table with --table: {', '.join(TABLES)}, or an extractor")
     return FORMATS[options.format](folder, store, left_out, options.with_login)
 
 

@@ -16,7 +16,7 @@ from sanderling.repository.archive import page_in
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store, settings_for
 from sanderling.repository.store import ExtractedStore
-from sanderling.server.extractors import ExtractorFailures
+from sanderling.server.extractors import ExtractorFailures, note_keys
 
 _ABOUT = """Runs the extractors in sanderling.toml on the newest version of every stored page.
 
@@ -42,6 +42,7 @@ def run(options: argparse.Namespace) -> int:
     extractors = load(settings.extractors, folder.path)
     with hold(folder), contextlib.closing(open_store(folder, readonly=False)) as store:
         try:
+            note_keys(extractors, store)
             pages, found = _extract_all(folder, store, extractors)
         finally:
             store.note("extracted", str(time.time()))  # a new index is made when this differs

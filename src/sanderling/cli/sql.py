@@ -7,7 +7,6 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from importlib import import_module
-from itertools import islice
 from typing import Any
 
 from sanderling.cli.folders import add_folder
@@ -15,7 +14,8 @@ from sanderling.cli.output import write_json
 from sanderling.cli.selecting import add_with_login
 from sanderling.errors import UsageError
 from sanderling.presenting.screen import harmless
-from sanderling.presenting.tables import TABLES, VIEWS
+from sanderling.presenting.table_files import fill
+from sanderling.presenting.tables import TABLES, VIEWS, table_named
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 
@@ -29,6 +29,7 @@ that the query names are loaded into memory. It needs `pip install 'sanderling[s
 Tables:
 {_COLUMNS}
   changes   the versions that are news, with the columns of versions
+  NAME      the items of the extractor of this name: url, changed_at and its fields
 
 Times are in UTC. data and item are JSON: item->>'price', or CAST(item->>'price' AS DOUBLE) to compare numbers.
 
@@ -78,32 +79,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _needed(names: set[str]) -> list[str]:
     """The tables that a query names, those before the views that are made of them."""
-    chosen = {name.lower() for name in names}
+    chosen = {name.lower() if name.lower() in (*TABLES, *VIEWS) else name for name in names}
     chosen |= {VIEWS[name][0] for name in chosen if name in VIEWS}
-    return [name for name in (*TABLES, *VIEWS) if name in chosen]
+    return sorted(chosen, key=lambda name: name in VIEWS)
 
 
 def _load(database: Any, arrow: Any, store: Store, name: str, login: bool) -> None:
     if name in VIEWS:
         database.execute(f"CREATE VIEW {name} AS {VIEWS[name][1]}")
         return
-    table = TABLES[name]
-    columns = ", ".join(f'"{column}" {kind}' for column, kind in table.columns.items())
-    database.execute(f"CREATE TABLE {name} ({columns})")
-    types = [_ARROW[kind](arrow) for kind in table.columns.values()]
-    rows = table.rows(store, login)
-    while some := list(islice(rows, _BATCH)):
-        arrays = [arrow.array(column, kind) for column, kind in zip(zip(*some, strict=True), types, strict=True)]
-        database.register("batch", arrow.table(arrays, names=list(table.columns)))
-        database.execute(f"INSERT INTO {name} SELECT * FROM batch")
-        database.unregister("batch")
-
-
-_ARROW = {
-    "VARCHAR": lambda arrow: arrow.string(), "JSON": lambda arrow: arrow.string(), "INTEGER": lambda arrow: arrow.int32(),
-    "BIGINT": lambda arrow: arrow.int64(), "DOUBLE": lambda arrow: arrow.float64(), "BOOLEAN": lambda arrow: arrow.bool_(),
-    "TIMESTAMP": lambda arrow: arrow.timestamp("us"),
-}  # fmt: skip
+    fill(database, arrow, name, table_named(store, name, login), store, login)
 
 
 def _rows(answer: Any) -> Iterator[tuple[Any, ...]]:

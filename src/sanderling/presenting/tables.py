@@ -5,8 +5,10 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from sanderling.errors import UsageError
 from sanderling.model import ChangeKind, State
 from sanderling.repository import views
+from sanderling.repository.items import items as stored_items
 from sanderling.repository.store import Store
 from sanderling.urls import hostname
 
@@ -71,10 +73,8 @@ def _hosts(store: Store, login: bool) -> Iterator[Row]:
 
 
 def _items(store: Store, login: bool) -> Iterator[Row]:
-    for page in store.pages():
-        if page.extracted and (login or not page.login):
-            for name, item in page.extracted.items():
-                yield page.url, name, _json(item), _time(page.changed_at)
+    for each in stored_items(store, login):
+        yield each.url, each.extractor, each.key or None, _json(each.item), _time(each.at)
 
 
 def _time(at: float) -> datetime | None:
@@ -117,9 +117,87 @@ TABLES = {
         _hosts,
     ),
     "items": DataTable(
-        {"url": "VARCHAR", "extractor": "VARCHAR", "item": "JSON", "changed_at": "TIMESTAMP"},
+        {"url": "VARCHAR", "extractor": "VARCHAR", "key": "VARCHAR", "item": "JSON", "changed_at": "TIMESTAMP"},
         _items,
     ),
 }  # fmt: skip
 # Of other tables. `changes` is what `sanderling changes --baseline` lists.
 VIEWS = {"changes": ("versions", "SELECT * FROM versions WHERE news AND kinds <> ''")}
+
+
+def item_lines(store: Store, login: bool) -> Iterator[bytes]:
+    """The items, one JSON object a line."""
+    for each in stored_items(store, login):
+        at = datetime.fromtimestamp(each.at, UTC).isoformat(timespec="seconds")
+        about = {"url": each.url, "extractor": each.extractor, "key": each.key or None, "changed_at": at}
+        yield json.dumps(about | {"item": each.item}, ensure_ascii=False).encode() + b"\n"
+
+
+def tables(store: Store, login: bool) -> dict[str, DataTable]:
+    """All tables, with one for the items of each extractor."""
+    names = dict.fromkeys(each.extractor for each in stored_items(store, login))
+    return TABLES | {name: _of_items(store, name, login) for name in names if name not in (*TABLES, *VIEWS)}
+
+
+def table_named(store: Store, name: str, login: bool) -> DataTable:
+    """A table, or the items of the extractor of this name. Raises UsageError if there are none."""
+    if name in TABLES:
+        return TABLES[name]
+    found = _of_items(store, name, login)
+    if len(found.columns) == len(_OF_AN_ITEM):
+        raise UsageError(f"there is no table {name!r}, and no extractor of this name found items")
+    return found
+
+
+_OF_AN_ITEM = {"url": "VARCHAR", "changed_at": "TIMESTAMP"}
+
+
+def _of_items(store: Store, extractor: str, login: bool) -> DataTable:
+    """The items of one extractor with their fields as columns."""
+    kinds: dict[str, str] = {}
+    for each in stored_items(store, login, extractor):
+        for name, value in each.item.items():
+            if (kind := _kind(value)) is not None:
+                kinds[name] = _either(kinds.get(name, kind), kind)
+            else:
+                kinds.setdefault(name, "")
+    # A field may be called like a column of every item, or differ from another in case only.
+    names: dict[str, str] = {}
+    taken = {column.lower() for column in _OF_AN_ITEM}
+    for name in kinds:
+        column = name
+        while column.lower() in taken:
+            column += "_"
+        taken.add(column.lower())
+        names[name] = column
+
+    def rows(store: Store, login: bool) -> Iterator[Row]:
+        for each in stored_items(store, login, extractor):
+            yield (each.url, _time(each.at), *(_in_column(each.item.get(name), kinds[name]) for name in names))
+
+    return DataTable(_OF_AN_ITEM | {column: kinds[name] or "VARCHAR" for name, column in names.items()}, rows)
+
+
+def _kind(value: Any) -> str | None:
+    """The type of a column for a value; None for one that says nothing."""
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "BOOLEAN"
+    if isinstance(value, int):
+        return "BIGINT" if -(2**63) <= value < 2**63 else "DOUBLE"
+    return "DOUBLE" if isinstance(value, float) else "VARCHAR"
+
+
+def _either(one: str, other: str) -> str:
+    if not one or one == other:
+        return other
+    return "DOUBLE" if {one, other} == {"BIGINT", "DOUBLE"} else "VARCHAR"
+
+
+def _in_column(value: Any, kind: str) -> Any:
+    if value is None or kind in ("BOOLEAN", "BIGINT"):
+        return value
+    if kind == "DOUBLE":
+        return float(value)
+    return value if isinstance(value, str) else _json(value)

@@ -3,19 +3,36 @@ them fail."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
 
 from sanderling import plugins
+from sanderling.repository.items import ITEM_KEYS
 from sanderling.settings import Settings
 
+if TYPE_CHECKING:  # a crawl without extractors need not wait for the parser
+    from sanderling.documents.extracting import Extractor
 
-def check(settings: Settings, folder: Path) -> None:
-    """BadSetting if one of the user's own functions cannot be loaded."""
+
+class Noted(Protocol):
+    def note(self, key: str, value: str) -> None: ...
+
+
+def check(settings: Settings, folder: Path) -> "list[Extractor]":
+    """The user's extractors. BadSetting if one of the user's own functions cannot be loaded."""
     plugins.load(plugins.URL_FILTERS, settings.url_filters, folder)
     plugins.load(plugins.FETCHERS, settings.fetchers, folder)
-    if settings.extractors:
-        from sanderling.documents.extracting import load
+    if not settings.extractors:
+        return []
+    from sanderling.documents.extracting import load
 
-        load(settings.extractors, folder)
+    return load(settings.extractors, folder)
+
+
+def note_keys(extractors: "Iterable[Extractor]", store: Noted) -> None:
+    """Keeps by which fields items are one, for readers that do not load the extractors."""
+    store.note(ITEM_KEYS, msgspec.json.encode({each.name: each.rules.key for each in extractors}).decode())
 
 
 class ExtractorFailures:

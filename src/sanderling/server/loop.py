@@ -86,7 +86,7 @@ class CrawlServer:
         self._said: set[str] = set()  # what clients wanted to be said
         self.on_commit: Callable[[], None] = lambda: None
         self._extractor_failures = extractors.ExtractorFailures()
-        extractors.check(settings, folder.path)
+        loaded = extractors.check(settings, folder.path)
         told = revealed(settings)  # what is missing is said before anything is made
         if told.login:
             from sanderling.client import sessions
@@ -99,6 +99,8 @@ class CrawlServer:
             begin = place(folder, settings, undo)
             opened = open_crawl(folder, settings, seeds, undo, self._absence.wait)
             settings = opened.settings
+            if loaded:
+                extractors.note_keys(loaded, opened.store)
             topics.keep(topic, folder)
             judged_anew = topics.judge_stored(opened.store, folder, settings, topic)
             self._store = opened.store
