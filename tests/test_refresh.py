@@ -79,7 +79,9 @@ def test_every_policy_spends_its_budget_and_no_more(sanderling: Run, tmp_path: P
         visited = 0
         for day in (1, 2):
             site.requests.clear()
-            ran = sanderling("refresh", folder, "--policy", policy, "--budget", 20, "--no-reports", "--json", env=later(day))
+            ran = sanderling(
+                "refresh", folder, "--policy", policy, "--budget", 20, "--no-reports", "--json", env=later(day)
+            )
             assert ran.code == 0, ran.err
             visited += len(site.requests)
             assert sum(site.requests.values()) <= 20
