@@ -5,11 +5,12 @@ import json
 
 from tests.servers import Answer
 
+ENTRIES = ("gulls", "terns", "plovers", "godwits", "knots", "dunlins")
 PAGE = """<!doctype html><html><head><title>States</title></head><body>
 <h1>Shore birds</h1><p id=about>Content is behind events here.</p>
 <nav id=tabs><span class=tab data-tab=feeding>Feeding</span><span class=tab data-tab=moult>Moult</span></nav>
 <div id=panel><p>Pick a tab.</p></div>
-<div id=pager><p id=entry>Entry 0 of the log</p><button class=prev>Previous</button><button class=next>Next</button></div>
+<div id=pager><p id=entry>Entry on gulls in the log</p><button class=prev>Previous</button><button class=next>Next</button></div>
 <div id=pager2><button class=next>Next</button></div>
 <ul id=comments></ul><button id=more>Show more</button>
 <button id=harm>Delete this page</button>
@@ -62,7 +63,7 @@ def stateful(entries: int = 6, total: int = 35) -> dict[str, bytes | Answer]:
         **comments(total),
     }
     for number in range(entries):
-        table[f"/entry/{number}.json"] = _json({"text": f"Entry {number} of the log"})
+        table[f"/entry/{number}.json"] = _json({"text": f"Entry on {ENTRIES[number]} in the log"})
     return table
 
 

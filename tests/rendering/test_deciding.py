@@ -26,6 +26,9 @@ def test_what_brings_more() -> None:
     assert brings_more(EMPTY, FULL)
     assert brings_more(Extent(500, 3), Extent(500, 4))  # a link
     assert brings_more(Extent(0, 0), Extent(10, 0))
+    assert brings_more(Extent(0, 0), Extent(1, 0))  # an application of few words
+    assert brings_more(Extent(3, 0), Extent(9, 0))
+    assert not brings_more(Extent(3, 0), Extent(5, 0))
     assert not brings_more(Extent(500, 3), Extent(505, 3))
     assert not brings_more(Extent(500, 3), Extent(400, 3))
 

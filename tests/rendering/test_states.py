@@ -12,7 +12,7 @@ from sanderling.urls import identity
 from tests.conftest import FAST, Run
 from tests.rendering.app import page
 from tests.rendering.rendering import Renderer, browser, renderer
-from tests.rendering.stateful import ROUTED, stateful
+from tests.rendering.stateful import ENTRIES, ROUTED, stateful
 from tests.servers import PageServer
 from tests.web.served import running
 
@@ -63,8 +63,8 @@ def test_tabs_and_pages_of_a_pager_are_states_once_each(explored: tuple[Renderer
     texts = [html_of(renders, url) for url in states]  # they are at hand: nothing is rendered
     assert sum("probe the sand" in text for text in texts) >= 1
     assert sum("plumage turns grey" in text for text in texts) >= 1
-    for number in range(1, 6):
-        assert any(f"Entry {number} of the log" in text for text in texts), number
+    for birds in ENTRIES[1:]:
+        assert any(f"Entry on {birds} in the log" in text for text in texts), birds
     assert {label for _, label in page.found} >= {"Feeding", "Moult", "Next"}
     assert len(states) == len(set(states)) <= 12
 
@@ -115,6 +115,44 @@ def test_a_button_that_counts_brings_nothing_new(birds: PageServer) -> None:
         assert renders.fetcher.pool.events <= 4
 
 
+MOULT = "moult.onclick = () => (panel.textContent = 'In autumn the plumage turns grey');"
+BUTTONS = "".join(f"<button id=b{n} class=k{n}>Part {n}</button>" for n in range(5)) + "<p id=panel>Feeding</p>"
+NOISE = {
+    "a clock": "let n = 0; setInterval(() => (noise.textContent = `It is 12:00:${n++}`), 150);",
+    "a counter": "let n = 0; document.onclick = () => (noise.textContent = `Visitor number ${++n} of today`);",
+    "the last action": "document.onclick = () => (noise.textContent = `Last action at ${performance.now()}`);",
+    "rotating words": "const ads = ['Buy shoes', 'Cheap flights', 'Best coffee', 'Old wine', 'New cars']; let n = 0;"
+    "setInterval(() => (noise.innerHTML = `<b>${ads[++n % 5]}</b>`), PERIOD);",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("noise", "period"), [*((each, 0) for each in NOISE if each != "rotating words"), ("rotating words", 500)]
+)
+def test_noise_opens_no_state_and_hides_none(birds: PageServer, noise: str, period: int) -> None:
+    handlers = "".join(f"b{n}.onclick = () => {n};" for n in range(5))
+    script = MOULT + NOISE[noise].replace("PERIOD", str(period)) + handlers
+    birds.table["/noisy"] = page(
+        script, BUTTONS + "<button id=moult>Moult</button><div id=noise>Visitor number 0 of today</div>"
+    )
+    with renderer(**STATES) as renders:
+        response = renders.render(birds.origin + "/noisy")
+        assert response.rendered is not None
+        assert [label for _, label in response.rendered.found] == ["Moult"]
+
+
+def test_a_table_of_numbers_is_a_state(birds: PageServer) -> None:
+    """More numbers change than a page has counters."""
+    birds.table["/table"] = page(
+        "later.onclick = () => document.querySelectorAll('td').forEach((each, n) => (each.textContent = `${n} knots`))",
+        "<button id=later>Later</button><table><tr>" + "<td>70 knots" * 6 + "</table>",
+    )
+    with renderer(**STATES) as renders:
+        response = renders.render(birds.origin + "/table")
+        assert response.rendered is not None
+        assert [label for _, label in response.rendered.found] == ["Later"]
+
+
 def test_an_event_is_not_tried_twice_in_a_state(birds: PageServer) -> None:
     birds.table |= {
         "/one": page("tab.onclick = () => fetch('/tab.txt').then((r) => r.text()).then((t) => (panel.textContent = t))",
@@ -124,8 +162,9 @@ def test_an_event_is_not_tried_twice_in_a_state(birds: PageServer) -> None:
     with renderer(**STATES) as renders:
         response = renders.render(birds.origin + "/one")
         assert response.rendered is not None and len(response.rendered.found) == 1
-    # Once to find the state, and once to see whether the same button leads on from there.
-    assert birds.requests["/tab.txt"] == 2
+    # Once to find the state, once to see that it did not come by itself, and once to see whether
+    # the same button leads on from there.
+    assert birds.requests["/tab.txt"] == 3
 
 
 def test_routes_in_fragments_are_pages(birds: PageServer) -> None:

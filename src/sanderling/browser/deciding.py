@@ -28,7 +28,9 @@ MOST_FAILED = 10
 # More patterns of a host are one.
 MOST_PATTERNS = 200
 # A browser brings more if it brings a link, or this many more words and this many times as many.
-MORE_WORDS, MORE_SHARE = 10, 1.2
+# An empty document says at most that it is loading, or that it needs JavaScript. Then twice as many
+# words are more.
+MORE_WORDS, MORE_SHARE, EMPTY = 10, 1.2, 5
 
 
 class Extent(NamedTuple):
@@ -59,6 +61,8 @@ def extent(html: bytes, charset: str | None, url: str) -> Extent:
 
 def brings_more(sent: Extent, rendered: Extent) -> bool:
     if rendered.links > sent.links:
+        return True
+    if sent.words <= EMPTY and rendered.words > sent.words and rendered.words >= 2 * sent.words:
         return True
     return rendered.words >= sent.words + MORE_WORDS and rendered.words >= sent.words * MORE_SHARE
 

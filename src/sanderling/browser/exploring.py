@@ -5,6 +5,11 @@ adds to them makes the page grow, and it is repeated until nothing more comes. A
 new state if it shows a block that no state showed before: a third tab beside the second page of a
 list is a combination of what is known, and such combinations would never end.
 
+What changes without an event, such as a clock, is found by watching the page before any, and does
+not count. A page may still change by itself while an event is tried. So when an event leads to a
+small change for the first time, it is tried once more on a page that was loaded anew, and has to
+show some of the same.
+
 Events with the same handler, kind of element, text and target usually do the same. So their key is
 tried in one state after the other, and given up when two tries in a row brought nothing new.
 """
@@ -20,6 +25,8 @@ from sanderling.browser.events import EventCandidate
 FRUITLESS = 2
 # An event is repeated at most so often on a page that grows with it.
 MOST_REPEATS = 2_000
+# A change of so few blocks may have come by itself.
+SMALL = 2
 
 
 class Seen(NamedTuple):
@@ -35,12 +42,20 @@ class Seen(NamedTuple):
     def grew(self) -> bool:
         return self.gained > 0 and not self.lost
 
+    @property
+    def says_the_same(self) -> bool:
+        """Only what does not count differs, such as a counter."""
+        return not (self.gained or self.lost or self.fresh)
+
 
 class StatefulPage(Protocol):
     """A loaded page on which events can be triggered."""
 
     async def look(self) -> Seen:
         """What it says now, compared with the last look."""
+
+    async def watch(self) -> None:
+        """Finds out what changes without an event. It is no part any more of what the page says."""
 
     async def look_again(self) -> Seen:
         """The same after more patience: nothing came yet where more was expected."""
@@ -118,6 +133,7 @@ class Explorer:
         self._pictures = pictures
         self._blocks: set[int] = set()  # all that any state showed
         self._fruitless: Counter[str] = Counter()
+        self._proved: set[str] = set()  # keys of events that brought the same once more
         self._at: Path | None = start  # where the page is; None when it is unknown
         self._nodes: list[_Node] = []
         self._hash = ""
@@ -141,6 +157,8 @@ class Explorer:
     async def explore(self) -> None:
         """Looks for states until there are no more or the budget is spent. What was found until an
         error stays found."""
+        if await self._page.candidates():
+            await self._page.watch()
         first = await self._page.look()
         self._hash = first.hash
         self._blocks |= first.fresh
@@ -180,7 +198,8 @@ class Explorer:
     async def _try(self, node: _Node, candidate: EventCandidate) -> bool:
         """Triggers one event in a state. Whether the state grew with it."""
         seen = await self._trigger(candidate.step)
-        if seen is not None and self._is_new(seen):
+        is_new = seen is not None and self._is_new(seen)
+        if is_new and seen is not None and (seen := await self._by_event(node, candidate, seen)) is not None:
             self._fruitless[candidate.key] = 0
             if seen.grew:
                 await self._grow(node, candidate, seen)
@@ -188,10 +207,24 @@ class Explorer:
                 return True
             await self._follow(node, candidate, seen)
             return False
-        if seen is not None and seen.hash != self._hash:
+        if seen is not None and seen.says_the_same:
+            self._hash = seen.hash
+        elif seen is not None and seen.hash != self._hash:
             self._at = None
         self._fruitless[candidate.key] += 1
         return False
+
+    async def _by_event(self, node: _Node, candidate: EventCandidate, seen: Seen) -> Seen | None:
+        """What an event leads to; None if it came by itself, as a rotating advertisement does."""
+        if seen.grew or len(seen.fresh) > SMALL or candidate.key in self._proved:
+            return seen
+        self._at = None
+        again = await self._trigger(candidate.step) if await self._reach(node) else None
+        if again is None or not again.fresh & seen.fresh:
+            self._at = None
+            return None
+        self._proved.add(candidate.key)
+        return again
 
     def _is_new(self, seen: Seen) -> bool:
         return seen.hash != self._hash and not seen.fresh <= self._blocks

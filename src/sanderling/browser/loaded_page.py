@@ -20,6 +20,8 @@ from sanderling.urls.patterns import pattern
 # After an event the page has settled when nothing has changed for so long. Shorter than for a load:
 # what an event does, it does at once or after an answer, which is waited for.
 QUIET_AFTER_EVENT = 0.12
+# What changes while nothing is triggered for so long is a clock or the like, if it is short.
+WATCHED, LONGEST_RESTLESS = 1.2, 300
 # Where an event brought more before and now brings nothing, it is waited for so long.
 PATIENT = 1.0
 _TO_LOOK = 10.0
@@ -40,6 +42,7 @@ class LoadedPage:
             for selector in rule.ignore
         ]
         self._look = f"({script('state')})({json.dumps(', '.join(ignored))})"
+        self._restless: list[str] = []  # selectors of what changes without an event
         load.explore()
 
     async def look(self) -> Seen:
@@ -50,6 +53,11 @@ class LoadedPage:
         if found is None:
             raise TimedOut
         return Seen(found["hash"], found["gained"], found["lost"], frozenset(found["fresh"]), found["url"])
+
+    async def watch(self) -> None:
+        await self._rest(begins=True)
+        await self._tab.sleep(time.monotonic() + WATCHED)
+        self._restless += await self._rest(begins=False)
 
     async def look_again(self) -> Seen:
         self.current.event()
@@ -81,6 +89,8 @@ class LoadedPage:
         self.current.explore()
         deadline = time.monotonic() + self.settings.render_timeout
         await bring(self._tab, self.current, self.settings, self._rules, deadline)
+        if self._restless:
+            await self._rest(begins=False)
 
     async def go(self, fragment: str) -> None:
         """Changes the fragment of the page without loading it."""
@@ -92,6 +102,11 @@ class LoadedPage:
         """Fragments that links lead to and that look like routes, with the texts of the links."""
         found = await self._tab.evaluate(f"({script('routes')})()", time.monotonic() + _TO_LOOK)
         return [(fragment, text) for fragment, text in found or []]
+
+    async def _rest(self, begins: bool) -> list[str]:
+        told = f"{json.dumps(begins)}, {json.dumps(self._restless)}, {LONGEST_RESTLESS}"
+        found = await self._tab.evaluate(f"({script('restless')})({told})", time.monotonic() + _TO_LOOK)
+        return found or []
 
     async def _settle(self, quiet: float) -> None:
         await settle(self._tab, self.current, time.monotonic() + self.settings.render_timeout, quiet)

@@ -1,6 +1,8 @@
 // What a page says now, as a list of blocks: the own text of each element, and the targets of links. Remembers the
-// blocks, and says how they differ from those of the call before; `fresh` are the hashes of what came.
+// blocks, and says how they differ from those of the call before; `fresh` are the hashes of what came. What changes
+// without an event (`restless.js`) says nothing, and neither do a few blocks of which only digits changed.
 (ignored) => {
+  const COUNTERS = 3; // more of them are a table of numbers
   const SKIPPED = new Set(["SCRIPT", "STYLE", "NOSCRIPT", "TEMPLATE"]);
   // Two 32-bit hashes in one number (cyrb53).
   const hash = (text, seed = 0) => {
@@ -26,6 +28,7 @@
   const walk = (within) => {
     for (let node = within.firstElementChild; node; node = node.nextElementSibling) {
       if (SKIPPED.has(node.tagName) || (ignored && node.matches(ignored))) continue;
+      if (globalThis.sanderlingRestless?.has(node)) continue;
       let own = "";
       for (let child = node.firstChild; child; child = child.nextSibling)
         if (child.nodeType === Node.TEXT_NODE) own += child.data + " ";
@@ -46,6 +49,8 @@
     // A counter that moves on is no loss: the same block with other digits is there.
     const renumbered = new Map();
     const counters = new Set(); // numbers in the element itself, such as "Like (3)": they say nothing new
+    const others = new Set(); // those elsewhere, such as "Last action at 12:03"
+    let moved = 0;
     for (const [one, [times, digitless]] of blocks) {
       const more = times - (before.get(one)?.[0] ?? 0);
       if (more > 0) {
@@ -60,10 +65,12 @@
       const own = globalThis.sanderlingOwn?.has(one);
       const excused = Math.min(fewer, renumbered.get(digitless) ?? 0);
       renumbered.set(digitless, (renumbered.get(digitless) ?? 0) - excused);
-      if (own && excused) counters.add(digitless);
+      if (excused) (own ? counters : others).add(digitless);
+      if (!own) moved += excused;
       if (!own) lost += fewer - excused;
       gained -= excused;
     }
+    if (moved <= COUNTERS) for (const each of others) counters.add(each);
     fresh = fresh.filter((one) => !counters.has(blocks.get(one)[1]));
   }
   globalThis.sanderlingHash = hash;
