@@ -9,12 +9,13 @@ tested against it. Durations take `500ms`, `10s`, `5m`, `2h`, `1d`; sizes take `
 import difflib
 import json
 import math
+import os
 import re
 import time
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
@@ -164,215 +165,154 @@ class Login(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 NOT_OF_A_SESSION = ("host", "content-length", "content-type", "transfer-encoding", "connection", "user-agent")
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """The settings of one crawl. The defaults are polite."""
-
-    scope: Scope = "host"
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    follow_links: bool = True
-    sitemaps: bool = True
-    reports: bool = True
-    report_at: tuple[str, ...] = ()
-    report_interval: float = 10.0
-    heed_taken: bool = True
-    take_at: tuple[str, ...] = ()
-    images: bool = False
-    requisites: bool = False
-    hold: bool = True
-    order: str = "pagerank"
-    topic: str | None = None
-    relatedness: float = 0.5
-    tunnel_depth: int = 3
-    min_harvest: float = 0.0
-    topic_share: float = 0.0
-    cut_short: bool = False
-    forms: str = "none"
-    form_queries: int = 100
-    form_pages: int = 10
-    form_post: tuple[str, ...] = ()
-    form_values: dict[str, tuple[str, ...]] = {}
-    max_pages: int | None = None
-    max_depth: int | None = None
-    max_time: float | None = None
-    max_bytes: int | None = None
-    collection: int | None = None
-    clients: int = 0
-    min_clients: int = 0
-    connections: int = 1000
-    body_memory: int = 256 << 20
-    per_host: int = 1
-    by_address: bool = False
-    delay: float | None = None
-    delay_factor: float = 4.0
-    max_delay: float = 30.0
-    ignore_robots: bool = False
-    follow_nofollow: bool = False
-    allow_private: bool = False
-    private_seeds: bool = True
-    user_agent: str = f"Sanderling/{__version__}"
-    contact: str | None = None
-    proxy: str | None = None
-    cookies: bool = False
-    login: tuple[Login, ...] = ()
-    skip_types: tuple[str, ...] = ()
-    body_types: tuple[str, ...] = ()
-    body_urls: tuple[str, ...] = ()
-    body_text: bool = False
-    body_changed: bool = False
-    revisit_records: bool = False
-    max_body: int = 16 * 1024**2
-    max_media: int = 64 * 1024**2
-    connect_timeout: float = 10.0
-    first_byte_timeout: float = 30.0
-    fetch_timeout: float = 120.0
-    low_speed_time: float = 20.0
-    retries: int = 2
-    retry_wait: float = 5.0
-    host_patience: float = 600.0
-    render: Render = "auto"
-    render_include: tuple[str, ...] = ()
-    block: tuple[str, ...] = ("images", "fonts", "media")
-    wait_for: tuple[str, ...] = ()
-    run_script: tuple[str, ...] = ()
-    close_banners: bool = True
-    screenshots: bool = False
-    render_timeout: float = 30.0
-    render_tabs: int = 4
-    render_memory: int = 1024**3
-    states: int = 0
-    state_depth: int = 3
-    state_time: float = 120.0
-    browser: str | None = None
-    browser_sandbox: bool = True
-    rules: tuple[Rule, ...] = ()
-    down_after: float = 300.0
-    extractors: tuple[str, ...] = ()
-    url_filters: tuple[str, ...] = ()
-    fetchers: tuple[str, ...] = ()
-    index: bool = True
-    webhook: tuple[Webhook, ...] = ()
-    notify: tuple[Notify, ...] = ()
-    watch: tuple[Watch, ...] = ()
-    keep_fresh: str = ""
-    quiet: str = ""
-    min_free: int = 100 * 1024**2
-    store: str | None = None
-    cluster: str | None = None
-    cluster_compress: bool = False
-    cluster_patience: float = 30.0
-    levels: int = 1
-    fan_out: int = 0
-    relay_alone: float = 120.0
-
-
 class Declared(NamedTuple):
+    """What is said of a setting beside its type and its default."""
+
     name: str
     unit: Literal["duration", "size", "count", "number", "text", "flag", "list", "choice", "rules", "tables", "values"]
     group: str
     help: str
+    least: float
+    most: float | None
+    metavar: str  # what stands for a value in the help of commands
+    flag: str
+    offered: float  # the most that a crawl from the API may have; 0 if the API does not offer it
 
 
-DECLARED = [
-    Declared("scope", "choice", "Scope", "which discovered links to follow: links to the seeds' host, their registered domain, their path prefix, or any"),
-    Declared("include", "list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)"),
-    Declared("exclude", "list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)"),
-    Declared("url_filters", "list", "Scope", "your own functions that say which URLs are not followed: file.py:function, package.module:function or the name of an entry point (repeatable)"),
-    Declared("follow_links", "flag", "Scope", "follow the links of pages and sitemaps; without it, only what your extractors follow"),
-    Declared("sitemaps", "flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)"),
-    Declared("reports", "flag", "Scope", "in a refresh, read the reports in which sites announce their changes"),
-    Declared("report_at", "list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)"),
-    Declared("report_interval", "duration", "Scope", "shortest pause between two looks at a report"),
-    Declared("heed_taken", "flag", "Scope", "leave a site alone while its report says that another crawler is at work there"),
-    Declared("take_at", "list", "Scope", "reserve a site during a refresh, so that other crawlers wait: URL#env:NAME or URL#file:PATH, the announcer's /begin and its token (repeatable)"),
-    Declared("images", "flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels"),
-    Declared("requisites", "flag", "Scope", "also fetch the files that pages need, from any host: style sheets, scripts, images, fonts, media, frames; they do not count as pages"),
-    Declared("hold", "flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and may never finish on a site with a trap"),
-    Declared("order", "choice", "Scope", f"the order of visits: {', '.join(ORDERS)}"),
-    Declared("topic", "text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words"),
-    Declared("relatedness", "number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1"),
-    Declared("tunnel_depth", "count", "Topic", "follow links through at most this many pages in a row that are not on the topic"),
-    Declared("min_harvest", "number", "Topic", "stop when less than this share of the last 500 pages is on the topic (0: never)"),
-    Declared("topic_share", "number", "Topic", "stop when about this share of the topic's pages is found (0: never)"),
-    Declared("cut_short", "flag", "Topic", "stop loading a page when its first kilobytes are not on the topic"),
-    Declared("forms", "choice", "Forms", "which forms to fill in and send: none, search (search forms), filters (those, and forms of selects), or all-get (every harmless GET form)"),
-    Declared("form_queries", "count", "Forms", "send at most this many queries of one form a day"),
-    Declared("form_pages", "count", "Forms", "read at most this many pages of the results of one query"),
-    Declared("form_post", "list", "Forms", "also send the POST form with this action, which must not change anything (repeatable)"),
-    Declared("form_values", "values", "Forms", "what to fill in, by the name or label of a field; only in sanderling.toml, as [forms.values]"),
-    Declared("max_pages", "count", "Limits", "stop at exactly this many stored pages, including pages of earlier runs"),
-    Declared("max_depth", "count", "Limits", "follow links at most this many steps from a seed"),
-    Declared("max_time", "duration", "Limits", "stop a run after this time"),
-    Declared("max_bytes", "size", "Limits", "stop when all runs together have downloaded this much"),
-    Declared("collection", "count", "Limits", "keep at most this many pages; a more important page found later replaces the least important one"),
-    Declared("clients", "count", "Speed", "number of client processes (0: one per core), or MIN..MAX: as many as the work needs"),
-    Declared("min_clients", "count", "Speed", "the MIN of clients = MIN..MAX (0: always as many as clients says)"),
-    Declared("connections", "count", "Speed", "maximum requests in flight per client"),
-    Declared("body_memory", "size", "Speed", "memory per client for bodies in flight, at least twice max_body (and max_media, with requisites); when it is used up, requests wait"),
-    Declared("per_host", "count", "Manners", "maximum connections to one host; raise it only for your own site"),
-    Declared("by_address", "flag", "Manners", "hosts at one IP address share one pause and one client, as if they were one host (not through a proxy)"),
-    Declared("delay", "duration", "Manners", "fixed pause between fetches from one host, instead of the adaptive pause"),
-    Declared("delay_factor", "number", "Manners", "adaptive pause: this many times as long as the last fetch took"),
-    Declared("max_delay", "duration", "Manners", "maximum length of the adaptive pause"),
-    Declared("ignore_robots", "flag", "Manners", "ignore robots.txt, robots meta tags and X-Robots-Tag; only for your own site"),
-    Declared("follow_nofollow", "flag", "Manners", "follow links marked rel=nofollow"),
-    Declared("allow_private", "flag", "Manners", "let discovered links lead to loopback, private and link-local addresses"),
-    Declared("private_seeds", "flag", "Manners", "allow seeds at such addresses; off for crawls that are created through the API"),
-    Declared("user_agent", "text", "Manners", "the User-Agent header; robots rules are matched by the product names in it"),
-    Declared("contact", "text", "Manners", "URL or mail address of the operator of the crawl, added to the user agent"),
-    Declared("proxy", "text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address, or env:NAME or file:PATH, where the address is kept"),
-    Declared("cookies", "flag", "Network", "keep cookies during a run; links that log out are then not followed"),
-    Declared("login", "tables", "Network", "your own session at a site: headers, cookies or the way to log in; only in sanderling.toml"),
-    Declared("fetchers", "list", "Network", "your own fetchers around that of the product, named like extractors; the last one is the outermost (repeatable)"),
-    Declared("skip_types", "list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)"),
-    Declared("body_types", "list", "Network", "keep only bodies of this media type, e.g. text/html; other pages are read, and their size and digest are kept (repeatable)"),
-    Declared("body_urls", "list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)"),
-    Declared("body_text", "flag", "Network", "keep the text and the links of pages instead of their bodies"),
-    Declared("body_changed", "flag", "Network", "keep a new version of a page only if its text changed"),
-    Declared("revisit_records", "flag", "Network", "archive visits that found nothing new as WARC revisit records"),
-    Declared("max_body", "size", "Network", "keep at most this much of a body, after decompression"),
-    Declared("max_media", "size", "Network", "leave out a file of a page, such as a video, that is larger than this"),
-    Declared("connect_timeout", "duration", "Network", "time limit for connecting"),
-    Declared("first_byte_timeout", "duration", "Network", "time limit for the first byte of an answer"),
-    Declared("fetch_timeout", "duration", "Network", "time limit for a whole fetch"),
-    Declared("low_speed_time", "duration", "Network", "give up a body that arrives at less than 100 bytes/s for this time"),
-    Declared("retries", "count", "Network", "number of retries after a time-out, a broken connection, 429 or 5xx"),
-    Declared("retry_wait", "duration", "Network", "wait before the first retry; it doubles each time"),
-    Declared("host_patience", "duration", "Network", "how long to wait for a host that answered before and cannot be reached now"),
-    Declared("render", "choice", "Rendering", "render pages in a browser: never, auto (where it brings more text or links) or always"),
-    Declared("render_include", "list", "Rendering", "render only pages that match this pattern (RE2 syntax; repeatable)"),
-    Declared("block", "list", "Rendering", "files that rendered pages do not get: images, fonts, media, styles or none (repeatable); with requisites, none is the default"),
-    Declared("wait_for", "list", "Rendering", "read a page only when this CSS selector matches, or its time is over; PATTERN => SELECTOR for some pages (repeatable)"),
-    Declared("run_script", "list", "Rendering", "run this JavaScript file on a page before it is read; PATTERN => FILE for some pages (repeatable)"),
-    Declared("close_banners", "flag", "Rendering", "refuse and remove the cookie banners of common consent tools"),
-    Declared("screenshots", "flag", "Rendering", "keep a screenshot of each version of a rendered page"),
-    Declared("render_timeout", "duration", "Rendering", "a page that has not settled after this time is read as it is"),
-    Declared("render_tabs", "count", "Rendering", "pages that a client renders at the same time"),
-    Declared("render_memory", "size", "Rendering", "a page that uses more memory than this is ended"),
-    Declared("states", "count", "Rendering", "also visit up to this many states of a rendered page that clicks and scrolling lead to"),
-    Declared("state_depth", "count", "Rendering", "events one after the other that may lead to a state"),
-    Declared("state_time", "duration", "Rendering", "time limit for finding the states of a page"),
-    Declared("browser", "text", "Rendering", "the program to render with (default: the first Chromium that is found)"),
-    Declared("browser_sandbox", "flag", "Rendering", "render only where the browser gets its sandbox and an empty network namespace"),
-    Declared("rules", "rules", "Changes", "parts of pages to ignore or to watch, by selectors and patterns; only in sanderling.toml"),
-    Declared("down_after", "duration", "Changes", "tell that a site is down when it has stayed away for this time"),
-    Declared("watch", "tables", "Changes", "pages to visit at an interval of their own, as `sanderling watch` writes them; only in sanderling.toml"),
-    Declared("extractors", "list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)"),
-    Declared("index", "flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it"),
-    Declared("webhook", "tables", "Notifications", "where to send changes as they are found; only in sanderling.toml"),
-    Declared("notify", "tables", "Notifications", "who is told of changes by mail, chat or another service: a list of Apprise addresses, or tables; only in sanderling.toml"),
-    Declared("keep_fresh", "text", "Service", "refresh with this budget, such as 2000/h, while `sanderling serve --keep-fresh` runs"),
-    Declared("quiet", "text", "Service", "hours without visits by that service, such as 22:00-06:30, in local time"),
-    Declared("cluster", "text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head"),
-    Declared("cluster_compress", "flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow"),
-    Declared("cluster_patience", "duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that"),
-    Declared("levels", "count", "Cluster", "levels of machines: with 2 or more, machines of other regions are reached through a relay among them"),
-    Declared("fan_out", "count", "Cluster", "machines that the server and each relay serve at most; 0 for any number"),
-    Declared("relay_alone", "duration", "Cluster", "how long a relay goes on with what it holds when its line to the server is away"),
-    Declared("min_free", "size", "Store", "stop cleanly when less disk space than this is free"),
-    Declared("store", "text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept"),
-]  # fmt: skip
+ANY = math.inf
 
+
+def _setting(
+    unit: str, group: str, help: str, *, ge: float | None = None, le: float | None = None, metavar: str = "",
+    flag: str = "", offered: float = 0,
+) -> msgspec.Meta:  # fmt: skip
+    """`ge` and `le` are given where 0 or a large number makes no sense. `flag` is given where the
+    flag is not the name."""
+    more = {"unit": unit, "group": group, "metavar": metavar, "flag": flag, "offered": offered}
+    return msgspec.Meta(description=help, ge=ge, le=le, extra=more)
+
+
+# fmt: off
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings of one crawl. The defaults are polite.
+
+    Each is declared here and nowhere else. The least duration is a millisecond, because libcurl
+    counts them.
+    """
+
+    scope: Annotated[Scope, _setting("choice", "Scope", "which discovered links to follow: links to the seeds' host, their registered domain, their path prefix, or any", offered=ANY)] = "host"
+    include: Annotated[tuple[str, ...], _setting("list", "Scope", "follow only links that match this pattern (RE2 syntax; repeatable)", offered=ANY)] = ()
+    exclude: Annotated[tuple[str, ...], _setting("list", "Scope", "never follow URLs that match this pattern (RE2 syntax; repeatable)", offered=ANY)] = ()
+    url_filters: Annotated[tuple[str, ...], _setting("list", "Scope", "your own functions that say which URLs are not followed: file.py:function, package.module:function or the name of an entry point (repeatable)", metavar="FUNCTION", flag="--url-filter")] = ()
+    follow_links: Annotated[bool, _setting("flag", "Scope", "follow the links of pages and sitemaps; without it, only what your extractors follow")] = True
+    sitemaps: Annotated[bool, _setting("flag", "Scope", "read the sitemaps that robots.txt names, or else /sitemap.xml (not with max_depth)", offered=ANY)] = True
+    reports: Annotated[bool, _setting("flag", "Scope", "in a refresh, read the reports in which sites announce their changes")] = True
+    report_at: Annotated[tuple[str, ...], _setting("list", "Scope", "read this report of a site; add #KEY when another host serves it (repeatable)")] = ()
+    report_interval: Annotated[float, _setting("duration", "Scope", "shortest pause between two looks at a report")] = 10.0
+    heed_taken: Annotated[bool, _setting("flag", "Scope", "leave a site alone while its report says that another crawler is at work there")] = True
+    take_at: Annotated[tuple[str, ...], _setting("list", "Scope", "reserve a site during a refresh, so that other crawlers wait: URL#env:NAME or URL#file:PATH, the announcer's /begin and its token (repeatable)")] = ()
+    images: Annotated[bool, _setting("flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels", offered=ANY)] = False
+    requisites: Annotated[bool, _setting("flag", "Scope", "also fetch the files that pages need, from any host: style sheets, scripts, images, fonts, media, frames; they do not count as pages", offered=ANY)] = False
+    hold: Annotated[bool, _setting("flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and may never finish on a site with a trap")] = True
+    order: Annotated[str, _setting("choice", "Scope", f"the order of visits: {', '.join(ORDERS)}", offered=ANY)] = "pagerank"
+    topic: Annotated[str | None, _setting("text", "Topic", "keep to a topic: a model that `sanderling topic` made, or some words", offered=ANY)] = None
+    relatedness: Annotated[float, _setting("number", "Topic", "a page of at least this relevance is on the topic, from 0 to 1", le=1, offered=ANY)] = 0.5
+    tunnel_depth: Annotated[int, _setting("count", "Topic", "follow links through at most this many pages in a row that are not on the topic", offered=ANY)] = 3
+    min_harvest: Annotated[float, _setting("number", "Topic", "stop when less than this share of the last 500 pages is on the topic (0: never)", le=1, offered=ANY)] = 0.0
+    topic_share: Annotated[float, _setting("number", "Topic", "stop when about this share of the topic's pages is found (0: never)", le=1, offered=ANY)] = 0.0
+    cut_short: Annotated[bool, _setting("flag", "Topic", "stop loading a page when its first kilobytes are not on the topic", offered=ANY)] = False
+    forms: Annotated[str, _setting("choice", "Forms", "which forms to fill in and send: none, search (search forms), filters (those, and forms of selects), or all-get (every harmless GET form)")] = "none"
+    form_queries: Annotated[int, _setting("count", "Forms", "send at most this many queries of one form a day")] = 100
+    form_pages: Annotated[int, _setting("count", "Forms", "read at most this many pages of the results of one query")] = 10
+    form_post: Annotated[tuple[str, ...], _setting("list", "Forms", "also send the POST form with this action, which must not change anything (repeatable)", metavar="URL")] = ()
+    form_values: Annotated[dict[str, tuple[str, ...]], _setting("values", "Forms", "what to fill in, by the name or label of a field; only in sanderling.toml, as [forms.values]")] = {}
+    max_pages: Annotated[int | None, _setting("count", "Limits", "stop at exactly this many stored pages, including pages of earlier runs", offered=ANY)] = None
+    max_depth: Annotated[int | None, _setting("count", "Limits", "follow links at most this many steps from a seed", offered=ANY)] = None
+    max_time: Annotated[float | None, _setting("duration", "Limits", "stop a run after this time", offered=ANY)] = None
+    max_bytes: Annotated[int | None, _setting("size", "Limits", "stop when all runs together have downloaded this much", offered=ANY)] = None
+    collection: Annotated[int, _setting("count", "Limits", "keep at most this many pages; a more important page found later replaces the least important one", ge=1)] | None = None
+    clients: Annotated[int, _setting("count", "Speed", "number of client processes (0: one per core), or MIN..MAX: as many as the work needs", le=1_000, offered=4 * (os.cpu_count() or 1))] = 0
+    min_clients: Annotated[int, _setting("count", "Speed", "the MIN of clients = MIN..MAX (0: always as many as clients says)", le=1_000)] = 0
+    connections: Annotated[int, _setting("count", "Speed", "maximum requests in flight per client", ge=1, le=16_000, offered=4000)] = 1000
+    body_memory: Annotated[int, _setting("size", "Speed", "memory per client for bodies in flight, at least twice max_body (and max_media, with requisites); when it is used up, requests wait")] = 256 << 20
+    per_host: Annotated[int, _setting("count", "Manners", "maximum connections to one host; raise it only for your own site", ge=1, le=16_000, offered=100)] = 1
+    by_address: Annotated[bool, _setting("flag", "Manners", "hosts at one IP address share one pause and one client, as if they were one host (not through a proxy)")] = False
+    delay: Annotated[float | None, _setting("duration", "Manners", "fixed pause between fetches from one host, instead of the adaptive pause", offered=DAY)] = None
+    delay_factor: Annotated[float, _setting("number", "Manners", "adaptive pause: this many times as long as the last fetch took", offered=1000)] = 4.0
+    max_delay: Annotated[float, _setting("duration", "Manners", "maximum length of the adaptive pause", offered=DAY)] = 30.0
+    ignore_robots: Annotated[bool, _setting("flag", "Manners", "ignore robots.txt, robots meta tags and X-Robots-Tag; only for your own site", offered=ANY)] = False
+    follow_nofollow: Annotated[bool, _setting("flag", "Manners", "follow links marked rel=nofollow", offered=ANY)] = False
+    allow_private: Annotated[bool, _setting("flag", "Manners", "let discovered links lead to loopback, private and link-local addresses")] = False
+    private_seeds: Annotated[bool, _setting("flag", "Manners", "allow seeds at such addresses; off for crawls that are created through the API")] = True
+    user_agent: Annotated[str, _setting("text", "Manners", "the User-Agent header; robots rules are matched by the product names in it", offered=ANY)] = f"Sanderling/{__version__}"
+    contact: Annotated[str | None, _setting("text", "Manners", "URL or mail address of the operator of the crawl, added to the user agent", offered=ANY)] = None
+    proxy: Annotated[str | None, _setting("text", "Network", "proxy for every request: an http://, https://, socks5:// or socks5h:// address, or env:NAME or file:PATH, where the address is kept", metavar="URL")] = None
+    cookies: Annotated[bool, _setting("flag", "Network", "keep cookies during a run; links that log out are then not followed", offered=ANY)] = False
+    login: Annotated[tuple[Login, ...], _setting("tables", "Network", "your own session at a site: headers, cookies or the way to log in; only in sanderling.toml")] = ()
+    fetchers: Annotated[tuple[str, ...], _setting("list", "Network", "your own fetchers around that of the product, named like extractors; the last one is the outermost (repeatable)", metavar="FUNCTION", flag="--fetcher")] = ()
+    skip_types: Annotated[tuple[str, ...], _setting("list", "Network", "do not keep bodies of this media type, e.g. video/ or image/png (repeatable)", metavar="TYPE", offered=ANY)] = ()
+    body_types: Annotated[tuple[str, ...], _setting("list", "Network", "keep only bodies of this media type, e.g. text/html; other pages are read, and their size and digest are kept (repeatable)", metavar="TYPE")] = ()
+    body_urls: Annotated[tuple[str, ...], _setting("list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)")] = ()
+    body_text: Annotated[bool, _setting("flag", "Network", "keep the text and the links of pages instead of their bodies")] = False
+    body_changed: Annotated[bool, _setting("flag", "Network", "keep a new version of a page only if its text changed")] = False
+    revisit_records: Annotated[bool, _setting("flag", "Network", "archive visits that found nothing new as WARC revisit records")] = False
+    max_body: Annotated[int, _setting("size", "Network", "keep at most this much of a body, after decompression", offered=1 << 30)] = 16 * 1024**2
+    max_media: Annotated[int, _setting("size", "Network", "leave out a file of a page, such as a video, that is larger than this")] = 64 * 1024**2
+    connect_timeout: Annotated[float, _setting("duration", "Network", "time limit for connecting", ge=0.001, offered=600)] = 10.0
+    first_byte_timeout: Annotated[float, _setting("duration", "Network", "time limit for the first byte of an answer", ge=0.001, offered=600)] = 30.0
+    fetch_timeout: Annotated[float, _setting("duration", "Network", "time limit for a whole fetch", ge=0.001, offered=3600)] = 120.0
+    low_speed_time: Annotated[float, _setting("duration", "Network", "give up a body that arrives at less than 100 bytes/s for this time", ge=0.001, offered=3600)] = 20.0
+    retries: Annotated[int, _setting("count", "Network", "number of retries after a time-out, a broken connection, 429 or 5xx", offered=20)] = 2
+    retry_wait: Annotated[float, _setting("duration", "Network", "wait before the first retry; it doubles each time", offered=3600)] = 5.0
+    host_patience: Annotated[float, _setting("duration", "Network", "how long to wait for a host that answered before and cannot be reached now")] = 600.0
+    render: Annotated[Render, _setting("choice", "Rendering", "render pages in a browser: never, auto (where it brings more text or links) or always", offered=ANY)] = "auto"
+    render_include: Annotated[tuple[str, ...], _setting("list", "Rendering", "render only pages that match this pattern (RE2 syntax; repeatable)")] = ()
+    block: Annotated[tuple[str, ...], _setting("list", "Rendering", "files that rendered pages do not get: images, fonts, media, styles or none (repeatable); with requisites, none is the default", metavar="KIND")] = ("images", "fonts", "media")
+    wait_for: Annotated[tuple[str, ...], _setting("list", "Rendering", "read a page only when this CSS selector matches, or its time is over; PATTERN => SELECTOR for some pages (repeatable)", metavar="SELECTOR")] = ()
+    run_script: Annotated[tuple[str, ...], _setting("list", "Rendering", "run this JavaScript file on a page before it is read; PATTERN => FILE for some pages (repeatable)", metavar="FILE")] = ()
+    close_banners: Annotated[bool, _setting("flag", "Rendering", "refuse and remove the cookie banners of common consent tools")] = True
+    screenshots: Annotated[bool, _setting("flag", "Rendering", "keep a screenshot of each version of a rendered page", offered=ANY)] = False
+    render_timeout: Annotated[float, _setting("duration", "Rendering", "a page that has not settled after this time is read as it is", ge=0.001)] = 30.0
+    render_tabs: Annotated[int, _setting("count", "Rendering", "pages that a client renders at the same time", ge=1, le=100)] = 4
+    render_memory: Annotated[int, _setting("size", "Rendering", "a page that uses more memory than this is ended", ge=1)] = 1024**3
+    states: Annotated[int, _setting("count", "Rendering", "also visit up to this many states of a rendered page that clicks and scrolling lead to", le=10_000)] = 0
+    state_depth: Annotated[int, _setting("count", "Rendering", "events one after the other that may lead to a state", le=20)] = 3
+    state_time: Annotated[float, _setting("duration", "Rendering", "time limit for finding the states of a page")] = 120.0
+    browser: Annotated[str | None, _setting("text", "Rendering", "the program to render with (default: the first Chromium that is found)", metavar="PROGRAM")] = None
+    browser_sandbox: Annotated[bool, _setting("flag", "Rendering", "render only where the browser gets its sandbox and an empty network namespace")] = True
+    rules: Annotated[tuple[Rule, ...], _setting("rules", "Changes", "parts of pages to ignore or to watch, by selectors and patterns; only in sanderling.toml", offered=ANY)] = ()
+    down_after: Annotated[float, _setting("duration", "Changes", "tell that a site is down when it has stayed away for this time")] = 300.0
+    watch: Annotated[tuple[Watch, ...], _setting("tables", "Changes", "pages to visit at an interval of their own, as `sanderling watch` writes them; only in sanderling.toml")] = ()
+    extractors: Annotated[tuple[str, ...], _setting("list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)", metavar="FUNCTION", flag="--extractor")] = ()
+    index: Annotated[bool, _setting("flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it")] = True
+    webhook: Annotated[tuple[Webhook, ...], _setting("tables", "Notifications", "where to send changes as they are found; only in sanderling.toml")] = ()
+    notify: Annotated[tuple[Notify, ...], _setting("tables", "Notifications", "who is told of changes by mail, chat or another service: a list of Apprise addresses, or tables; only in sanderling.toml")] = ()
+    keep_fresh: Annotated[str, _setting("text", "Service", "refresh with this budget, such as 2000/h, while `sanderling serve --keep-fresh` runs")] = ""
+    quiet: Annotated[str, _setting("text", "Service", "hours without visits by that service, such as 22:00-06:30, in local time")] = ""
+    cluster: Annotated[str | None, _setting("text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head")] = None
+    cluster_compress: Annotated[bool, _setting("flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow")] = False
+    cluster_patience: Annotated[float, _setting("duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that", ge=0.001)] = 30.0
+    levels: Annotated[int, _setting("count", "Cluster", "levels of machines: with 2 or more, machines of other regions are reached through a relay among them", ge=1)] = 1
+    fan_out: Annotated[int, _setting("count", "Cluster", "machines that the server and each relay serve at most; 0 for any number")] = 0
+    relay_alone: Annotated[float, _setting("duration", "Cluster", "how long a relay goes on with what it holds when its line to the server is away")] = 120.0
+    min_free: Annotated[int, _setting("size", "Store", "stop cleanly when less disk space than this is free")] = 100 * 1024**2
+    store: Annotated[str | None, _setting("text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept", metavar="URL")] = None
+# fmt: on
+
+
+def _declared(name: str, hint: Any) -> Declared:
+    meta = next(each.__metadata__[0] for each in (hint, *get_args(hint)) if hasattr(each, "__metadata__"))
+    more = dict(meta.extra)
+    units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
+    more["metavar"] = more["metavar"] or units.get(more["unit"], more["unit"].upper())
+    more["flag"] = more["flag"] or "--" + name.replace("_", "-")
+    most = meta.le if meta.le is not None else _MOST.get(more["unit"])
+    return Declared(name=name, help=meta.description, least=meta.ge or 0, most=most, **more)
+
+
+# Where nothing else is said: 100 years, and whole numbers that fit into a message.
+_MOST: dict[str, float] = {"duration": 36_500 * DAY, "count": 2**63 - 1, "size": 2**63 - 1}
+DECLARED = [_declared(*each) for each in Settings.__annotations__.items()]
 _BY_NAME = {each.name: each for each in DECLARED}
 Table = TypeVar("Table", bound=msgspec.Struct)
 
@@ -384,16 +324,11 @@ def read_value(name: str, value: Any) -> Any:
     if name not in _BY_NAME:
         near = difflib.get_close_matches(name, _BY_NAME, 1)
         raise BadSetting(f"unknown setting {name!r}{f'; did you mean {near[0]}?' if near else ''}")
-    unit = _BY_NAME[name].unit
-    if unit == "tables":
+    declared = _BY_NAME[name]
+    if declared.unit == "tables":
         return _READERS[name](value)
-    found = _in_unit(name, unit, value)
-    if name in _POSITIVE and found < (0.001 if unit == "duration" else 1):  # libcurl counts milliseconds
-        raise BadSetting(f"{name} = {value!r} has to be more than 0")
-    if unit == "duration" and found > LONGEST:
-        raise BadSetting(f"{name} = {value!r} is more than {LONGEST / DURATIONS['d']:,.0f} days")
-    if unit in ("count", "size") and found > (most := _MOST.get(name, LARGEST)):
-        raise BadSetting(f"{name} = {value!r} is more than {most:,}")
+    found = _in_unit(name, declared.unit, value)
+    _check_bounds(declared, value, found)
     if name in HIDEABLE and credentials.is_reference(found.partition("?")[0]):
         return found
     if name == "proxy" and found and not as_written(found, PROXIES):
@@ -412,8 +347,6 @@ def read_value(name: str, value: Any) -> Any:
         if None in actions:
             raise BadSetting(f"{name} = {value!r} is not the URL of a form's action, such as https://example.org/find")
         return tuple(actions)
-    if name in _SHARES and found > 1:
-        raise BadSetting(f"{name} = {value!r} is not a number from 0 to 1")
     if name in ("user_agent", "contact") and not found.isascii():
         raise BadSetting(f"{name} = {value!r} must be ASCII, because it is sent in an HTTP header")
     if name == "user_agent" and not found.strip():
@@ -427,6 +360,17 @@ def read_value(name: str, value: Any) -> Any:
     if name in ("skip_types", "body_types") and not all(re.fullmatch(r"[\w.+-]+(/[\w.+-]*)?", each) for each in found):
         raise BadSetting(f"{name} = {value!r} is not a list of media types such as video/ or image/png")
     return found
+
+
+def _check_bounds(declared: Declared, value: Any, found: Any) -> None:
+    if declared.least and found < declared.least:
+        raise BadSetting(f"{declared.name} = {value!r} has to be more than 0")
+    if declared.most is None or found <= declared.most:
+        return
+    if declared.unit == "number":
+        raise BadSetting(f"{declared.name} = {value!r} is not a number from 0 to {declared.most:g}")
+    most = f"{declared.most / DAY:,.0f} days" if declared.unit == "duration" else f"{declared.most:,}"
+    raise BadSetting(f"{declared.name} = {value!r} is more than {most}")
 
 
 def revealed(settings: Settings) -> Settings:
@@ -475,18 +419,6 @@ def without_password(address: str) -> str:
     return re.sub(r"^((?:[^:/@]*://)?[^:@/]*):.*@", r"\1:...@", address, flags=re.DOTALL)
 
 
-# More of these would only exhaust the machine. Other whole numbers must fit into a message.
-_MOST = {
-    "clients": 1000,
-    "min_clients": 1000,
-    "connections": 16_000,
-    "per_host": 16_000,
-    "render_tabs": 100,
-    "states": 10_000,
-    "state_depth": 20,
-}
-LARGEST = 2**63 - 1
-LONGEST = 36_500 * DURATIONS["d"]
 # These may contain a password, and may say where it is instead: `env:NAME` or `file:PATH`.
 HIDEABLE = ("proxy", "store")
 PROXIES = ("http://", "https://", "socks5://", "socks5h://")
@@ -499,24 +431,6 @@ _NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
 
 _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"
 _HOURS = re.compile(f"{_CLOCK}-{_CLOCK}")
-
-_SHARES = ("relatedness", "min_harvest", "topic_share")
-
-# With a 0 in one of these, nothing could be fetched.
-_POSITIVE = {
-    "collection",
-    "connections",
-    "per_host",
-    "connect_timeout",
-    "first_byte_timeout",
-    "fetch_timeout",
-    "low_speed_time",
-    "render_tabs",
-    "render_timeout",
-    "render_memory",
-    "cluster_patience",
-    "levels",
-}
 
 
 def _webhooks(value: Any) -> tuple[Webhook, ...]:
@@ -779,42 +693,12 @@ def dump(settings: Settings, seeds: tuple[str, ...]) -> str:
 
 def amend(text: str, changes: dict[str, Any]) -> str:
     """Changes some settings in a `sanderling.toml` and leaves the rest as the user wrote it."""
-    kept = tomllib.loads(text)
-    wanted = {**kept, **{name: value for name, value in changes.items() if value is not None}}
-    wanted = {name: value for name, value in wanted.items() if changes.get(name, value) is not None}
-    lines = text.splitlines()
-    for name in changes:
-        start = next((n for n, line in enumerate(lines) if re.match(rf"{name}\s*=", line)), None)
-        if start is not None:
-            del lines[start : _end_of_value(lines, start)]
-    tables = next((n for n, line in enumerate(lines) if line.startswith("[")), len(lines))
-    lines[tables:tables] = [f"{name} = {_toml(_plain(value))}" for name, value in changes.items() if value is not None]
-    amended = "\n".join(lines) + "\n"
-    try:
-        if tomllib.loads(amended) == _as_toml(wanted):
-            return amended
-    except tomllib.TOMLDecodeError:
-        pass
-    # The file is written in a way that the edit above does not handle, so all of it is written
-    # again.
-    seeds = tuple(wanted.pop("seeds", ()))
-    return dump(overlay(Settings(), wanted), seeds)
+    import tomlkit
 
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _as_toml(table: dict[str, Any]) -> dict[str, Any]:
-    return {name: _plain(value) for name, value in table.items()}
-
-
-def _end_of_value(lines: list[str], start: int) -> int:
-    """The line after the value that begins at line `start`. A list may have several lines."""
-    for end in range(start + 1, len(lines) + 1):
-        try:
-            tomllib.loads("\n".join(lines[start:end]))
-        except tomllib.TOMLDecodeError:
-            continue
-        return end
-    return start + 1
+    file = tomlkit.parse(text)
+    for name, value in changes.items():
+        if value is None:
+            file.pop(name, None)
+        else:
+            file[name] = list(value) if isinstance(value, tuple) else value
+    return tomlkit.dumps(file)

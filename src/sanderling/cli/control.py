@@ -7,7 +7,6 @@ from typing import Any, get_args
 
 import msgspec
 
-from sanderling.cli.crawl import metavar
 from sanderling.cli.folders import add_folder
 from sanderling.cli.output import write_json
 from sanderling.errors import UsageError
@@ -48,7 +47,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
                 "--" + each.name.replace("_", "-"),
                 dest=each.name,
                 action=action,
-                metavar=metavar(each),
+                metavar=each.metavar,
                 help=each.help,
             )
     parser.add_argument("--json", action="store_true", help="print the state as one JSON object")

@@ -79,10 +79,6 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.set_defaults(run=run)
 
 
-# Where the flag of a setting is not its name: it is given once for each function.
-_FLAGS = {"extractors": "--extractor", "url_filters": "--url-filter", "fetchers": "--fetcher"}
-
-
 def add_settings(parser: argparse.ArgumentParser) -> None:
     """A flag for every setting."""
     groups: dict[str, Any] = {}
@@ -93,45 +89,24 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
         group = groups[each.group]
         if each.unit in ("rules", "tables", "values"):
             continue  # tables do not fit on a command line
-        flag = _FLAGS.get(each.name) or "--" + each.name.replace("_", "-")
         if each.unit == "flag":
-            _add_flag(group, flag, each, is_on=getattr(defaults, each.name))
+            _add_flag(group, each, is_on=getattr(defaults, each.name))
         else:
             default = getattr(defaults, each.name)
             note = "" if default in (None, ()) else f" (default: {_default_text(each.unit, default)})"
             action = "append" if each.unit == "list" else "store"
-            group.add_argument(flag, dest=each.name, action=action, metavar=metavar(each), help=each.help + note)
+            group.add_argument(each.flag, dest=each.name, action=action, metavar=each.metavar, help=each.help + note)
 
 
-def _add_flag(group: Any, flag: str, setting: Declared, is_on: bool) -> None:
+def _add_flag(group: Any, setting: Declared, is_on: bool) -> None:
     """`--NAME` and `--no-NAME`. The help names the second only if the setting is on by default."""
     if is_on:
-        group.add_argument(flag, dest=setting.name, action=argparse.BooleanOptionalAction, help=setting.help)
+        group.add_argument(setting.flag, dest=setting.name, action=argparse.BooleanOptionalAction, help=setting.help)
         return
-    group.add_argument(flag, dest=setting.name, action="store_true", default=None, help=setting.help)
+    group.add_argument(setting.flag, dest=setting.name, action="store_true", default=None, help=setting.help)
     # Settings are kept in the folder, so a later run may want to turn one off.
-    off = "--no-" + flag.removeprefix("--")
+    off = "--no-" + setting.flag.removeprefix("--")
     group.add_argument(off, dest=setting.name, action="store_false", default=None, help=argparse.SUPPRESS)
-
-
-def metavar(setting: Declared) -> str:
-    """What stands for the value of a setting in the help of every command that takes it."""
-    named = {
-        "skip_types": "TYPE",
-        "body_types": "TYPE",
-        "extractors": "FUNCTION",
-        "url_filters": "FUNCTION",
-        "fetchers": "FUNCTION",
-        "proxy": "URL",
-        "store": "URL",
-        "block": "KIND",
-        "wait_for": "SELECTOR",
-        "run_script": "FILE",
-        "browser": "PROGRAM",
-        "form_post": "URL",
-    }
-    units = {"list": "PATTERN", "duration": "TIME", "choice": "WHICH"}
-    return named.get(setting.name) or units.get(setting.unit, setting.unit.upper())
 
 
 def _default_text(unit: str, default: Any) -> str:

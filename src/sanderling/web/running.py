@@ -20,7 +20,6 @@ import msgspec
 
 from sanderling import credentials
 from sanderling.change.judging import fingerprinter
-from sanderling.clock import DAY
 from sanderling.errors import BadSeed, BadSetting, FolderInUse, RunFailed, UsageError
 from sanderling.files import PRIVATE, write_whole
 from sanderling.model import Command, Live
@@ -32,7 +31,7 @@ from sanderling.server.requests import remote
 from sanderling.server.requests.control import amend_file, checked
 from sanderling.server.revisits.terms import read_budget
 from sanderling.server.topic import topic
-from sanderling.settings import DECLARED, Settings, dump, load, overlay
+from sanderling.settings import ANY, DECLARED, Settings, dump, load, overlay
 from sanderling.urls import hostname
 from sanderling.web.problems import Conflict
 from sanderling.web.shelf import Shelf
@@ -50,20 +49,9 @@ STOP_SECONDS = 10.0
 # A page waits this long for all pages to be judged again.
 JUDGE_SECONDS = 10.0
 
-_CRAWLS_OWN = {
-    "scope", "include", "exclude", "sitemaps", "order", "max_pages", "max_depth", "max_time", "max_bytes", "clients",
-    "connections", "per_host", "delay", "delay_factor", "max_delay", "ignore_robots", "follow_nofollow", "user_agent",
-    "contact", "cookies", "skip_types", "max_body", "connect_timeout", "first_byte_timeout", "fetch_timeout",
-    "low_speed_time", "retries", "retry_wait", "rules", "topic", "relatedness", "tunnel_depth", "min_harvest",
-    "topic_share", "cut_short", "render", "images", "requisites", "screenshots",
-}  # fmt: skip
 # The greatest values that a crawl from the API may have. Greater ones would exhaust the machine, or
-# keep it busy with one silent host. Durations are in seconds.
-_MOST = {
-    "clients": 4 * (os.cpu_count() or 1), "connections": 4000, "per_host": 100, "retries": 20, "max_body": 1 << 30,
-    "delay_factor": 1000, "delay": DAY, "max_delay": DAY, "retry_wait": 3600, "connect_timeout": 600,
-    "first_byte_timeout": 600, "fetch_timeout": 3600, "low_speed_time": 3600,
-}  # fmt: skip
+# keep it busy with one silent host.
+_MOST = {each.name: each.offered for each in DECLARED}
 _MOST_ENTRIES = 1000  # of a list: each pattern is tried on every URL, each rule on every page
 # Settings that a server with --allow-private also accepts.
 _FURTHER = {"allow_private", "proxy"}
@@ -86,8 +74,8 @@ class Runner:
     @property
     def offered(self) -> list[str]:
         """The settings that can be chosen for a new crawl."""
-        names = _CRAWLS_OWN | _FURTHER if self.allow_private else _CRAWLS_OWN
-        return [each.name for each in DECLARED if each.name in names]
+        further = _FURTHER if self.allow_private else ()
+        return [each.name for each in DECLARED if each.offered or each.name in further]
 
     def create(self, name: str, seeds: list[str], chosen: dict[str, object], examples: str = "") -> Folder:
         """Makes the folder of a new crawl. All inputs are checked before anything is made.
@@ -219,7 +207,7 @@ def _check_moderate(settings: Settings, chosen: Iterable[str]) -> None:
         value = getattr(settings, name)
         if isinstance(value, tuple) and len(value) > _MOST_ENTRIES:
             raise BadSetting(f"{name} has {len(value):,} entries; this server allows at most {_MOST_ENTRIES:,}")
-        if name in _MOST and value is not None and value > _MOST[name]:
+        if isinstance(value, int | float) and value > (_MOST[name] or ANY):
             raise BadSetting(f"{name} = {value:,} is too much; this server allows at most {_MOST[name]:,}")
 
 
