@@ -21,7 +21,7 @@ TableName = Literal["rules", "notify"]
 def add_table(folder: Folder, name: TableName, table: Mapping[str, object]) -> None:
     file, found = _read(folder, name)
     found.append(tomlkit.item(dict(table)))
-    _keep(folder, file, name, found)
+    keep_file(folder, file, name, found)
 
 
 def remove_table(folder: Folder, name: TableName, place: int) -> None:
@@ -29,22 +29,16 @@ def remove_table(folder: Folder, name: TableName, place: int) -> None:
     if not 0 <= place < len(found):
         raise UsageError(f"there are {len(found)} of {name}")
     del found[place]
-    _keep(folder, file, name, found)
+    keep_file(folder, file, name, found)
 
 
-def _read(folder: Folder, name: str) -> tuple[tomlkit.TOMLDocument, AoT]:
-    """The settings, and their tables of a name. A list in one line becomes tables."""
-    file = tomlkit.parse(folder.settings.read_text("utf-8-sig")) if folder.settings.exists() else tomlkit.document()
-    found = file.get(name)
-    if isinstance(found, AoT):
-        return file, found
-    tables = tomlkit.aot()
-    for each in found.unwrap() if found is not None else ():
-        tables.append(tomlkit.item({"to": each} if isinstance(each, str) else each))
-    return file, tables
+def read_file(folder: Folder) -> tomlkit.TOMLDocument:
+    """The settings of a folder, with their comments."""
+    return tomlkit.parse(folder.settings.read_text("utf-8-sig")) if folder.settings.exists() else tomlkit.document()
 
 
-def _keep(folder: Folder, file: tomlkit.TOMLDocument, name: str, tables: AoT) -> None:
+def keep_file(folder: Folder, file: tomlkit.TOMLDocument, name: str, tables: AoT) -> None:
+    """Writes settings with other tables of a name, if they are right."""
     if name in file:
         del file[name]
     if len(tables):
@@ -56,3 +50,15 @@ def _keep(folder: Folder, file: tomlkit.TOMLDocument, name: str, tables: AoT) ->
         trial.replace(folder.settings)
     finally:
         trial.unlink(missing_ok=True)
+
+
+def _read(folder: Folder, name: str) -> tuple[tomlkit.TOMLDocument, AoT]:
+    """The settings, and their tables of a name. A list in one line becomes tables."""
+    file = read_file(folder)
+    found = file.get(name)
+    if isinstance(found, AoT):
+        return file, found
+    tables = tomlkit.aot()
+    for each in found.unwrap() if found is not None else ():
+        tables.append(tomlkit.item({"to": each} if isinstance(each, str) else each))
+    return file, tables

@@ -11,10 +11,10 @@ import tomlkit
 from tomlkit.items import AoT
 
 from sanderling.errors import UsageError
-from sanderling.files import PRIVATE, write_whole
 from sanderling.repository import views
 from sanderling.repository.folder import Folder
 from sanderling.repository.store import ViewStore
+from sanderling.server.requests.tables import keep_file, read_file
 from sanderling.settings import load
 from sanderling.urls import identity
 from sanderling.watches import Watch
@@ -28,7 +28,7 @@ def watches(folder: Folder) -> tuple[Watch, ...]:
 
 
 def add(folder: Folder, url: str, given: Mapping[str, object]) -> None:
-    file = _read(folder)
+    file = read_file(folder)
     tables = _tables(folder, file)
     if _place(tables, url) is not None:
         raise UsageError(f"{url} is watched already: use `sanderling watch edit`")
@@ -38,7 +38,7 @@ def add(folder: Folder, url: str, given: Mapping[str, object]) -> None:
 
 def edit(folder: Folder, url: str, given: Mapping[str, object]) -> None:
     """Changes the given facts of a watch. None removes one."""
-    file = _read(folder)
+    file = read_file(folder)
     tables = _tables(folder, file)
     table = tables[_known(folder, tables, url)]
     for name, value in given.items():
@@ -50,7 +50,7 @@ def edit(folder: Folder, url: str, given: Mapping[str, object]) -> None:
 
 
 def remove(folder: Folder, url: str) -> None:
-    file = _read(folder)
+    file = read_file(folder)
     tables = _tables(folder, file)
     del tables[_known(folder, tables, url)]
     _keep(folder, file, tables, removed=url)
@@ -60,10 +60,6 @@ def last_visits(store: ViewStore, watches: Iterable[Watch]) -> dict[str, float]:
     """When watched pages were last visited; nothing for those that never answered."""
     found = {watch.url: views.url(store, identity(watch.url)) for watch in watches}
     return {url: shown.fetched_at for url, shown in found.items() if shown is not None and shown.fetched_at}
-
-
-def _read(folder: Folder) -> tomlkit.TOMLDocument:
-    return tomlkit.parse(folder.settings.read_text("utf-8-sig")) if folder.settings.exists() else tomlkit.document()
 
 
 def _tables(folder: Folder, file: tomlkit.TOMLDocument) -> AoT:
@@ -94,15 +90,5 @@ def _keep(folder: Folder, file: tomlkit.TOMLDocument, tables: AoT, added: str = 
         file["seeds"] = [*seeds, added] if added else seeds
     if new:
         file.update(_NEW_FOLDER)
-    if "watch" in file:
-        del file["watch"]
-    if len(tables):
-        file["watch"] = tables
-    trial = folder.settings.with_suffix(".new")
     folder.path.mkdir(parents=True, exist_ok=True)
-    write_whole(trial, tomlkit.dumps(file).encode(), mode=PRIVATE)
-    try:
-        load(trial)
-        trial.replace(folder.settings)
-    finally:
-        trial.unlink(missing_ok=True)
+    keep_file(folder, file, "watch", tables)
