@@ -65,7 +65,7 @@ def test_one_package_fills_every_door(
 
     site.table["/hidden"] = b"<p>found" + b" much more" * 500
     site.asked.clear()
-    ran = run("refresh", folder, "--policy", "largest-first", "--budget", "1", *FAST)
+    ran = run("refresh", folder, "--policy", "largest-first", "--budget", "1", "--no-reports", *FAST)
     assert ran.code == 0, ran.err
     assert [each.url for each in site.asked if each.url != "/robots.txt"] == ["/hidden"]
     assert run("notify", folder, "--deliver").code == 0  # if the refresh did not wait for it

@@ -29,7 +29,7 @@ that the query names are loaded into memory. It needs `pip install 'sanderling[s
 Tables:
 {_COLUMNS}
   changes   the versions that are news, with the columns of versions
-  NAME      the items of the extractor of this name: url, changed_at and its fields
+  NAME      the items of the extractor NAME: url, changed_at and its fields
 
 Times are in UTC. data and item are JSON: item->>'price', or CAST(item->>'price' AS DOUBLE) to compare numbers.
 

@@ -18,6 +18,7 @@ class CrawlOptions(TypedDict, total=False):
     scope: Scope
     include: Sequence[str]
     exclude: Sequence[str]
+    url_filters: Sequence[str | Callable[..., Any]]
     follow_links: bool
     sitemaps: bool
     reports: bool
@@ -63,6 +64,7 @@ class CrawlOptions(TypedDict, total=False):
     proxy: str
     cookies: bool
     login: Sequence[Login | dict[str, Any]]
+    fetchers: Sequence[str | Callable[..., Any]]
     skip_types: Sequence[str]
     body_types: Sequence[str]
     body_urls: Sequence[str]
@@ -95,20 +97,18 @@ class CrawlOptions(TypedDict, total=False):
     browser_sandbox: bool
     rules: Sequence[Rule | dict[str, Any]]
     down_after: Duration
+    watch: Sequence[Watch | dict[str, Any]]
     extractors: Sequence[str | Callable[..., Any]]
-    url_filters: Sequence[str | Callable[..., Any]]
-    fetchers: Sequence[str | Callable[..., Any]]
     index: bool
     webhook: Sequence[Webhook | dict[str, Any]]
     notify: Sequence[str | Notify | dict[str, Any]]
-    watch: Sequence[Watch | dict[str, Any]]
     keep_fresh: str
     quiet: str
-    min_free: Size
-    store: str
     cluster: str
     cluster_compress: bool
     cluster_patience: Duration
     levels: int
     fan_out: int
     relay_alone: Duration
+    min_free: Size
+    store: str
