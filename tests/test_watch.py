@@ -73,9 +73,8 @@ def test_a_price_is_watched_and_told_by_mail(
     with started("watch", "run", "-d", folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as service:
         until(lambda: sum(path == "/p/7" for path in shop.asked) >= 4)
         assert box.mails == []  # the counter is not watched, and the first version is no news
-        for shop.price in ("82.00", "75.00"):  # that it rises is not asked for
-            seen = len(shop.asked)
-            until(lambda seen=seen: len(shop.asked) > seen + 1)
+        for versions, shop.price in ((2, "82.00"), (3, "75.00")):  # that it rises is not asked for
+            until(lambda versions=versions: len(sanderling("history", folder, shop.url, "--json").lines) == versions)
         until(lambda: bool(box.mails))
         service.send_signal(signal.SIGTERM)
         assert service.wait(60) == 0

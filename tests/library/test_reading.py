@@ -194,4 +194,4 @@ def test_mistakes(tmp_path: Path) -> None:
 
 
 def test_every_setting_is_an_option() -> None:
-    assert list(get_type_hints(CrawlOptions)) == list(Settings.__struct_fields__)
+    assert sorted(get_type_hints(CrawlOptions)) == sorted(Settings.__struct_fields__)
