@@ -20,6 +20,7 @@ from bench import (
     extraction_set,
     journey,
     notices,
+    parsers,
     race,
     render,
     revisit,
@@ -47,6 +48,7 @@ examples:
   python -m bench change                   change detection beside other ways to compare two pages
   python -m bench alarms                   false alarms on noisy pages, beside webchanges and changedetection.io
   python -m bench documents                reading office documents in the child process
+  python -m bench parsers FOLDER ...       what the two parsers of HTML make of 10,000 pages
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
   python -m bench search                   the search index with 100,000 pages, without any network
   python -m bench beside                   does keeping the index up slow a crawl down?
@@ -126,6 +128,12 @@ def parser() -> argparse.ArgumentParser:
     office = commands.add_parser("documents", help="what reading an office document costs")
     office.add_argument("--times", type=int, default=200, help="how often each is read (200)")
     office.set_defaults(run=lambda chosen: documents.report(chosen.times))
+    both = commands.add_parser("parsers", help="links, text and title of pages by both parsers of HTML")
+    both.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="where HTML files are")
+    both.add_argument("--count", type=int, default=10_000, help="of them, by chance (10,000)")
+    both.add_argument("--seed", type=int, default=1, help="of that chance (1)")
+    both.add_argument("--cases", type=Path, metavar="FOLDER", help="html5lib's tree-construction cases")
+    both.set_defaults(run=lambda chosen: parsers.report(chosen.folders, chosen.count, chosen.seed, chosen.cases))
     way = commands.add_parser("journey", help="the way of one page through the code, traced")
     way.set_defaults(run=lambda _: journey.report())
     text = commands.add_parser("application-text", help="how much of the text of a real application is found")

@@ -57,7 +57,7 @@ def cost(pages: Sequence[bytes]) -> Cost:
         best = [1e9, 1e9, 1e9]
         visits: list[Any] = []
         runs: tuple[Callable[[], object], ...] = (
-            lambda group=group: [parse(page, detect_encoding=True, positions=False) and 0 for page in group],
+            lambda group=group: [parse(page) and 0 for page in group],
             lambda group=group: first.read(fetched(group, b"")),
             lambda group=group, visits=visits: visits.extend(again.read(fetched(group, b"another"))),
         )

@@ -233,7 +233,7 @@ HARMFUL = """
 
 def harmful() -> tuple[int, int]:
     """The requests that forms get which must not be sent, and how many forms these are."""
-    forms = forms_of(parse(HARMFUL, positions=False), "http://lab/")
+    forms = forms_of(parse(HARMFUL), "http://lab/")
     allowed = [Prober(form, {}, 100, 1, 0.0) for form in forms if not judge(form).objection]
     return sum(prober.next(0.0) is not None for prober in allowed), len(forms)
 

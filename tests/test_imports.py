@@ -124,14 +124,17 @@ def test_child_processes_are_started_from_one_table() -> None:
                     raise AssertionError(f"{path.relative_to(PACKAGE)} starts a process by itself")
 
 
-def test_one_module_knows_the_parser() -> None:
+@pytest.mark.parametrize(("module", "parser"), [("tree", "turbohtml"), ("lexbor", "selectolax")])
+def test_one_module_knows_a_parser(module: str, parser: str) -> None:
     """It reads all hostile HTML, so that it stands behind one wall."""
     for path in FILES:
-        if path != PACKAGE / "documents" / "tree.py":
+        if path != PACKAGE / "documents" / f"{module}.py":
             for node in ast.walk(ast.parse(path.read_text())):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                assert not any(name.split(".")[0] == "turbohtml" for name in names), path.relative_to(PACKAGE)
+                assert not any(name.split(".")[0] == parser for name in names), path.relative_to(PACKAGE)
+                if path.name != "tree.py":
+                    assert "sanderling.documents.lexbor" not in names, path.relative_to(PACKAGE)
 
 
 def test_nothing_from_outside_selects_python_objects() -> None:

@@ -65,6 +65,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "order": tuple(ORDERS),
     "render": get_args(Render),
     "forms": ("none", "search", "filters", "all-get"),
+    "html_parser": ("turbohtml", "lexbor"),
 }
 # Kinds of files that pages need not get, because their text is the same without.
 BLOCKS = ("images", "fonts", "media", "styles", "none")
@@ -255,6 +256,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     body_urls: Annotated[tuple[str, ...], _setting("list", "Network", "keep only bodies of URLs that match this pattern (RE2 syntax; repeatable)")] = ()
     body_text: Annotated[bool, _setting("flag", "Network", "keep the text and the links of pages instead of their bodies")] = False
     body_changed: Annotated[bool, _setting("flag", "Network", "keep a new version of a page only if its text changed")] = False
+    html_parser: Annotated[str, _setting("choice", "Network", "what parses HTML: turbohtml, or lexbor, which takes longer and needs `pip install 'sanderling[lexbor]'`")] = "turbohtml"
     revisit_records: Annotated[bool, _setting("flag", "Network", "archive visits that found nothing new as WARC revisit records")] = False
     max_body: Annotated[int, _setting("size", "Network", "keep at most this much of a body, after decompression", offered=1 << 30)] = 16 * 1024**2
     max_media: Annotated[int, _setting("size", "Network", "leave out a file of a page, such as a video, that is larger than this")] = 64 * 1024**2

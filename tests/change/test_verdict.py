@@ -45,7 +45,7 @@ def page(blocks: list[str]) -> str:
 
 
 def test_fingerprints_stay_what_they_are() -> None:
-    """Fingerprints are stored in crawl folders. If they change, `PROCESSING` must change too."""
+    """Fingerprints are stored in crawl folders. If they change, so must `current_processing`."""
     found = of(
         '<title>Tide tables</title><h1>Tide tables</h1><p class="note">High water at 06:41.</p><p>Price: 12,50 €</p>'
         '<img src="/moon.png"><a href="/b">Näheres</a>'

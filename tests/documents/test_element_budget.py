@@ -1,6 +1,8 @@
 """Pages that stand for more elements than memory holds are not parsed."""
 
 import resource
+from html import escape
+from pathlib import Path
 
 import pytest
 
@@ -9,9 +11,13 @@ from sanderling.browser.deciding import extent
 from sanderling.documents.element_budget import TooManyElements, check_elements
 from sanderling.documents.extracting import read_page
 from sanderling.documents.html import HtmlPage
+from sanderling.documents.requisites import of_page
+from sanderling.documents.rewriting import Targets, rewritten_page
 from sanderling.repository.archive import document_in, text_of
 from sanderling.repository.warc import Archived
 from sanderling.search.fulltext import full_text
+from tests.conftest import Run
+from tests.servers import PageServer
 
 OPENED = "".join(f"<b a{n}>" for n in range(600))
 
@@ -80,6 +86,21 @@ def test_everything_that_reads_pages_takes_a_bomb_as_unreadable() -> None:
     assert read_page(url, 200, headers, body).tree is None
     assert extent(body, None, url).links == 0
     assert hints_in(body + b"<a onclick=x()>") == ()
+
+
+def test_a_bomb_in_a_frame_is_left_out_of_its_page() -> None:
+    url, frame = "http://site.example/", escape(bomb().decode(), quote=True)
+    page = HtmlPage(f'<img src=/a.png><iframe srcdoc="{frame}"></iframe>', None, url)
+    assert of_page(page) == ["/a.png"]
+    assert 'srcdoc=""' in rewritten_page(page, Targets(lambda target: target, lambda file: file))
+
+
+def test_a_crawl_says_its_words_about_a_seed_that_is_a_bomb(sanderling: Run, tmp_path: Path) -> None:
+    """What looks at pages when a crawl ends, or later, meets bombs too."""
+    with PageServer({"/": bomb()}) as site:
+        done = sanderling("crawl", site.origin + "/", "-d", tmp_path / "crawl", "--render", "never")
+        assert done.code == 0 and "1 page " in done.out
+        assert sanderling("broken", tmp_path / "crawl").code == 0
 
 
 @pytest.mark.parametrize("error", [MemoryError, RecursionError])

@@ -12,12 +12,11 @@ from sanderling.documents.visible import visible_text
 from .explain import explain
 from .image import look, unlikeness
 from .noise import Noise, learn, learn_template
-from .page import PROCESSING, PageFingerprint, condense, fingerprint, markup
+from .page import PageFingerprint, condense, fingerprint, markup
 from .rules import ChangeRules, focus, processing
 from .verdict import AspectKind, Degree, TextEdit, Verdict, compare
 
 __all__ = [
-    "PROCESSING",
     "AspectKind",
     "ChangeRules",
     "Degree",

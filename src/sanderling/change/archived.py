@@ -16,6 +16,7 @@ import msgspec
 from sanderling.change import ChangeRules, focus
 from sanderling.change.excerpt import excerpt
 from sanderling.change.judging import Fingerprinter, chooser, fingerprinter
+from sanderling.documents.parser_choice import choose
 from sanderling.documents.tree import Document
 from sanderling.processes.sandboxed import ChildFailed, SandboxedChild, serve
 from sanderling.settings import Settings
@@ -89,6 +90,7 @@ def _readers(encoded: bytes) -> tuple[Fingerprinter, Callable[[str], ChangeRules
 
 def _answer(request: bytes) -> bytes:
     asked = msgspec.msgpack.decode(request, type=_Request)
+    choose(_settings(asked.settings).html_parser)
     document = _parsed(asked.document)
     newer = _parsed(asked.newer) if asked.newer is not None else None
     if document is None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xxhash import xxh3_64_digest, xxh3_64_intdigest, xxh3_128_digest, xxh32_intdigest
 
-from sanderling.documents.tree import VERSION, Document, Element, collapse
+from sanderling.documents.tree import Document, Element, collapse, version
 from sanderling.documents.visible import NestedText, visible_text
 
 from . import behaviour, image, presentation, text, weight
@@ -25,10 +25,6 @@ from .facts import prices
 from .moments import without_moments
 from .text import Codes
 
-# Increase the number when anything here is computed in another way: such fingerprints cannot be
-# compared with older ones. The version of the parser is included, because another release may
-# render the same page to other lines.
-PROCESSING: Final = xxh32_intdigest(f"6 {VERSION}".encode())
 # A longer page has the rest of its text in its last paragraph, so that a fingerprint has a greatest
 # size.
 MAX_PARAGRAPHS: Final = 4096
@@ -103,7 +99,16 @@ class Markup(NamedTuple):
     verbatim: str = ""
 
 
-def fingerprint(document: Document, *, links: bytes = b"", processing: int = PROCESSING) -> PageFingerprint:
+def current_processing() -> int:
+    """The number of how fingerprints are made now; those of others cannot be compared with them.
+
+    Increase it when anything here is computed in another way. The parser is included, because
+    another release may render the same page to other lines.
+    """
+    return xxh32_intdigest(f"6 {version()}".encode())
+
+
+def fingerprint(document: Document, *, links: bytes = b"", processing: int | None = None) -> PageFingerprint:
     """The fingerprint of a parsed page. Its tree is not changed."""
     return condense(markup(document), visible_text(document), links=links, processing=processing)
 
@@ -113,7 +118,7 @@ def condense(
     visible: str,
     *,
     links: bytes = b"",
-    processing: int = PROCESSING,
+    processing: int | None = None,
 ) -> PageFingerprint:
     """The fingerprint of a page, from its markup and its `visible_text`.
 
@@ -128,7 +133,7 @@ def condense(
     blocks = _blocks(rendered)
     codes = text.packed_codes(points)
     return PageFingerprint(
-        processing,
+        current_processing() if processing is None else processing,
         xxh3_128_digest(hashed, points[1]),
         markup.structure,
         markup.presentation,

@@ -13,7 +13,7 @@ from sanderling.documents.visible import visible_text
 from sanderling.urls.patterns import pattern
 
 from .conditions import Conditions
-from .page import PROCESSING
+from .page import current_processing
 from .selectors import matches, page_of, parts, problem, without
 
 __all__ = ["ChangeRules", "focus", "matched", "problem", "processing", "unmatched"]
@@ -45,9 +45,9 @@ def processing(rules: ChangeRules) -> int:
     """The number of the processing with these rules. With other rules, versions get new
     fingerprints."""
     if not rules.select:
-        return PROCESSING
+        return current_processing()
     selecting = rules.ignore, rules.watch, rules.keep_text, rules.ignore_text
-    return xxh32_intdigest(msgspec.json.encode((PROCESSING, selecting)))
+    return xxh32_intdigest(msgspec.json.encode((current_processing(), selecting)))
 
 
 def focus(document: Document, rules: ChangeRules) -> Document:

@@ -89,7 +89,7 @@ def matches(document: Document, selector: str) -> bool:
 
 def page_of(texts: Sequence[str]) -> Document:
     """Texts as a page of them."""
-    return parse("".join(map(_lines, texts)), positions=False)
+    return parse("".join(map(_lines, texts)))
 
 
 def _outermost(found: Sequence[Element]) -> list[Element]:

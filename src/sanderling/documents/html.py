@@ -5,6 +5,7 @@ from typing import NamedTuple, cast
 
 from sanderling.documents.charsets import xml_charset
 from sanderling.documents.tree import Document, Element, Namespace, XPath, parse
+from sanderling.documents.unreadable import UNREADABLE
 from sanderling.documents.visible import NestedText, Span, text_and_links, visible_text
 from sanderling.urls import join
 
@@ -51,12 +52,9 @@ class HtmlPage:
         # WHATWG order: byte-order mark, the header's charset, the meta tag, the XML declaration,
         # then detection.
         try:
-            document = parse(body, encoding=charset, detect_encoding=True, positions=False)
-            if isinstance(body, bytes) and document.encoding_confidence == "tentative" and (said := xml_charset(body)):
-                document = parse(body, encoding=said, positions=False)
-            return document
+            return parse(body, charset, xml_charset(body) if isinstance(body, bytes) else None)
         except LookupError:  # an unknown charset
-            return parse(body, detect_encoding=True, positions=False)
+            return parse(body)
 
     def title(self) -> str:
         """The page's own; drawings in it may have titles, too."""
@@ -140,6 +138,14 @@ class HtmlPage:
     def images(self) -> list[str]:
         """Where the images are that the page shows."""
         return [src for e in self.document.find_all("img") if (src := e.attr("src")) and not src.startswith("data:")]
+
+
+def readable_page(body: bytes | str, charset: str | None, url: str) -> HtmlPage | None:
+    """A parsed page; None for one that no parser should or can read."""
+    try:
+        return HtmlPage(body, charset, url)
+    except UNREADABLE:
+        return None
 
 
 class Anchor(NamedTuple):

@@ -27,7 +27,7 @@ def media_type(header: str) -> tuple[str, str | None]:
 
 def as_document(text: str) -> Document:
     """Plain text as a page of it, its lines kept: each is a paragraph."""
-    return parse("<pre>\n" + escape(text, quote=False), positions=False)
+    return parse("<pre>\n" + escape(text, quote=False))
 
 
 def html_of(url: str, body: bytes, content_type: str) -> Document | None:

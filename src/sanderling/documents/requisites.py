@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from sanderling.documents.charsets import decode
-from sanderling.documents.html import HtmlPage
+from sanderling.documents.html import HtmlPage, readable_page
 
 # A document that names more is a trap or an accident.
 MOST_REQUISITES = 1000
@@ -76,7 +76,8 @@ def of_page(page: HtmlPage, depth: int = 0) -> list[str]:
         if (name := SETS.get(tag, "")) and (listed := element.attr(name)):
             found |= dict.fromkeys(of_srcset(listed))
         if tag == "iframe" and depth < _DEEPEST_FRAME and (written := element.attr("srcdoc")):
-            found |= dict.fromkeys(of_page(HtmlPage(written, None, page.url), depth + 1))
+            inner = readable_page(written, None, page.url)
+            found |= dict.fromkeys(of_page(inner, depth + 1) if inner is not None else ())
     for element in page.document.select("[style]"):
         style = element.attr("style") or ""
         if "url(" in style or "image-set(" in style:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from sanderling.documents.html import HtmlPage
+from sanderling.documents.html import HtmlPage, readable_page
 from sanderling.documents.requisites import (
     ADDRESSES,
     IMAGE_SET,
@@ -79,7 +79,8 @@ def rewritten_page(page: HtmlPage, to: Targets, rendered: bool = False, depth: i
         if (name := SETS.get(element.tag, "")) and (listed := element.attr(name)):
             element.attrs[name] = rewritten_set(listed, base, to)
         if element.tag == "iframe" and depth < _DEEPEST_FRAME and (written := element.attr("srcdoc")):
-            element.attrs["srcdoc"] = rewritten_page(HtmlPage(written, None, base), to, rendered, depth + 1)
+            inner = readable_page(written, None, base)
+            element.attrs["srcdoc"] = rewritten_page(inner, to, rendered, depth + 1) if inner is not None else ""
     for element in document.select(",".join(f"[{name}]" for name in _CHECKS)):
         for name in _CHECKS:
             element.attrs.pop(name, None)

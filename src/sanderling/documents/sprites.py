@@ -6,8 +6,7 @@ and a page on a disk do not have.
 
 from collections.abc import Callable
 
-from sanderling.documents.html import HtmlPage
-from sanderling.documents.unreadable import UNREADABLE
+from sanderling.documents.html import HtmlPage, readable_page
 from sanderling.urls import join
 
 MOST_USES = 500
@@ -49,7 +48,4 @@ def inline_sprites(page: HtmlPage, read: Read) -> None:
 def _sprite(url: str, content: bytes | None) -> HtmlPage | None:
     if content is None or len(content) > LARGEST_SPRITE:
         return None
-    try:
-        return HtmlPage(content, None, url)
-    except UNREADABLE:
-        return None
+    return readable_page(content, None, url)

@@ -23,6 +23,7 @@ from sanderling.client.reading import Extract, Mark, Reader
 from sanderling.client.socket_line import SocketLine
 from sanderling.client.warc_writer import WarcWriter
 from sanderling.clock import apart
+from sanderling.documents.parser_choice import choose
 from sanderling.model import PROTOCOL, Hello, Welcome
 from sanderling.processes import garbage
 from sanderling.processes.crew import NO_ROOM, UNWRITABLE
@@ -84,6 +85,7 @@ def crawl(name: str, welcome: Welcome, line: ServerLine, archive: Archive, mark:
     `folder`."""
     limit_memory()
     told = msgspec.json.decode(welcome.settings, type=Settings)
+    choose(told.html_parser)
     settings = msgspec.structs.replace(told, connections=room_for_connections(told.connections))
     with closing(LazyDetector(settings)) as detector, closing(Loop()) as loop:
         judge = topic_judge(welcome.topic)

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 import msgspec
 
 from sanderling.client.outside import Outside, ask_all
-from sanderling.documents.html import HtmlPage
+from sanderling.documents.html import HtmlPage, readable_page
 from sanderling.documents.references import Reference, needs_place, places, references
 from sanderling.model import PageRow, State, Stored
 from sanderling.repository import warc
@@ -121,7 +121,7 @@ class _Pages:
         if archived is None:
             return None
         _, _, charset = type_of(archived).partition("charset=")
-        return HtmlPage(archived.body, row.charset or charset.strip("\"' ") or None, url)
+        return readable_page(archived.body, row.charset or charset.strip("\"' ") or None, url)
 
 
 def _may_matter(link: Reference, fragment: str, known: _Known, external: bool) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from sanderling.browser.candidates import may_need_a_browser
 from sanderling.browser.finding import find as find_browser
 from sanderling.documents.formats import kind_of
-from sanderling.documents.html import HtmlPage, directives
+from sanderling.documents.html import HtmlPage, directives, readable_page
 from sanderling.documents.reading import media_type
 from sanderling.errors import Damaged
 from sanderling.model import PageRow, Stored
@@ -107,7 +107,8 @@ def _of_seed(seed: PageRow, read: Read, settings: Settings, unfollowed: Mapping[
         if code == "not-rendered" or find_browser(settings.browser) is None:
             return f"{seed.url} says next to nothing without its scripts, and no browser ran them: install Chromium"
     tags = [value for name, value in headers if name == "x-robots-tag"]
-    return _of_page(HtmlPage(archived.body, charset, seed.url), tags, settings)
+    page = readable_page(archived.body, charset, seed.url)
+    return _of_page(page, tags, settings) if page is not None else ""
 
 
 def _of_page(page: HtmlPage, tags: list[str], settings: Settings) -> str:

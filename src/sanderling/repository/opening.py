@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from sanderling import credentials
+from sanderling.documents.parser_choice import choose
 from sanderling.errors import UsageError
 from sanderling.plugins import from_here
 from sanderling.repository import address
@@ -20,7 +21,9 @@ from sanderling.settings import HIDEABLE, PLUGINS, Settings, load, overlay, toke
 
 def open_store(folder: Folder, readonly: bool, while_away: WhileAway | None = None) -> Store:
     """The state of a crawl, in its folder or where the folder's settings say."""
-    store = load(folder.settings)[0].store if folder.settings.exists() else None
+    settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
+    choose(settings.html_parser)
+    store = settings.store
     if not store:
         return SqliteStore(folder.database, readonly)
     try:

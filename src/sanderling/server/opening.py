@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from sanderling.documents.parser_choice import choose
 from sanderling.files import PRIVATE, write_whole
 from sanderling.repository import address, archives, lost
 from sanderling.repository.exposure import exposed
@@ -48,6 +49,7 @@ def open_crawl(
             write_whole(folder.settings, dump(settings, tuple(seeds)).encode(), mode=PRIVATE)
         store = open_store(folder, readonly=False, while_away=while_away)
         undo.callback(store.close)
+        choose(settings.html_parser)
         if not store.counts().known:
             archives.require_none(folder.warcs)
         messages = [*store.messages, *_mend(folder, store), *exposed(folder, settings)]

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from sanderling.documents.parser_choice import choose, chosen
 from sanderling.errors import BadFolder, UsageError
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
@@ -35,6 +36,7 @@ class Shelf:
         self._places = [place.absolute() for place in places]
         self._guard = threading.Lock()
         self._idle: dict[tuple[Path, int], list[tuple[float, Store]]] = {}
+        self._parsers: dict[tuple[Path, int], str] = {}
 
     def folders(self) -> dict[str, Folder]:
         """All crawl folders that exist now, by name."""
@@ -125,8 +127,11 @@ class Shelf:
     def _borrow(self, folder: Folder, key: tuple[Path, int]) -> Store:
         with self._guard:
             if idle := self._idle.get(key):
+                choose(self._parsers[key])
                 return idle.pop()[1]
-        return open_store(folder, readonly=True)
+        store = open_store(folder, readonly=True)
+        self._parsers[key] = chosen()
+        return store
 
 
 def _file(folder: Folder) -> tuple[Path, int]:
