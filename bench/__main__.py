@@ -24,6 +24,7 @@ from bench import (
     parsers,
     race,
     render,
+    replay,
     revisit,
     search,
     slow_hosts,
@@ -62,6 +63,7 @@ examples:
   python -m bench extraction --articles    and on real articles
   python -m bench cluster                  the same crawl over the Unix socket and through Ray
   python -m bench topic                    what a topic costs a client, the server and a whole crawl
+  python -m bench replay                   live pages beside their archived copies, compared by pixels
   python -m bench journey                  the way of one page through the code, traced
   python -m bench store                    the stores with a million URLs, without any network
 
@@ -136,6 +138,10 @@ def parser() -> argparse.ArgumentParser:
     both.add_argument("--seed", type=int, default=1, help="of that chance (1)")
     both.add_argument("--cases", type=Path, metavar="FOLDER", help="html5lib's tree-construction cases")
     both.set_defaults(run=lambda chosen: parsers.report(chosen.folders, chosen.count, chosen.seed, chosen.cases))
+    looks = commands.add_parser("replay", help="live pages beside their archived copies, compared by pixels")
+    looks.add_argument("names", nargs="*", metavar="NAME", help="mkdocs-material, sphinx, vitepress, '55 files' (all)")
+    looks.add_argument("--pictures", type=Path, metavar="FOLDER", help="keep the pictures there")
+    looks.set_defaults(run=lambda chosen: replay.report(chosen.names, chosen.pictures))
     way = commands.add_parser("journey", help="the way of one page through the code, traced")
     way.set_defaults(run=lambda _: journey.report())
     text = commands.add_parser("application-text", help="how much of the text of a real application is found")

@@ -22,7 +22,7 @@ def drawing(fill: str, more: str = "") -> bytes:
 
 def page(other: str) -> bytes:
     return f"""<!doctype html><html><head><meta charset=utf-8><title>Everything</title>
-<link rel=stylesheet href=/css/main.css><link rel=stylesheet href=/css/print.css media=print>
+<link rel="preload stylesheet" as=style href=/css/main.css><link rel=stylesheet href=/css/print.css media=print>
 <link rel="alternate stylesheet" href=/css/dark.css title=dark><link rel=stylesheet href={other}/cdn/grid.css>
 <link rel=icon href=/favicon.svg><link rel=apple-touch-icon href=/touch.png><link rel=manifest href=/site.webmanifest>
 <link rel=preload as=image imagesrcset="/hero-1.png 1x, /hero-2.png 2x"><link rel=modulepreload href=/js/early.js>

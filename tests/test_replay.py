@@ -6,14 +6,10 @@ pywb has about 40 dependencies of its own, so it has an environment of its own: 
 """
 
 import json
-import socket
 import subprocess
-import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,10 +19,10 @@ from tests.browser.chromium import CannotStart, chromium
 from tests.conftest import FAST, Run
 from tests.rendering.app import page
 from tests.rendering.rendering import browser
+from tests.replaying import PYWB, collection, index_of, pywb
 from tests.servers import Answer, PageServer, links
 from tests.waiting import PATIENCE, until
 
-PYWB = Path(sys.prefix, "replay", "bin")
 VALIDATED = (("ETag", '"one"'),)
 # Paths whose keys in an index are easily got wrong.
 ODD = ("/dir/", "/a//b", "/find?b=2&a=1", "/Upper/Case.HTML", "/~user/caf%C3%A9")
@@ -60,7 +56,7 @@ def archive(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[
     }
     table["/"] = b"<p>front</p>" + links(*table)
     with PageServer(table) as server:
-        folder, collection = place / "crawl", place / "collections" / "all"
+        folder = place / "crawl"
         assert sanderling("crawl", server.origin, "-d", folder, *FAST).code == 0
         # pywb tells captures apart by the second: the next crawl must not begin in the last second
         # of this one.
@@ -74,9 +70,7 @@ def archive(sanderling: Run, tmp_path_factory: pytest.TempPathFactory) -> tuple[
         shown = {server.origin + path: [f"<p>{path}</p>".encode()] for path in ODD}
         shown |= {f"{server.origin}/validated": [validated], f"{server.origin}/again": [again]}
         shown |= {f"{server.origin}/changed": [b"<p>version 1</p>", b"<p>version 2</p>"]}
-    (collection / "indexes").mkdir(parents=True)
-    (collection / "archive").symlink_to(folder / "warc")
-    assert sanderling("export", folder, "--format", "cdxj", "-o", index_of(place)).code == 0
+    collection(folder, sanderling)
     return place, shown
 
 
@@ -168,10 +162,6 @@ def test_the_index_of_a_rendered_page_has_the_keys_of_pywb(rendered: tuple[Path,
     assert set(exported(place)) == set(exported(place, "theirs"))
 
 
-def index_of(place: Path, name: str = "all") -> Path:
-    return place / "collections" / name / "indexes" / "index.cdxj"
-
-
 def made_by_pywb(folder: Path) -> str:
     """The index that pywb itself makes of the archives of a crawl."""
     warcs = sorted((folder / "warc").glob("*.warc.gz"))
@@ -186,29 +176,6 @@ def exported(place: Path, name: str = "all") -> list[Capture]:
 def capture(line: str) -> Capture:
     key, at, facts = line.split(" ", 2)
     return Capture(key, at, json.loads(facts)["url"])
-
-
-@contextmanager
-def pywb(place: Path) -> Iterator[str]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    log = (place / "pywb.log").open("wb")
-    command = [PYWB / "wayback", "-b", "127.0.0.1", "-p", str(port), "-d", place, "-t", "2"]
-    with log, subprocess.Popen(command, stdout=log, stderr=log) as process:
-        try:
-            until(lambda: process.poll() is not None or answers(port))
-            assert process.poll() is None, (place / "pywb.log").read_text()
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.kill()
-
-
-def answers(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
 
 
 def fetched(url: str) -> bytes:

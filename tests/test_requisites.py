@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from warcio.archiveiterator import ArchiveIterator
 
 from sanderling.model import ChangeKind, Kind, State
+from sanderling.repository import warc
 from sanderling.repository.opening import reading
 from tests import complete_page
 from tests.conftest import FAST, Run
@@ -130,3 +132,36 @@ def test_recovery_knows_files_from_pages(sanderling: Run, tmp_path: Path) -> Non
     with reading(folder) as (_, store):
         assert (store.counts().pages, store.counts().requisites, store.counts().requisites_queued) == (1, 1, 0)
         assert not [each for each in store.changes() if each.kinds != ChangeKind.NEW]
+
+
+def test_the_same_bytes_are_kept_once(sanderling: Run, tmp_path: Path) -> None:
+    folder, script = tmp_path / "crawl", b"let birds = 'dunlin';" * 100
+    one, other = (Answer(script, "text/javascript") for _ in range(2))
+    table = {
+        "/": b"<script src=/a.js></script><script src=/b.js?v=2></script><p>Text",
+        "/a.js": one,
+        "/b.js?v=2": other,
+    }
+    with PageServer(table) as server:
+        sanderling("crawl", f"{server.origin}/", "-d", folder, "--clients", 1, *PLAIN)
+
+    def places() -> dict[str, str]:
+        with reading(folder) as (_, store):
+            found = [row for row in store.changes() if ".js" in row.url]
+            assert {warc.read(folder / "warc", row.stored).body for row in found} == {script}
+            return {row.url: f"{row.warc} {row.offset}" for row in found}
+
+    before = places()
+    assert len(before) == 2 and len(set(before.values())) == 1
+    (archive,) = (folder / "warc").glob("*.warc.gz")
+    with archive.open("rb") as file:
+        types = [
+            (record.rec_type, record.rec_headers.get_header("WARC-Refers-To-Target-URI"))
+            for record in ArchiveIterator(file)
+        ]
+    assert sum(kind == "revisit" and url in before for kind, url in types) == 1
+    assert sanderling("check", folder, "--deep").code == 0
+    (folder / "sanderling.db").unlink()
+    assert sanderling("recover", folder).code == 0
+    assert places() == before
+    assert sanderling("check", folder, "--deep").code == 0

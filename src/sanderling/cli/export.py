@@ -13,8 +13,10 @@ from sanderling.errors import UsageError
 from sanderling.files import PRIVATE, write_whole
 from sanderling.presenting import markdown
 from sanderling.presenting.arguments import pathname
+from sanderling.presenting.export_folder import ExportFolder, FolderFile
 from sanderling.presenting.mirror import mirror
 from sanderling.presenting.screen import NowAndThen, harmless, many, say, size
+from sanderling.presenting.single import printed, singles
 from sanderling.presenting.table_files import csv_of, duckdb_file, parquet_of, sqlite_file
 from sanderling.presenting.tables import TABLES, item_lines
 from sanderling.presenting.versions import moment
@@ -26,20 +28,23 @@ from sanderling.repository.store import Store
 from sanderling.repository.wacz import Sign, wacz
 from sanderling.urls.patterns import pattern
 
-_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -. Markdown is written to a folder.
+_ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -. Formats with a file for each page
+(markdown, site, single, pdf) are written to a folder. Done again, they write what changed, remove files
+of pages that are gone, and go on where an interrupted export was.
 
 Formats:
   warc      every request and response as one .warc.gz, for any web archive tool
   wacz      the same with an index and all pages listed, for replayweb.page
   cdxj      an index of the WARC files, for pywb and other tools
   jsonl     one JSON object per page: its facts, text and main content
-  markdown  one .md file per page with its facts, without the navigation; done
-            again, it writes what changed, and removes pages that are gone
+  markdown  one .md file per page with its facts, without the navigation
   chunks    pieces of pages for retrieval, by heading: one JSON object each,
             with an id that stays
   llms.txt  a list of all pages for language models; llms-full.txt has their
             content as Markdown
   site      the newest copies as files that open from a disk
+  single    one HTML file for each page with all that it shows in it
+  pdf       one PDF for each page (needs a browser)
   items     the items that extractors found: one JSON object each
   csv       a table: --table pages, versions, failures, links, hosts, items, or
             the name of an extractor, whose fields are then columns
@@ -68,6 +73,9 @@ FORMATS: dict[str, Callable[[Folder, Store, export.LeftOut, bool], Iterator[byte
     "graphml": export.links_graphml,
 }
 TABLE_FORMATS = {"csv": csv_of, "parquet": parquet_of}
+# Formats that are a folder of files, and those of them that are about all pages.
+FOLDERS = ("markdown", "site", "single", "pdf")
+WHOLE = ("markdown", "site")
 DATABASES = {"duckdb": duckdb_file, "sqlite": sqlite_file}
 
 
@@ -76,14 +84,14 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "export", description=_ABOUT,
     )  # fmt: skip
     add_folder(parser)
-    formats = sorted({*ARCHIVES, *FORMATS, *TABLE_FORMATS, *DATABASES, "markdown", "site"})
+    formats = sorted({*ARCHIVES, *FORMATS, *TABLE_FORMATS, *DATABASES, *FOLDERS})
     parser.add_argument("--format", required=True, choices=formats, metavar="FORMAT", help=", ".join(formats))
     parser.add_argument(
         "-o",
         "--output",
         required=True,
         type=pathname,
-        help="the file to write (- for standard output), or for Markdown a folder",
+        help="the file to write (- for standard output); for markdown, site, single and pdf a folder",
     )
     parser.add_argument("--table", metavar="NAME", help="for csv and parquet: the table")
     when = "2026-11-01, '2026-11-01 12:00', 3h, 7d"
@@ -91,20 +99,25 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--since", metavar="WHEN", help=f"for warc, wacz and cdxj: only what was fetched since then: {when}"
     )
     parser.add_argument("--until", metavar="WHEN", help="likewise: only what was fetched before")
-    parser.add_argument("--urls", metavar="PATTERN", help="likewise: only URLs that match this pattern (RE2 syntax)")
+    parser.add_argument(
+        "--urls", metavar="PATTERN",
+        help="for these, and single and pdf: only URLs that match this pattern (RE2 syntax)",
+    )  # fmt: skip
     parser.add_argument(
         "--sign", action="store_true", help="for wacz: sign it with a key that is kept in the crawl folder"
     )
+    parser.add_argument(
+        "--no-browser-sandbox", dest="browser_sandbox", action="store_false",
+        help="for pdf: print even where the system forbids the browser its sandbox or an empty network",
+    )  # fmt: skip
     add_with_login(parser)
     parser.add_argument("--force", action="store_true", help="overwrite existing files")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.format == "markdown":
-        return _markdown(options)
-    if options.format == "site":
-        return _site(options)
+    if options.format in FOLDERS:
+        return _folder(options)
     if options.format in DATABASES:
         return _database(options)
     if options.output.is_file() and not options.force:
@@ -118,23 +131,34 @@ def run(options: argparse.Namespace) -> int:
     return _incomplete(left_out, options.dir)
 
 
-def _site(options: argparse.Namespace) -> int:
+def _folder(options: argparse.Namespace) -> int:
+    """A format that is a folder with a file for each page."""
     out: Path = options.output
     if str(out) == "-" or (out.exists() and not out.is_dir()):
-        raise UsageError("a site is written to a folder; name one with -o")
-    if out.is_dir() and any(out.iterdir()) and not options.force:
+        raise UsageError(f"{options.format} is written to a folder, a file for each page; name one with -o")
+    if options.since or options.until or options.table or options.sign or (options.urls and options.format in WHOLE):
+        raise UsageError(f"--format {options.format} does not take these options; see `sanderling export --help`")
+    folder_files, left_out, progress = ExportFolder(out), export.LeftOut(), NowAndThen()
+    if out.is_dir() and any(out.iterdir()) and not options.force and not folder_files.is_ours():
         raise UsageError(f"{out} is not empty; choose another name or add --force")
-    left_out, progress, count = export.LeftOut(), NowAndThen(), 0
     with reading(options.dir) as (folder, store):
         check_place(out, folder)
-        for file in mirror(folder, store, left_out, options.with_login):
-            place = out / file.path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(file.content)
-            count += 1
-            progress.say(f"exporting: {many(count, 'file')}")
-    say(f"wrote {many(count, 'file')}; open {out / 'index.html'}")
+        files = _files(options, folder, store, left_out)
+        done = folder_files.write(files, lambda count: progress.say(f"exporting: {many(count, 'file')}"))
+    say(f"wrote {many(done.written, 'file')} below {out}, {done.unchanged:,} unchanged, {done.removed:,} removed")
     return _incomplete(left_out, options.dir)
+
+
+def _files(options: argparse.Namespace, folder: Folder, store: Store, left_out: export.LeftOut) -> Iterator[FolderFile]:
+    about = (folder, store, left_out, options.with_login)
+    urls = pattern(options.urls) if options.urls else None
+    if options.format == "markdown":
+        return markdown.files(markdown.pages(*about))
+    if options.format == "site":
+        return mirror(*about)
+    if options.format == "single":
+        return singles(*about, urls)
+    return printed(*about, urls, options.browser_sandbox)
 
 
 def _database(options: argparse.Namespace) -> int:
@@ -171,7 +195,9 @@ def _chunks(options: argparse.Namespace, folder: Folder, store: Store, left_out:
             return wacz(folder, store, left_out, chosen, _signer(folder))
         return ARCHIVES[options.format](folder, store, left_out, chosen)
     if options.since or options.until or options.urls:
-        raise UsageError("--since, --until and --urls are for --format warc, wacz and cdxj")
+        raise UsageError(
+            "--since, --until and --urls are for --format warc, wacz and cdxj; --urls also for single and pdf"
+        )
     if options.table and options.format not in TABLE_FORMATS:
         raise UsageError("--table is for --format csv and parquet")
     if options.table:
@@ -197,19 +223,3 @@ def _incomplete(left_out: export.LeftOut, folder: Path) -> int:
         f"`sanderling check {folder} --deep` lists all, and --repair has them fetched again"
     )
     return 1
-
-
-def _markdown(options: argparse.Namespace) -> int:
-    out: Path = options.output
-    if str(out) == "-":
-        raise UsageError("Markdown is written to a folder, a file for each page; name one with -o")
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out} is not a folder; Markdown is written to one, a file for each page")
-    files, left_out = markdown.MarkdownFolder(out), export.LeftOut()
-    if out.is_dir() and any(out.iterdir()) and not options.force and not files.is_ours():
-        raise UsageError(f"{out} is not empty; choose another name or add --force")
-    with reading(options.dir) as (folder, store):
-        check_place(out, folder)
-        done = files.write(markdown.pages(folder, store, left_out, options.with_login))
-    say(f"wrote {many(done.written, 'file')} below {out}, {done.unchanged:,} unchanged, {done.removed:,} removed")
-    return _incomplete(left_out, options.dir)

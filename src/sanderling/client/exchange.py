@@ -26,6 +26,7 @@ def exchange_of(
     return Exchange(
         fetch.request.url, response.started, response.sent, head, body, mime, response.address, response.truncated,
         response.protocol, notes, revisit, fetch.task.stored if revisit else None, login=bool(response.session),
+        is_file=purpose in (REQUISITE, SUBRESOURCE) and fetch.request.method == "GET",
     )  # fmt: skip
 
 

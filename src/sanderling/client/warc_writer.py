@@ -8,10 +8,11 @@ the last committed byte of a file is set aside when the crawl resumes (`reposito
 import hashlib
 import os
 import time
+from collections import OrderedDict
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from sanderling import __version__
 from sanderling.errors import Damaged
@@ -36,6 +37,10 @@ from sanderling.repository.warc import (
 from sanderling.urls import document_of
 
 ROTATE_AT = 1 << 30
+# A smaller file takes less than the record that says where its bytes are.
+_WORTH_SHARING = 512
+# Of so many files a client knows where their bytes are.
+_MOST_SHARED = 50_000
 
 _PROFILES = {
     "304": b"http://netpreserve.org/warc/1.1/revisit/server-not-modified",
@@ -48,6 +53,13 @@ _ORIGINAL = (
     (b"WARC-Payload-Digest", DIGEST),
 )
 LOGIN_MARK = b"X-Sanderling-Login: yes\r\n"
+
+
+class _Shared(NamedTuple):
+    """Where the bytes of a file are, and what a record says that refers to them."""
+
+    stored: Stored
+    about: bytes
 
 
 class WarcWriter:
@@ -75,6 +87,7 @@ class WarcWriter:
         self.name = ""
         self._ends: dict[str, int] = {}
         self._originals = WarcReader(folder)
+        self._shared: OrderedDict[tuple[bytes, str], _Shared] = OrderedDict()
 
     def add(self, exchange: Exchange) -> Stored:
         """Buffers the records of one fetch; returns where the response will be."""
@@ -87,12 +100,20 @@ class WarcWriter:
             connection += b"WARC-IP-Address: %b\r\n" % exchange.address.encode()
         if exchange.protocol:
             connection += b"WARC-Protocol: %b\r\n" % exchange.protocol.encode()
-        kind, block_type, block, about = (
-            _revisit(exchange, self._originals) if exchange.revisit else _response(exchange)
+        shares = exchange.is_file and not exchange.revisit and _may_be_shared(exchange)
+        content = (hashlib.sha1(exchange.body).digest(), exchange.mime) if shares else None
+        shared = self._shared.get(content) if content is not None else None
+        parts: _Parts = (
+            (b"revisit", RESPONSE, (exchange.head,), shared.about)
+            if shared is not None
+            else (_revisit(exchange, self._originals) if exchange.revisit else _response(exchange))
         )
+        kind, block_type, block, about = parts
         response = packed_record(record(kind, response_id, at, uri, block_type, block, mark + connection + about))
-        stored = Stored(self.name, self._end, len(response))
+        stored = shared.stored if shared is not None else Stored(self.name, self._end, len(response))
         self._append(response)
+        if content is not None and shared is None:
+            self._share(content, _Shared(stored, _as_original(response_id, at, uri, content[0])))
         beside, notes = mark + b"WARC-Concurrent-To: <%b>\r\n" % response_id, exchange.notes
         if exchange.request:
             self._append_small(b"request", at, uri, REQUEST, exchange.request, connection + beside)
@@ -103,6 +124,11 @@ class WarcWriter:
             stored = self._convert(exchange.conversion, at, uri, response_id, exchange.left_out, mark)
         self._ends[self.name] = self._end
         return stored
+
+    def _share(self, content: tuple[bytes, str], where: _Shared) -> None:
+        self._shared[content] = where
+        if len(self._shared) > _MOST_SHARED:
+            self._shared.popitem(last=False)
 
     def _convert(self, made: Conversion, at: bytes, uri: bytes, source: bytes, left_out: bool, mark: bytes) -> Stored:
         """Buffers the records of what a browser made of a page; returns where that will be."""
@@ -194,17 +220,19 @@ def _response(exchange: Exchange) -> _Parts:
 
 
 def _revisit(exchange: Exchange, originals: "WarcReader") -> _Parts:
-    """The record of content that has not changed, and which record has that content.
+    """The record of content that has not changed, and which record has that content. That of a file
+    may be of another URL.
 
     The head of a 304 is told beside it: readers would answer with the head that is in the record,
     and a browser that gets a 304 shows nothing.
     """
     about = b"WARC-Profile: %b\r\n" % _PROFILES[exchange.revisit]
-    about += b"WARC-Refers-To-Target-URI: %b\r\n" % document_of(exchange.url).encode("utf-8", "replace")
     fields: dict[str, str] = {}
     if exchange.original is not None:
         with suppress(Damaged, OSError):
             fields = originals.fields(exchange.original)
+    source = fields.get("warc-target-uri", exchange.url) if exchange.is_file else exchange.url
+    about += b"WARC-Refers-To-Target-URI: %b\r\n" % document_of(source).encode("utf-8", "replace")
     for name, field in _ORIGINAL:
         if field in fields:
             about += b"%b: %b\r\n" % (name, fields[field].encode())
@@ -213,6 +241,21 @@ def _revisit(exchange: Exchange, originals: "WarcReader") -> _Parts:
     if DIGEST not in fields:
         about += b"WARC-Payload-Digest: sha1:%b\r\n" % base32(hashlib.sha1(exchange.body).digest())
     return b"revisit", RESPONSE, (exchange.head,), about
+
+
+def _may_be_shared(exchange: Exchange) -> bool:
+    """Whether the bytes of a file may be kept once for all its URLs. What a login shows is not."""
+    whole = not (exchange.truncated or exchange.left_out or exchange.login)
+    return whole and len(exchange.body) >= _WORTH_SHARING and exchange.head.startswith(b"HTTP/1.1 200 ")
+
+
+def _as_original(id: bytes, at: bytes, uri: bytes, digest: bytes) -> bytes:
+    """What a record says whose bytes are in this one."""
+    return (
+        b"WARC-Profile: %b\r\nWARC-Refers-To-Target-URI: %b\r\nWARC-Refers-To: <%b>\r\n"
+        b"WARC-Refers-To-Date: %b\r\nWARC-Payload-Digest: sha1:%b\r\n"
+        % (_PROFILES["same"], uri, id, at, base32(digest))
+    )
 
 
 def _as_fields(head: bytes) -> bytes:

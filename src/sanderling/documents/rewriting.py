@@ -32,6 +32,8 @@ _POLICIES = {
     "set-cookie",
     "content-security-policy-report-only",
 }
+# Relations that have a browser fetch something early, or for other windows.
+_EARLY = {"preload", "modulepreload", "prefetch", "preconnect", "dns-prefetch", "manifest"}
 _CHECKS = ("integrity", "crossorigin", "nonce", "ping")
 # Frames whose documents are written in an attribute, one in the other.
 _DEEPEST_FRAME = 3
@@ -60,10 +62,11 @@ def rewritten_page(page: HtmlPage, to: Targets, rendered: bool = False, depth: i
     for element in document.find_all("style"):
         element.set_text(rewritten_stylesheet(element.text, base, to))
     for element in document.find_all("link"):
-        rels = set((element.attr("rel") or "").lower().split())
-        if rels.isdisjoint(RELATIONS) or not rels.isdisjoint(("preload", "modulepreload", "manifest")):
+        rels = set((element.attr("rel") or "").lower().split()) - _EARLY
+        if rels.isdisjoint(RELATIONS):
             element.decompose()
         else:
+            element.attrs["rel"] = " ".join(sorted(rels))
             element.attrs["href"] = _moved(element.attr("href"), base, to.file)
     for element in document.iter_elements(("a", "area")):
         element.attrs.pop("target", None)

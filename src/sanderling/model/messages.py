@@ -162,6 +162,7 @@ class Exchange(NamedTuple):
     conversion: Conversion | None = None  # of a page that was rendered or reduced
     left_out: bool = False  # the user does not want the body; it may be there in another form
     login: bool = False  # asked for in a session of the user's
+    is_file: bool = False  # of a page: its bytes may be kept under another URL
 
 
 class Visit(Struct, frozen=True, array_like=True, kw_only=True):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,10 +14,9 @@ import msgspec
 from xxhash import xxh3_128_hexdigest
 
 from sanderling.documents.markdown import as_markdown
-from sanderling.errors import UsageError
-from sanderling.files import write_whole
 from sanderling.model import PageRow, Stored
 from sanderling.presenting.chunks import chunks
+from sanderling.presenting.export_folder import FolderFile
 from sanderling.repository import warc
 from sanderling.repository.archive import document_in
 from sanderling.repository.export import LeftOut, readable
@@ -26,8 +25,6 @@ from sanderling.repository.store import Store
 from sanderling.repository.templates import SiteTemplates, sampled
 from sanderling.urls import identity
 
-# What a folder was made of: the name of each file, and the key of its page.
-MEMORY = ".sanderling.json"
 _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
@@ -66,65 +63,15 @@ def pages(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = Fa
             yield MarkdownPage(page.url, page.title, key, front, partial(text_of, page.url, stored))
 
 
-class FilesWritten(NamedTuple):
-    """What an export did to a folder of files."""
-
-    written: int
-    unchanged: int
-    removed: int
+def files(pages: Iterable[MarkdownPage]) -> Iterator[FolderFile]:
+    """A file for each page. One without text is not written."""
+    for page in pages:
+        yield FolderFile(str(name(page.url)), page.key, partial(_content, page))
 
 
-class MarkdownFolder:
-    """A folder with a file for each page. It remembers what it was made of, so that the next export
-    writes only what differs, and removes the files of pages that are gone."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._memory = path / MEMORY
-        self._known: dict[str, str] = {}
-        if self._memory.exists():
-            try:
-                self._known = msgspec.json.decode(self._memory.read_bytes(), type=dict[str, str])
-            except msgspec.DecodeError:
-                raise UsageError(f"{self._memory} cannot be read: remove it, and export with --force") from None
-
-    def is_ours(self) -> bool:
-        return self._memory.exists()
-
-    def write(self, pages: Iterable[MarkdownPage]) -> FilesWritten:
-        now: dict[str, str] = {}
-        written = unchanged = 0
-        for page in pages:
-            file = str(name(page.url))
-            now[file] = page.key
-            path = self._path / file
-            if self._known.get(file) == page.key and path.exists():
-                unchanged += 1
-                continue
-            text = page.text()
-            if text is None:  # it cannot be read now: what was written before stays
-                now[file] = self._known.get(file, "")
-            elif text:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_text(f"{page.front}{text}\n", "utf-8", "replace")
-                written += 1
-            else:
-                path.unlink(missing_ok=True)
-        removed = sum(self._remove(file) for file in self._known.keys() - now.keys())
-        self._path.mkdir(parents=True, exist_ok=True)
-        write_whole(self._memory, msgspec.json.encode(now))
-        return FilesWritten(written, unchanged, removed)
-
-    def _remove(self, file: str) -> bool:
-        path = PurePosixPath(file)
-        if path.is_absolute() or ".." in path.parts or path.suffix != ".md" or not (self._path / path).is_file():
-            return False
-        (self._path / path).unlink()
-        for folder in (self._path / path).parents:
-            if folder == self._path or any(folder.iterdir()):
-                break
-            folder.rmdir()
-        return True
+def _content(page: MarkdownPage) -> bytes | None:
+    text = page.text()
+    return f"{page.front}{text}\n".encode("utf-8", "replace") if text else (None if text is None else b"")
 
 
 def llms_txt(pages: Iterable[MarkdownPage]) -> Iterator[bytes]:

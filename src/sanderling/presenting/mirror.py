@@ -4,11 +4,13 @@ beside, and nothing is asked of the network but what links to live pages lead to
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from hashlib import sha256
 from html import escape
 from posixpath import dirname, relpath
-from typing import NamedTuple
 from urllib.parse import quote, unquote, urlsplit
+
+from xxhash import xxh3_128_hexdigest
 
 from sanderling.documents.charsets import decode
 from sanderling.documents.html import HtmlPage
@@ -16,6 +18,7 @@ from sanderling.documents.reading import media_type
 from sanderling.documents.rewriting import Targets, rewritten_page, rewritten_stylesheet
 from sanderling.documents.sprites import inline_sprites
 from sanderling.model import VersionRow
+from sanderling.presenting.export_folder import FolderFile
 from sanderling.repository import replay, views, warc
 from sanderling.repository.archive import html_in, type_of
 from sanderling.repository.export import LeftOut, readable
@@ -30,14 +33,9 @@ _UNSAFE = re.compile(r"[^\w.~@+=-]", re.ASCII)
 _LONGEST_STEP, _LONGEST_PATH = 80, 200
 # Names that mean something to Windows.
 _RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+# Part of what is remembered of a file: another number has all files written anew.
+_WRITTEN_BY = 1
 _DECLARED = re.compile(r"<meta[^>]+charset[^>]*>", re.IGNORECASE)
-
-
-class MirroredFile(NamedTuple):
-    """A file of the site: its path below the folder, and its content."""
-
-    path: str
-    content: bytes
 
 
 class Paths:
@@ -49,7 +47,7 @@ class Paths:
         self._taken: set[str] = {"index.html"}
         self._folders: set[str] = set()
         self._led: dict[str, str] = {}
-        for version in _newest(store, with_login):
+        for version in newest(store, with_login):
             path = path_of(version.url, version.mime in HTML)
             host, *steps = path.lower().split("/")
             folders = {"/".join([host, *steps[:n]]) for n in range(len(steps))}
@@ -74,6 +72,13 @@ class Paths:
 
     def of(self, url: str) -> str:
         return self._paths[url]
+
+    @property
+    def digest(self) -> str:
+        """Changes when any page gets another path, or there is another one."""
+        return xxh3_128_hexdigest(
+            "\n".join(f"{url} {path}" for url, path in self._paths.items()).encode("utf-8", "replace")
+        )
 
 
 def path_of(url: str, is_page: bool) -> str:
@@ -102,10 +107,10 @@ def _marked(path: str, url: str) -> str:
     return f"{stem[:_LONGEST_PATH]}-{mark}.{ending[:10]}"
 
 
-def mirror(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = False) -> Iterator[MirroredFile]:
+def mirror(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = False) -> Iterator[FolderFile]:
     """The files of the site, and at last `index.html`, which lists its pages."""
     paths = Paths(store, with_login)
-    listed = []
+    listed, key = [], paths.digest
     with closing(warc.WarcReader(folder.warcs)) as reader:
 
         def read(url: str) -> bytes | None:
@@ -113,20 +118,23 @@ def mirror(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = F
             found = readable(reader, url, there.stored, left_out) if there is not None else None
             return found.body if found is not None else None
 
-        for version in _newest(store, with_login):
+        def content(version: VersionRow, path: str) -> bytes | None:
             archived = readable(reader, version.url, version.stored, left_out)
-            if archived is None:
-                continue
+            return page_content(archived, version, _targets(paths, path), read) if archived is not None else None
+
+        for version in newest(store, with_login):
             path = paths.of(version.url)
-            yield MirroredFile(path, _content(archived, version, _targets(paths, path), read))
+            yield FolderFile(path, f"{_WRITTEN_BY} {version.number} {key}", partial(content, version, path))
             if version.mime in HTML:
                 listed.append((path, version.title or version.url))
-    yield MirroredFile("index.html", _index(folder.path.resolve().name, listed))
+    index = _index(folder.path.resolve().name, listed)
+    yield FolderFile("index.html", xxh3_128_hexdigest(index), lambda: index)
 
 
-def _newest(store: Store, with_login: bool) -> Iterator[VersionRow]:
+def newest(store: Store, with_login: bool, files: bool = True) -> Iterator[VersionRow]:
+    """The newest version of each page, and of the files that pages need."""
     last = 0
-    while found := views.current_versions(store, last, _AT_ONCE, with_login, files=True):
+    while found := views.current_versions(store, last, _AT_ONCE, with_login, files):
         last = found[-1].version.number
         yield from (page.version for page in found)
 
@@ -141,7 +149,10 @@ def _targets(paths: Paths, path: str) -> Targets:
     return Targets(lambda url: to(url, url), lambda url: to(url, "about:invalid"))
 
 
-def _content(archived: warc.Archived, version: VersionRow, to: Targets, read: Callable[[str], bytes | None]) -> bytes:
+def page_content(
+    archived: warc.Archived, version: VersionRow, to: Targets, read: Callable[[str], bytes | None]
+) -> bytes:
+    """A page or one of its files with other addresses, in UTF-8."""
     mime, charset = media_type(type_of(archived) or version.mime)
     if mime == "text/css":
         return b'@charset "utf-8";\n' + rewritten_stylesheet(decode(archived.body, charset), version.url, to).encode(

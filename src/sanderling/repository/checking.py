@@ -109,14 +109,15 @@ def _versions(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> I
                 "row", version.url, f"a version of {version.url} cannot be read: {error}", _FETCH_AGAIN, place
             )
             continue
-        gone = version.kinds & ChangeKind.GONE
-        if archived.url != version.url:
+        same = bool(version.digest) and xxh3_128_digest(archived.body).hex() == version.digest
+        # Files with the same bytes are kept once, under one of their URLs.
+        if archived.url != version.url and not same:
             detail = f"a version of {version.url} leads to the record of {archived.url}"
             yield Finding("row", version.url, detail, _FETCH_AGAIN, place)
         elif (
-            not gone
+            not version.kinds & ChangeKind.GONE
             and version.digest
-            and xxh3_128_digest(archived.body).hex() != version.digest
+            and not same
             and reader.fields(version.stored).get("warc-truncated") != warc.LEFT_OUT
         ):
             yield Finding("row", version.url, f"a version of {version.url} has another content", _FETCH_AGAIN, place)

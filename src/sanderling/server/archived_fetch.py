@@ -19,13 +19,16 @@ Original = warc.Archived
 
 
 def archived_fetch(
-    exchange: ArchivedExchange, task: Task, settings: Settings, original: Callable[[Stored], Original]
-) -> Fetch | None:
+    exchange: ArchivedExchange, task: Task, settings: Settings, original: Callable[[Stored], Original],
+    source: Stored | None = None,
+) -> Fetch | None:  # fmt: skip
     """None for an answer that says nothing about a page: an error of the server, or a revisit
     without its original.
 
-    `original` reads the content that a revisit found unchanged.
+    `original` reads the content that a revisit found unchanged, which is at `source`, else the one
+    of the last visit.
     """
+    known = source or task.stored
     response = Response()
     response.started = response.since = exchange.at
     response.seconds = (whole_number(exchange.note("fetchtimems")) or 0) / 1000
@@ -37,11 +40,11 @@ def archived_fetch(
         return None
     if exchange.note("bodyleftout") == SAME_TEXT:
         return None
-    if is_temporary(response.status) or (exchange.is_revisit and task.stored is None and not exchange.conversion):
+    if is_temporary(response.status) or (exchange.is_revisit and known is None and not exchange.conversion):
         return None
-    if exchange.is_revisit and task.stored is not None and response.status != 304 and not exchange.conversion:
+    if exchange.is_revisit and known is not None and response.status != 304 and not exchange.conversion:
         try:
-            body = original(task.stored).body
+            body = original(known).body
         except (Damaged, OSError):
             return None
     response.session = int(warc.LOGIN_FIELD in exchange.fields)

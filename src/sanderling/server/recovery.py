@@ -9,8 +9,10 @@ nothing. Archives that were set aside return to the others before the first comm
 import contextlib
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -39,6 +41,8 @@ from sanderling.urls import SEEDABLE, canonical, identity, origin
 _log = logging.getLogger("sanderling")
 
 BATCH = 100
+# About 100 MB.
+MOST_CONTENTS = 300_000
 VISITED = (State.FETCHED, State.GONE)
 
 # Called with how many bytes were read, of how many.
@@ -101,6 +105,31 @@ def unknown_parts(folder: Folder, committed: dict[str, int]) -> list[Part]:
     return found
 
 
+class _Content(NamedTuple):
+    """Where the bytes of a response are."""
+
+    stored: Stored
+    part: Part
+
+
+class KnownContents:
+    """Responses by the digests of what they brought. A revisit may say that its bytes are those of
+    a response to another URL."""
+
+    def __init__(self) -> None:
+        self._by_digest: OrderedDict[str, _Content] = OrderedDict()
+
+    def note(self, exchange: ArchivedExchange, part: Part) -> None:
+        digest = exchange.fields.get(warc.DIGEST)
+        if digest and not exchange.is_revisit:
+            self._by_digest.setdefault(digest, _Content(exchange.stored, part))
+            if len(self._by_digest) > MOST_CONTENTS:
+                self._by_digest.popitem(last=False)
+
+    def of(self, revisit: ArchivedExchange) -> _Content | None:
+        return self._by_digest.get(revisit.fields.get(warc.DIGEST, "")) if revisit.is_revisit else None
+
+
 class Recovery:
     """One recovery: a client that has all its answers already."""
 
@@ -118,6 +147,7 @@ class Recovery:
         self._reader = reader
         self._place = place
         self._originals = warc.WarcReader(folder.warcs)
+        self._contents = KnownContents()
         self._client = new_name()
         self._number = 0
         self._visits: dict[int, Visit] = {}
@@ -154,14 +184,19 @@ class Recovery:
     def _take(self, part: Part, exchange: ArchivedExchange) -> None:
         """Reads an exchange as a client reads an answer, if it tells something about a page or a
         sitemap."""
+        self._contents.note(exchange, part)
         if exchange.purpose in (ROBOTS, SUBRESOURCE, ANSWER):
             return
         task = self._task(exchange)
-        fetch = None if task is None else archived_fetch(exchange, task, self._settings, self._original)
+        source = self._contents.of(exchange)
+        place = source.stored if source is not None else None
+        fetch = None if task is None else archived_fetch(exchange, task, self._settings, self._original, place)
         if task is None or fetch is None:
             return
         part.used = True
-        visit = self._read(fetch, exchange.converted or exchange.stored)
+        if source is not None:
+            source.part.used = True
+        visit = self._read(fetch, exchange.converted or place or exchange.stored)
         if visit is None:
             self._recovered.unreadable.append(task.url)
             return
