@@ -14,15 +14,17 @@ import tempfile
 import time
 from pathlib import Path
 
-from sanderling.announcer.announcer import SITEMAP_TIMES
-from sanderling.announcer.folder import SCAN_WITH_EVENTS
 from sanderling.errors import RunFailed
 from sanderling.processes import entry_points
+from sanderling_announce.announcer import SITEMAP_TIMES
+from sanderling_announce.folder import SCAN_WITH_EVENTS
 
 SITE = "https://bench.example/"
 DAILY = 0.115  # the highest share of pages that changed in a day
 PUBLISHED = {10_000: 0.84, 100_000: 2.37, 1_000_000: 3.45}  # percent of a core
 A_FOLDER = 100
+# The small package, as it is started where nothing else is installed.
+SMALL = [sys.executable, "-m", "sanderling_announce"]
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,20 +34,20 @@ def run(options: argparse.Namespace) -> int:
     )
     for pages in options.sizes:
         with tempfile.TemporaryDirectory(prefix="sanderling-lab-", dir=options.on) as home:
-            sys.stdout.write(row(Path(home), pages, options.seconds) + "\n")
+            sys.stdout.write(row(Path(home), pages, options.seconds, options.small) + "\n")
             sys.stdout.flush()
     return 0
 
 
-def row(home: Path, pages: int, seconds: int) -> str:
+def row(home: Path, pages: int, seconds: int, small: bool) -> str:
     root = home / "www"
     make_site(root, pages)
     start = time.monotonic()
-    first = Announced(home)
+    first = Announced(home, small)
     first.wait_for_manifest()
     scan, scan_cpu = time.monotonic() - start, first.cpu()
     first.end()
-    again = Announced(home)
+    again = Announced(home, small)
     again.wait_for_manifest(again.started)
     again.rest()
     resumed = again.cpu()
@@ -97,12 +99,13 @@ def make_site(root: Path, pages: int) -> None:
 class Announced:
     """A running announcer."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, small: bool) -> None:
         self.manifest = home / "www/.well-known/sanderling/manifest.jsonl"
         self.started = time.time()
         self._log = (home / "log").open("ab")
+        options = (home / "www", "--site", SITE, "--state", home / "state")
         self._process = subprocess.Popen(
-            entry_points.command("command", "announce", home / "www", "--site", SITE, "--state", home / "state"),
+            [*(SMALL if small else entry_points.command("command", "announce")), *map(str, options)],
             stderr=self._log,
         )
 

@@ -68,6 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--sizes", type=positive, nargs="+", default=[10_000, 100_000], metavar="N",
         help="experiment 3: pages of the sites (default: 10000 100000)",
     )  # fmt: skip
+    parser.add_argument("--small", action="store_true", help="experiment 3: the package sanderling-announce alone")
     parser.add_argument(
         "--seconds",
         type=positive,

@@ -91,7 +91,7 @@ def missing(cell: str) -> Iterator[str]:
 
 @cache
 def text_of(path: str) -> str:
-    for base in (ROOT / "src" / "sanderling", ROOT):
+    for base in (ROOT / "src" / "sanderling", ROOT / "src", ROOT):
         if (base / path).is_file():
             return (base / path).read_text() or " "
     return ""

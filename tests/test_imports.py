@@ -3,6 +3,7 @@ layers."""
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -23,7 +24,7 @@ LAYERS = [
     ["change", "forms", "freshness", "topics"],
     ["repository"],
     ["search", "telling"],
-    ["client", "announcer"],
+    ["client"],
     ["server"],
     ["browser", "cluster"],
     ["presenting", "library", "jobs", "testing"],
@@ -100,6 +101,17 @@ def test_the_product_does_not_import_what_stands_beside_it() -> None:
             if isinstance(node, ast.Import | ast.ImportFrom):
                 names = {a.name for a in node.names} | {getattr(node, "module", "") or ""}
                 assert not {name.split(".")[0] for name in names} & {"lab", "bench", "tests"}, path
+
+
+def test_the_announcer_needs_python_alone() -> None:
+    """It runs beside sites on any platform. `tools.py` says what the product passes in."""
+    optional = {"psycopg", "watchdog", "xxhash", "_sha2"}
+    for path in sorted((PACKAGE.parent / "sanderling_announce").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(), feature_version=(3, 9))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+            rooms = {name.partition(".")[0] for name in names} - optional - {"sanderling_announce"}
+            assert rooms <= sys.stdlib_module_names, f"{path.name} imports {rooms}"
 
 
 def test_no_stage_of_the_server_imports_another() -> None:

@@ -45,6 +45,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_wheel_has_every_file_of_the_package(wheel: Path) -> None:
     source = ROOT / "src"
     there = {path.relative_to(source).as_posix() for path in source.rglob("*") if path.is_file()}
+    assert any(name.startswith("sanderling_announce/") for name in there)
     with zipfile.ZipFile(wheel) as opened:
         packed = {name for name in opened.namelist() if ".dist-info/" not in name}
     assert packed == {name for name in there if "__pycache__" not in name and ".egg-info" not in name}

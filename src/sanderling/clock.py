@@ -2,22 +2,11 @@
 system clock, in seconds. Pauses between requests always use the system clock.
 """
 
-import os
 import time
 
-DAY = 86400.0  # seconds
+from sanderling_announce.clock import DAY, ahead, now
 
-
-def ahead() -> float:
-    try:
-        return float(os.environ.get("SANDERLING_AHEAD") or 0.0)
-    except ValueError:
-        return 0.0
-
-
-def now() -> float:
-    return time.time() + ahead()
-
+__all__ = ["DAY", "RemoteClock", "ahead", "apart", "now"]
 
 # Less than this between the times of day of two machines may be the time of a message.
 _ALIKE = 5.0

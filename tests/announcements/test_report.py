@@ -1,5 +1,7 @@
 """The format of a report: what is written is read back, and nothing else is believed."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
@@ -20,9 +22,9 @@ from sanderling.announcements import (
     write_delta,
     write_manifest,
 )
-from sanderling.announcements.deltas import FAN, Delta, kept, mergers, parts_of
-from sanderling.announcements.sitemap import Listed, write_index, write_part
 from sanderling.documents.sitemaps import read as read_sitemap
+from sanderling_announce.deltas import FAN, Delta, kept, mergers, parts_of
+from sanderling_announce.sitemap import Listed, write_index, write_part
 
 SITE = "https://example.org/"
 AT = f"{SITE}.well-known/sanderling/manifest.jsonl"
@@ -36,7 +38,7 @@ def change(path: str, cursor: int, **more: object) -> ReportedChange:
 
 def manifest(**changed: object) -> Manifest:
     plain = Manifest("sanderling-announcement-1", SITE, "a log", 7, NOW, NOW + 600, True, 100)
-    return msgspec.structs.replace(plain, **changed)
+    return replace(plain, **changed)
 
 
 def test_a_manifest_is_read_as_it_was_written() -> None:

@@ -7,12 +7,13 @@ from typing import Any
 
 from sanderling import clock
 from sanderling.announcements import Position, ReportedChange, chain, read_delta, read_manifest
-from sanderling.announcements.manifest import Manifest, position
-from sanderling.announcer.announcer import Announcer
-from sanderling.announcer.assembly import SiteOptions, assemble
+from sanderling.announcements.manifest import position
 from sanderling.documents.sitemaps import read as read_sitemap
 from sanderling.model import Kind
-from sanderling.telling.answer import DeliveryAnswer
+from sanderling_announce.announcer import Announcer
+from sanderling_announce.assembly import SiteOptions, assemble
+from sanderling_announce.manifest import Manifest
+from sanderling_announce.tools import PLAIN, PostAnswer
 from tests.waiting import until
 
 SITE = "https://example.org/"
@@ -77,13 +78,13 @@ class WatchedSite:
         wanted: dict[str, Any] = {"events": False, "gone_after": 0.0, **self.options}
         self.wake = threading.Event()
         options = SiteOptions(folder=self.root, site=SITE, state=self.tmp_path / "state", **wanted)
-        self.announcer = assemble(options, self.post, self.said.append, self.wake.set)
+        self.announcer = assemble(options, self.said.append, self.wake.set, PLAIN._replace(post=self.post))
         self.running = True
         return self.announcer
 
-    def post(self, url: str, headers: dict[str, str], body: bytes) -> DeliveryAnswer:
+    def post(self, url: str, headers: dict[str, str], body: bytes) -> PostAnswer:
         self.posted.append((url, headers, body))
-        return DeliveryAnswer(status=200)
+        return PostAnswer(200)
 
     def finish(self) -> None:
         if self.running:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from sanderling.announcer.flag import Flag, Taken
-from sanderling.announcer.report_server import ReportServer
+from sanderling_announce.flag import Flag, Taken
+from sanderling_announce.report_server import ReportServer
 from tests.announcer.sites import WatchedSite
 
 TOKEN = "a token that nobody guesses"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sanderling.announcer import content, dirty, folder, scanning
-from sanderling.errors import FolderInUse
+from sanderling_announce import content, dirty, folder, scanning
+from sanderling_announce.errors import CannotAnnounce
 from tests.announcer.sites import LONG_AGO, SITE, WatchedSite
 
 
@@ -253,7 +253,7 @@ def test_other_options_begin_a_new_log(site: WatchedSite) -> None:
 
 
 def test_two_announcers_do_not_share_a_memory(site: WatchedSite) -> None:
-    with pytest.raises(FolderInUse, match="another announcer"):
+    with pytest.raises(CannotAnnounce, match="another announcer"):
         site.start()
 
 
@@ -272,7 +272,7 @@ def test_a_publication_that_was_interrupted_is_written_again_the_same(site: Watc
 
 
 def test_many_changes_at_once_are_several_cursors(site: WatchedSite, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sanderling.announcer import publishing
+    from sanderling_announce import publishing
 
     monkeypatch.setattr(publishing, "MOST_CHANGES", 10)
     for number in range(25):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sanderling.announcer import listing
+from sanderling_announce import listing
 from tests.announcer.sites import SITE, WatchedSite
 
 
@@ -69,7 +69,7 @@ def test_a_query_may_not_write(database: sqlite3.Connection, tmp_path: Path) -> 
     with pytest.raises(listing.CannotList, match="readonly"):
         list(listing.SqlLister(str(tmp_path / "shop.db"), "DELETE FROM pages RETURNING 1, 2").pages())
     with pytest.raises(listing.CannotList, match="columns"):
-        list(listing.SqlLister(str(tmp_path / "shop.db"), "SELECT 1, 2, 3").pages())
+        list(listing.SqlLister(str(tmp_path / "shop.db"), "SELECT 1, 2, 3, 4").pages())
 
 
 def test_a_command_lists_pages(tmp_path: Path) -> None:

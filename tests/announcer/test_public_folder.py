@@ -7,10 +7,10 @@ import pytest
 
 from sanderling import clock
 from sanderling.announcements import write_manifest
-from sanderling.announcements.manifest import Manifest
-from sanderling.announcer.linked import linked_by
-from sanderling.errors import RunFailed
 from sanderling.files import write_whole
+from sanderling_announce.errors import CannotAnnounce
+from sanderling_announce.linked import linked_by
+from sanderling_announce.manifest import Manifest
 from tests.announcer.sites import SITE, WatchedSite
 
 
@@ -19,7 +19,7 @@ def test_a_report_is_not_written_through_a_link_out_of_the_site(tmp_path: Path) 
     away.mkdir()
     (tmp_path / "www").mkdir()
     (tmp_path / "www" / ".well-known").symlink_to(away)
-    with pytest.raises(RunFailed, match="leads out of"):
+    with pytest.raises(CannotAnnounce, match="leads out of"):
         WatchedSite(tmp_path)
     assert not list(away.iterdir())
 

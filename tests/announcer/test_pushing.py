@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 from urllib.parse import parse_qs
 
-from sanderling.announcer import pushing
-from sanderling.announcer.pushing import PushAddress, indexnow
 from sanderling.cli.announce import _post
 from sanderling.telling.answer import DeliveryAnswer
+from sanderling_announce import pushing
+from sanderling_announce.pushing import PushAddress, indexnow
 from tests.announcer.sites import SITE, WatchedSite
 from tests.telling.endpoint import Endpoint
 

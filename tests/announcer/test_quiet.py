@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.announcer.quiet import Quiet, quiet_of
-from sanderling.errors import UsageError
-from tests.announcer.sites import SITE, WatchedSite
+from sanderling_announce.errors import WrongUse
+from sanderling_announce.quiet import Quiet, quiet_of
+from tests.announcer.sites import SITE, ReportReader, WatchedSite
+from tests.conftest import Run
 
 
 def at(hour: int, minute: int = 0) -> float:
@@ -32,7 +33,7 @@ def test_load(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize(("times", "when"), [(["8-18"], []), (["25:00-26:00"], []), ([], ["load<2"]), ([], ["load>"])])
 def test_what_says_no_time_is_refused(times: list[str], when: list[str]) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(WrongUse):
         quiet_of(times, when)
 
 
@@ -52,3 +53,16 @@ def test_changes_are_announced_while_the_ranking_rests(tmp_path: Path) -> None:
     assert told[f"{SITE}a.html"].rank == 0.4 and not told[f"{SITE}a.html"].hints
     assert set(site.reader.listed()) == {SITE, f"{SITE}a.html"}
     site.finish()
+
+
+def test_once_ends_in_rush_hours(tmp_path: Path, sanderling: Run) -> None:
+    """The sitemap is that of before, which the deltas continue."""
+    (tmp_path / "www").mkdir()
+    again = ("announce", tmp_path / "www", "--site", SITE, "--state", tmp_path / "state", "--once")
+    for number in range(2):
+        (tmp_path / "www" / f"{number}.html").write_text(f"{number}")
+        assert sanderling(*again, "--quiet", "00:00-24:00").code == 0
+    reader = ReportReader(tmp_path / "www" / ".well-known" / "sanderling")
+    assert set(reader.listed()) == {f"{SITE}0.html"} and reader.manifest().cursor == 1
+    assert sanderling(*again).code == 0
+    assert set(reader.listed()) == {f"{SITE}0.html", f"{SITE}1.html"}

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sanderling.announcer.ranking import Ranking
-from sanderling.freshness.published_rank import bands, level, normalized
+from sanderling_announce.published_rank import bands, level, normalized
+from sanderling_announce.ranking import Ranking
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from sanderling.announcer.pages import PageMap, depth, rule_of, site_of
-from sanderling.errors import UsageError
+from sanderling_announce.errors import WrongUse
+from sanderling_announce.pages import PageMap, depth, rule_of, site_of
 
 SITE = "https://example.org/"
 
@@ -45,7 +45,7 @@ def test_maps_leave_extensions_out_move_and_exclude() -> None:
 
 @pytest.mark.parametrize("text", ["nothing", "=x", "a=", "*.html=**/*", "**=https://elsewhere.example/**"])
 def test_a_map_that_means_nothing_is_refused(text: str) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(WrongUse):
         rule_of(text, SITE)
 
 
@@ -53,7 +53,7 @@ def test_a_site_is_a_url() -> None:
     assert site_of("https://Example.org") == SITE
     assert site_of("https://example.org/docs") == f"{SITE}docs/"
     for text in ("", "example.org", "ftp://example.org/", "https://example.org/?a=1", "/srv/www"):
-        with pytest.raises(UsageError):
+        with pytest.raises(WrongUse):
             site_of(text)
 
 

@@ -2,6 +2,7 @@
 is wrong."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import msgspec
 import pytest
@@ -16,11 +17,11 @@ from sanderling.announcements import (
     write_delta,
     write_manifest,
 )
-from sanderling.announcements.deltas import DeltaFile
 from sanderling.announcements.manifest import LONGEST_UNTIL
 from sanderling.network.one_request import Answer
 from sanderling.server.revisits import reports
 from sanderling.server.revisits.reports import Reading, ReportReader
+from sanderling_announce.deltas import DeltaFile
 
 SITE = "http://e.org/"
 AT = f"{SITE}.well-known/sanderling/manifest.jsonl"
@@ -52,7 +53,7 @@ class Published:
         self.files[delta.delta.name] = delta.content
         self.deltas.append(delta)
         fields = {"cursor": cursor, "deltas": tuple(each.delta for each in self.deltas), **changes}
-        self.manifest = msgspec.structs.replace(self.manifest, **fields)
+        self.manifest = replace(self.manifest, **fields)
         self.files["manifest.jsonl"] = write_manifest(self.manifest, secret)
 
     def get(self, url: str, most: int, etag: str) -> Answer:
@@ -114,7 +115,7 @@ def test_a_dead_announcer_says_nothing_by_its_silence(site: Published) -> None:
 
 
 def test_a_report_of_a_part_of_a_host_says_nothing_of_the_rest(site: Published) -> None:
-    site.manifest = msgspec.structs.replace(site.manifest, site=f"{SITE}docs/")
+    site.manifest = replace(site.manifest, site=f"{SITE}docs/")
     site.deltas.clear()
     site.publish("docs/a", generated=NOW)
     found = ReportReader(AT, site.get).read(NOW)
@@ -172,7 +173,7 @@ def test_what_is_wrong_is_said_and_nothing_is_taken(site: Published, wrong: obje
 
 
 def _elsewhere(site: Published) -> None:
-    site.manifest = msgspec.structs.replace(site.manifest, site="http://other.org/")
+    site.manifest = replace(site.manifest, site="http://other.org/")
     site.deltas.clear()
     site.publish("x", site="http://other.org/")
 

@@ -1,13 +1,9 @@
-"""Where a report is found: at a well-known address, or where robots.txt says."""
+"""Finds reports where robots.txt names them."""
 
 import re
 from collections.abc import Iterator
 
 from sanderling.urls import canonical, join
-
-WELL_KNOWN = ".well-known/sanderling/"
-MANIFEST = "manifest.jsonl"
-SITEMAP = "sitemap.xml"
 
 # Lines of one robots.txt that are read. A host may hold several sites.
 MOST_LINES = 100
@@ -23,11 +19,6 @@ def in_robots(text: str) -> Iterator[str]:
             break
         if url := canonical(line[1]):
             yield url
-
-
-def robots_lines(report: str) -> str:
-    """What a robots.txt has to say when a report is published below a URL."""
-    return f"Announce: {report}{MANIFEST}\nSitemap: {report}{SITEMAP}\n"
 
 
 def file_of_report(manifest: str, name: str) -> str:

@@ -1,52 +1,26 @@
-"""The manifest: the one file that a crawler asks for again and again. It is small, and signed as a
-whole.
+"""Reads manifests (`sanderling_announce/manifest.py`), which may be the work of an enemy."""
 
-It is two lines of JSON. The first is the manifest. The second holds an Ed25519 key, and the
-signature that it makes of the bytes of the first.
-"""
-
-from base64 import b64decode, b64encode
-from typing import Annotated, Literal, NamedTuple
+from base64 import b64decode
+from dataclasses import replace
+from typing import NamedTuple
 
 import msgspec
 
-from sanderling.announcements.deltas import MOST_BYTES, MOST_LINES, Delta
 from sanderling.announcements.failures import BadReport
-from sanderling.announcements.naming import is_file_name
 from sanderling.urls import canonical, origin
+from sanderling_announce.deltas import MOST_BYTES, MOST_LINES
+from sanderling_announce.manifest import Manifest
+from sanderling_announce.naming import is_file_name
 
-FORMAT = "sanderling-announcement-1"
 # Of the file. A hundred deltas, more than there ever are, take 8 kB.
 MOST_BYTES_OF_MANIFEST = 256 * 1024
 MOST_DELTAS = 1000
+# Days that a manifest counts.
+MOST_DAYS = 100
 # How far the clock of a site may be ahead of ours, in seconds.
 _CLOCK_ERROR = 300.0
 # No manifest is for longer, whatever it says. Announcers write another one every ten minutes.
 LONGEST_UNTIL = 24 * 3600.0
-
-
-class Base(msgspec.Struct, frozen=True):
-    """The sitemap index that holds all pages as they were at a cursor."""
-
-    cursor: int
-    name: str
-
-
-class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
-    format: Literal["sanderling-announcement-1"]
-    site: str  # every URL of the report begins with this
-    log: str  # another one when the announcer lost its memory: cursors start again
-    cursor: int  # the newest
-    generated: float
-    until: float  # when there is a newer manifest at the latest; after that the announcer is dead, and silence means nothing
-    complete: bool  # all pages are watched: what is not named did not change
-    pages: int
-    base: Base | None = None
-    deltas: tuple[Delta, ...] = ()
-    # Days since 1970, and how many pages were new or changed on each, for the last week.
-    updated: Annotated[tuple[tuple[int, int], ...], msgspec.Meta(max_length=100)] = ()
-    taken_until: float = 0.0  # a crawler is at work until then, and asks others to wait
-    taken_by: str = ""
 
 
 class Position(NamedTuple):
@@ -67,16 +41,6 @@ class Seal(msgspec.Struct, frozen=True):
 class SignedManifest(NamedTuple):
     manifest: Manifest
     key: str  # who signed it: the public key, base64
-
-
-def write_manifest(manifest: Manifest, secret: bytes) -> bytes:
-    """The file, signed with the 32 bytes of a secret key."""
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
-    line = msgspec.json.encode(manifest)
-    private = Ed25519PrivateKey.from_private_bytes(secret)
-    seal = Seal(_text(private.public_key().public_bytes_raw()), _text(private.sign(line)))
-    return b"%b\n%b\n" % (line, msgspec.json.encode(seal))
 
 
 def read_manifest(
@@ -103,7 +67,7 @@ def read_manifest(
     _check_order(manifest, now, seen)
     _check_files(manifest)
     # Whoever held the site once would otherwise hold its key for ever.
-    bounded = msgspec.structs.replace(manifest, until=min(manifest.until, manifest.generated + LONGEST_UNTIL))
+    bounded = replace(manifest, until=min(manifest.until, manifest.generated + LONGEST_UNTIL))
     return SignedManifest(bounded, seal.key)
 
 
@@ -145,6 +109,8 @@ def _check_files(manifest: Manifest) -> None:
         is_file_name(manifest.base.name) and 0 <= manifest.base.cursor <= manifest.cursor
     ):
         raise BadReport("its sitemap is no file of a report")
+    if len(manifest.updated) > MOST_DAYS:
+        raise BadReport(f"it counts more than {MOST_DAYS} days")
     if len(manifest.deltas) > MOST_DELTAS:
         raise BadReport(f"it has more than {MOST_DELTAS:,} deltas")
     for delta in manifest.deltas:
@@ -155,7 +121,3 @@ def _check_files(manifest: Manifest) -> None:
             and 0 <= delta.bytes <= MOST_BYTES
         ):
             raise BadReport("one of its deltas is no file of a report")
-
-
-def _text(raw: bytes) -> str:
-    return b64encode(raw).decode()

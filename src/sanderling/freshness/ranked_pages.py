@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from sanderling.arrays import Floats
 from sanderling.freshness.collection import numbers_of
-from sanderling.freshness.published_rank import CLOSEST, level, normalized
+from sanderling_announce.published_rank import CLOSEST, level, normalized
 
 _normalized = np.frompyfunc(normalized, 3, 1)
 

@@ -22,13 +22,13 @@ from sanderling.announcements import (
     read_delta,
     read_manifest,
 )
-from sanderling.announcements.change import MOST_HINTS
 from sanderling.announcements.manifest import LONGEST_UNTIL
 from sanderling.clock import DAY
 from sanderling.documents import sitemaps
 from sanderling.model import HintedEvent, Kind, NamedPage
 from sanderling.network.one_request import Answer
 from sanderling.urls import identity, origin
+from sanderling_announce.change import MOST_HINTS
 
 # Pages in one message to the crawl.
 AT_ONCE = 10_000

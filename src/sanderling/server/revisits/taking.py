@@ -1,5 +1,5 @@
-"""Reserves a site while a refresh visits it, so that other crawlers wait. `announcer/flag.py` is
-the other side.
+"""Reserves a site while a refresh visits it, so that other crawlers wait. The other side is
+`sanderling_announce/flag.py`.
 
 A reservation lasts some minutes and is renewed. So a crawler that is killed keeps no other away for
 long.
