@@ -19,6 +19,7 @@ from bench import (
     documents,
     extraction,
     extraction_set,
+    growth,
     journey,
     notices,
     parsers,
@@ -49,6 +50,7 @@ examples:
   python -m bench revisit                  an unchanged site visited again
   python -m bench change                   change detection beside other ways to compare two pages
   python -m bench alarms                   false alarms on noisy pages, beside webchanges and changedetection.io
+  python -m bench growth                   how much a watched page takes in a year
   python -m bench documents                reading office documents in the child process
   python -m bench parsers FOLDER ...       what the two parsers of HTML make of 10,000 pages
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
@@ -165,6 +167,9 @@ def parser() -> argparse.ArgumentParser:
         "--only", nargs="+", default=[], metavar="NAME", help="sanderling, webchanges, changedetection.io"
     )
     noisy.set_defaults(run=lambda chosen: alarms.report(chosen.only))
+    year = commands.add_parser("growth", help="how much a watched page takes in a year")
+    year.add_argument("--days", type=int, default=365)
+    year.set_defaults(run=lambda chosen: growth.report(chosen.days))
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     again.set_defaults(run=lambda chosen: revisit.revisit(chosen.on))

@@ -16,7 +16,7 @@ PACKAGE = Path(sanderling.__file__).parent
 # Lowest first. Rooms of one layer do not know each other. The last layer is the composition root.
 LAYERS = [
     ["errors", "clock", "files", "arrays", "header_values"],
-    ["urls", "credentials", "plugins"],
+    ["urls", "credentials", "plugins", "retention"],
     ["subscriptions", "watches"],
     ["settings", "model", "processes"],
     ["graph", "network", "announcements"],

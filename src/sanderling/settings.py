@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 
 import msgspec
 
-from sanderling import __version__, credentials, plugins
+from sanderling import __version__, credentials, plugins, retention
 from sanderling.clock import DAY
 from sanderling.errors import BadSetting
 from sanderling.subscriptions import ChangeName, Notify
@@ -284,6 +284,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     browser_sandbox: Annotated[bool, _setting("flag", "Rendering", "render only where the browser gets its sandbox and an empty network namespace")] = True
     rules: Annotated[tuple[Rule, ...], _setting("rules", "Changes", "parts of pages to ignore or to watch, by selectors and patterns; only in sanderling.toml", offered=ANY)] = ()
     down_after: Annotated[float, _setting("duration", "Changes", "tell that a site is down when it has stayed away for this time")] = 300.0
+    keep: Annotated[str, _setting("text", "Changes", f"how long versions are kept: {retention.EXPECTED}; the last one of a page always is", metavar="HOW", offered=ANY)] = retention.ALL
     watch: Annotated[tuple[Watch, ...], _setting("tables", "Changes", "pages to visit at an interval of their own, as `sanderling watch` writes them; only in sanderling.toml")] = ()
     extractors: Annotated[tuple[str, ...], _setting("list", "Data", "your own functions that take data from pages: file.py:function, package.module:function or the name of an entry point (repeatable)", metavar="FUNCTION", flag="--extractor")] = ()
     index: Annotated[bool, _setting("flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it")] = True
@@ -355,6 +356,11 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting("user_agent is empty: give the name by which robots.txt can address the crawler")
     if name == "keep_fresh" and found and not re.fullmatch(r"\d+(?:\.\d+)?[A-Za-z]*/\d*[a-z]+", found):
         raise BadSetting(f"{name} = {value!r} is not a budget per time such as 2000/h or 50MB/d")
+    if name == "keep":
+        try:
+            retention.read_keep(found)
+        except ValueError:
+            raise BadSetting(f"keep = {value!r} is not {retention.EXPECTED}") from None
     if name == "quiet" and found and not _HOURS.fullmatch(found):
         raise BadSetting(f"{name} = {value!r} is not a span such as 22:00-06:30")
     if name == "block" and not set(found) <= set(BLOCKS):

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from sanderling import credentials
+from sanderling import credentials, retention
 from sanderling.urls import SEEDABLE, with_fragment
 
 SHORTEST = 1.0  # seconds between two visits
@@ -36,6 +36,7 @@ class Watch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     title: str = ""
     tags: tuple[str, ...] = ()
     notify: tuple[str, ...] = ()  # addresses that are told of this page alone
+    keep: str = ""  # how long versions are kept; empty for as long as the folder says
     paused: bool = False
 
     def __post_init__(self) -> None:
@@ -44,6 +45,7 @@ class Watch(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
         if self.every < SHORTEST:
             raise ValueError("every must be a second or more")
         check_conditions(self.number)
+        retention.read_keep(self.keep)
         if not all(map(_is_address, self.notify)):
             raise ValueError(
                 "notify must be a list of addresses such as mailto://user:password@example.org, or env:NAME or file:PATH"

@@ -72,6 +72,7 @@ GROUPS = {
         "extract": "run extractors on stored pages",
         "reindex": "rebuild the search index",
         "check": "check archives, database and index",
+        "prune": "remove versions that are not kept",
         "recover": "rebuild a lost database from the archives",
         "import": "take in web archives of other programs",
     },
@@ -90,7 +91,7 @@ _CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 _LONGEST = 800
 # These parse no page of strangers, or have clients for it, and hold as much as a crawl is large, or
 # run commands of the user.
-_UNLIMITED = ("announce", "crawl", "refresh", "freshness", "check", "cluster", "lab")
+_UNLIMITED = ("announce", "crawl", "refresh", "freshness", "check", "prune", "cluster", "lab")
 
 
 def parser(command: str) -> argparse.ArgumentParser:

@@ -27,9 +27,11 @@ from sanderling.presenting.arguments import pathname
 from sanderling.presenting.screen import duration, harmless, many, say
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
+from sanderling.retention import EXPECTED
 from sanderling.server.loop import CrawlServer
 from sanderling.server.requests import watch_list
 from sanderling.server.requests.status import CrawlProgress
+from sanderling.server.retention import EVERY, keeps_everything
 from sanderling.server.revisits.terms import Budget, Terms
 from sanderling.settings import read_value, seconds
 from sanderling.urls import SEEDABLE, with_fragment
@@ -92,6 +94,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
         "--tag", action="append", dest="tags", metavar="TAG", help="a tag; notify can name it (repeatable)"
     )
     parser.add_argument("--notify", action="append", metavar="ADDRESS", help="tell this address of changes: an Apprise address, env:NAME or file:PATH (repeatable)")  # fmt: skip
+    parser.add_argument("--keep", metavar="HOW", help=f"how long versions are kept: {EXPECTED} (default: the setting keep of the folder)")  # fmt: skip
     parser.add_argument("--once", action="store_true", help="with run: visit what is due now, and end")
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.set_defaults(run=run)
@@ -193,6 +196,7 @@ def _list(options: argparse.Namespace) -> int:
             *each.number,
             *(f"#{tag}" for tag in each.tags),
         ]
+        facts += [f"keep {each.keep}"] if each.keep else []
         facts += [many(len(each.notify), "address")] if each.notify else []
         facts += ["paused"] if each.paused else []
         title = f"{harmless(each.title)}: " if each.title else ""
@@ -311,11 +315,17 @@ def _run(options: argparse.Namespace) -> int:
     due = [each for each in watches if each.url in visited and visited[each.url] + each.every <= now + _SOON]
     if options.once and not due:
         return 0
-    with serving(folder, settings, seeds, False, _NO_PLAN) as server:
-        before = msgspec.structs.replace(server.progress().counts)
-        display = _Visits(server, due if options.once else watches, before, options.once)
-        _, interrupted = under_display(server, display, display.enough)
-    return 0 if interrupted == 128 + signal.SIGTERM else interrupted
+    chosen = due if options.once else watches
+    visit_at = dict.fromkeys((each.url for each in chosen), 0.0)
+    begins_anew = not options.once and not keeps_everything(settings)
+    while True:
+        with serving(folder, settings, seeds, False, _NO_PLAN) as server:
+            before = msgspec.structs.replace(server.progress().counts)
+            display = _Visits(server, chosen, before, options.once, visit_at)
+            display.ends_at = time.monotonic() + EVERY if begins_anew else math.inf
+            _, interrupted = under_display(server, display, display.enough)
+        if interrupted or options.once or server.stopped:
+            return 0 if interrupted == 128 + signal.SIGTERM else interrupted
 
 
 def _visited(folder: Folder, watches: list[Watch]) -> dict[str, float]:
@@ -344,15 +354,19 @@ def _keep(places: list[Path]) -> int:
 class _Visits(RevisitDisplay):
     """Shows the visits of watched pages, and asks for each when its time has come."""
 
-    def __init__(self, server: CrawlServer, watches: list[Watch], before: Counts, once: bool) -> None:
+    def __init__(
+        self, server: CrawlServer, watches: list[Watch], before: Counts, once: bool, visit_at: dict[str, float]
+    ) -> None:
         super().__init__(before, _SELDOM)
         self._server, self._watches, self._once = server, watches, once
-        self._next = dict.fromkeys((each.url for each in watches), 0.0)
+        self._next = visit_at
+        self.ends_at = math.inf  # for a new run, at whose beginning versions are removed that are not kept
         self._asked: dict[str, float] = {}
 
     def enough(self) -> bool:
-        """Whether each was visited once, and no more is wanted."""
-        return self._once and all(self._next.values()) and not self._server.awaiting
+        """Whether each was visited once, and no more is wanted, or it is time for a new run."""
+        done = self._once and all(self._next.values())
+        return (done or time.monotonic() > self.ends_at) and not self._server.awaiting
 
     def _is_tried_again(self, watch: Watch, now: float) -> bool:
         """Whether a page that fails is looked at before its time."""

@@ -44,6 +44,7 @@ from sanderling.model.messages import (
     VisitReport,
     Welcome,
 )
+from sanderling.model.pruning import Forgotten, History, Pruned
 from sanderling.model.records import (
     Before,
     Change,
@@ -84,12 +85,14 @@ __all__ = [
     "Conversion",
     "Counts",
     "Exchange",
+    "Forgotten",
     "FormChanges",
     "Found",
     "Hello",
     "Hint",
     "HintCommit",
     "HintedEvent",
+    "History",
     "HitFacts",
     "Host",
     "HostLease",
@@ -109,6 +112,7 @@ __all__ = [
     "PageFacts",
     "PageRow",
     "PlannedVisit",
+    "Pruned",
     "Recall",
     "Rejudged",
     "RevisitFacts",

@@ -1,8 +1,9 @@
 """The WARC files of a crawl as files: which bytes the database vouches for, and what becomes of the
 rest.
 
-An archive is never deleted. Bytes that the database does not know, because a crash came before
-their commit or because an older database was restored, are set aside in `warc/orphaned/`.
+An archive is deleted only when another one has what is kept of it (`pruning`). Bytes that the
+database does not know, because a crash came before their commit or because an older database was
+restored, are set aside in `warc/orphaned/`.
 """
 
 import os

@@ -34,7 +34,7 @@ def publish(place: Path, names: Iterable[str]) -> None:
     for name in names:
         with contextlib.suppress(FileNotFoundError):
             (place / name).rename(place.parent / name)
-            _sync(place.parent)
+            sync(place.parent)
 
 
 def move_runs_away(warcs: Path, to: Path) -> list[Path]:
@@ -65,8 +65,8 @@ def take_from_writer(path: Path) -> None:
             beside.replace(path)
 
 
-def _sync(folder: Path) -> None:
-    """Makes a rename survive a power cut."""
+def sync(folder: Path) -> None:
+    """Makes new and removed names of files survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

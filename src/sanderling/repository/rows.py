@@ -76,6 +76,10 @@ DISTRUSTED = f"SELECT count(*) FROM pages WHERE {IN_PLACE} AND digest = {{empty}
 RESTORE_VERSIONS = """UPDATE versions SET warc = {0}, "offset" = {0}, length = {0} WHERE page = {0} AND digest = {0}
     AND (warc, "offset") = (SELECT p.warc, p."offset" FROM pages p WHERE p.{key} = versions.page)"""
 RESTORE_PAGE = 'UPDATE pages SET digest = {0}, warc = {0}, "offset" = {0}, length = {0} WHERE {key} = {0}'
+# What stays of an archive that is replaced: where each record was, and where it is now.
+MOVED = """CREATE TEMPORARY TABLE moved (warc bigint, "offset" bigint, place bigint, PRIMARY KEY (warc, "offset"))"""
+MOVE = """UPDATE {table} SET warc = {value}, "offset" = moved.place FROM moved
+    WHERE moved.warc = {table}.warc AND moved."offset" = {table}."offset\""""
 RETRY_FAILED = "UPDATE urls SET state = 1, attempts = 0, due = 0, reason = '' WHERE state = 4 AND kind IN (0, 3)"
 # A link that is a file of a page after all, with the rank of such files.
 REQUISITE = f"UPDATE urls SET kind = 3, rank = {2e6} WHERE {{}}"

@@ -1,18 +1,19 @@
 """What both stores answer by the same query, in the words that SQLite and PostgreSQL share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, ClassVar
 
 import msgspec
 
-from sanderling.model import Counts, Host, Subject, VersionRow
+from sanderling.model import ChangeKind, Counts, History, Host, Stored, Subject, VersionRow
 from sanderling.repository import beliefs, rows
 from sanderling.repository.store import Joins, ScopedUrl, UrlFacts, Waiting
 
 # As the index of revisits has it.
 VISITED = "state IN (3, 5) AND due > 0"
 _VERSIONS = f"SELECT {rows.VERSION_FIELDS}"
+_TOGETHER = 500
 
 
 class SharedQueries(ABC):
@@ -203,6 +204,30 @@ class SharedQueries(ABC):
 
     def newest_version(self) -> int:
         return int(self.select("SELECT coalesce(max(number), 0) FROM versions")[0][0])
+
+    # ---- for retention
+
+    def histories(self) -> Iterator[History]:
+        query = f"""SELECT u.url, v.number, v.at, v.kinds, w.name, v."offset", v.length FROM {self.joins.versions}
+            WHERE v.page IN (SELECT page FROM versions GROUP BY page HAVING count(*) > 1) ORDER BY v.page, v.number"""
+        for url, number, at, kinds, *place in self._each(query):
+            yield History(url, number, at, ChangeKind(kinds), Stored(*place))
+
+    def places_in(self, archive: str, without: Iterable[int] = ()) -> set[int]:
+        left = set(without)
+        query = "SELECT {} FROM {} x JOIN warcs w ON w.number = x.warc WHERE w.name = ?"
+        found = {row[0] for row in self.select(query.format('x."offset"', "pages"), archive)}
+        versions = self.select(query.format('x.number, x."offset"', "versions"), archive)
+        return found | {offset for number, offset in versions if number not in left}
+
+    def pages_of(self, versions: list[int]) -> set[int]:
+        found = set[int]()
+        for start in range(0, len(versions), _TOGETHER):
+            some = versions[start : start + _TOGETHER]
+            places = ", ".join("?" * len(some))
+            query = f"SELECT DISTINCT u.number FROM {self.joins.versions} WHERE v.number IN ({places})"
+            found.update(row[0] for row in self.select(query, *some))
+        return found
 
     def behind_login(self) -> set[int]:
         read = f"SELECT u.id FROM {self.joins.urls} WHERE p.flags & {rows.LOGIN} <> 0"

@@ -15,12 +15,13 @@ import msgspec
 import tantivy
 
 from sanderling.errors import BadIndex, Damaged
-from sanderling.model import ChangeKind, Searchable
+from sanderling.model import ChangeKind, Forgotten, Searchable
 from sanderling.network import names
 from sanderling.repository import warc
 from sanderling.repository.folder import Folder
+from sanderling.repository.pruning import forgotten
 from sanderling.repository.store import IndexStore
-from sanderling.search import location, searchable
+from sanderling.search import forgetting, location, searchable
 from sanderling.search.fulltext import FullText, full_text
 from sanderling.search.writing import HEAP, IndexProgress, Writer
 from sanderling.settings import Settings, load
@@ -64,7 +65,10 @@ def catch_up(
     progress, rules = checked(index.searcher(), folder, store), _rules(store)
     if progress.number and progress.rules != rules:
         return rebuild(folder, store, on_progress)  # with other rules, every version may have other kinds
-    if store.newest_version() <= progress.number:
+    forget = forgetting.pending(store, progress)
+    if forget is not None and forget.too_many:
+        return rebuild(folder, store, on_progress)
+    if forget is None and store.newest_version() <= progress.number:
         return 0
     with _writing(index, heap) as writer:
         index.reload()
@@ -74,9 +78,13 @@ def catch_up(
         def go_on(done: int, all: int) -> bool:
             return on_progress(done, all) and location.current(folder.index) == where
 
+        if forget is not None:
+            progress = _forget(writer, folder, store, progress, forget)
         done = _fill(writer, folder, store, progress, go_on, between=True)
     if location.current(folder.index) != where:
         location.discard(where)  # a new index replaced it
+    elif forgetting.mostly_gone(where):
+        rebuild(folder, store, on_progress)
     return done
 
 
@@ -89,7 +97,8 @@ def rebuild(folder: Folder, store: IndexStore, on_progress: OnProgress = lambda 
         with contextlib.ExitStack() as failed:
             failed.callback(location.discard, where)
             with _writing(location.open_index(where, fresh=True), HEAP) as writer:
-                done = _fill(writer, folder, store, IndexProgress(rules=_rules(store)), on_progress, between=False)
+                fresh = IndexProgress(rules=_rules(store), forgotten=forgotten(store).number)
+                done = _fill(writer, folder, store, fresh, on_progress, between=False)
             location.install(folder.index, where)
             failed.pop_all()
         location.clear(folder.index, where)
@@ -101,7 +110,9 @@ def checked(searcher: tantivy.Searcher, folder: Folder, store: IndexStore) -> In
     progress = location.progress_of(searcher, folder.index)
     if progress.number:
         there = searchable.after(store, progress.number - 1, 1)
-        if not there or there[0].number != progress.number or not _is_last(there[0], progress):
+        found = forgetting.pending(store, progress)
+        left = found is not None and (found.too_many or progress.number in found.versions)
+        if not left and (not there or there[0].number != progress.number or not _is_last(there[0], progress)):
             raise BadIndex(
                 f"the index in {folder.index} belongs to another crawl or to a later state of this one: "
                 f"`sanderling reindex {folder.path}` makes a new one from the archive"
@@ -117,8 +128,10 @@ def entries(folder: Folder, store: IndexStore) -> tuple[int, int]:
         return 0, 0
     searcher = location.open_index(where).searcher()
     progress = checked(searcher, folder, store)
-    stored = store.select("SELECT count(*) FROM versions WHERE number <= ?", progress.number)[0][0]
-    return max(0, searcher.num_docs - 1), int(stored)
+    stored = int(store.select("SELECT count(*) FROM versions WHERE number <= ?", progress.number)[0][0])
+    if (left := forgetting.pending(store, progress)) is not None:
+        stored = searcher.num_docs if left.too_many else stored + len(left.versions)
+    return max(0, searcher.num_docs - 1), stored
 
 
 @contextlib.contextmanager
@@ -142,7 +155,7 @@ def _fill(
     called = names(settings)
     done, since_commit, committed_at, going = 0, 0, time.monotonic(), True
     while going and (rows := searchable.after(store, progress.number, BATCH)):
-        for part in _unpacked(folder.warcs, (*_last_indexed(store, rows, progress.number), *rows)):
+        for part in _unpacked(store, folder.warcs, (*_last_indexed(store, rows, progress.number), *rows)):
             texts = [_text(version, archived, called) for version, archived in part]
             for (version, _), text in zip(part, texts, strict=True):
                 _put(writer, version, text, progress.number, settings.ignore_robots)
@@ -160,13 +173,31 @@ def _fill(
     return done
 
 
+def _forget(
+    writer: Writer, folder: Folder, store: IndexStore, progress: IndexProgress, left: Forgotten
+) -> IndexProgress:
+    """Removes what is not kept any more; the next commit includes it."""
+    settings = load(folder.settings)[0] if folder.settings.exists() else Settings()
+    called = names(settings)
+    for number in left.versions:
+        writer.remove(number)
+    for part in _unpacked(store, folder.warcs, forgetting.neighbours(store, left, progress.number)):
+        for version, archived in part:
+            _put(writer, version, _text(version, archived, called), progress.number, settings.ignore_robots)
+    last = forgetting.last_before(store, progress.number)
+    return msgspec.structs.replace(
+        progress, forgotten=left.number, number=last.number if last else 0,
+        place=_place(last) if last else "", seen=_seen(last) if last else "",
+    )  # fmt: skip
+
+
 def _last_indexed(store: IndexStore, rows: list[Searchable], indexed: int) -> Iterator[Searchable]:
     """The last indexed versions of pages that have new versions in `rows`."""
     for page in {row.page: None for row in rows if row.version > 1}:
         yield from searchable.before(store, page, indexed, _REWRITTEN)
 
 
-def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpacked]]:
+def _unpacked(store: IndexStore, warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpacked]]:
     """Yields versions with their archived documents, in parts that fit in memory."""
     part: list[Unpacked] = []
     size = 0
@@ -175,7 +206,7 @@ def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpa
         for version in versions:
             if version.kinds & ChangeKind.GONE:
                 continue  # it has no content; the version before it is marked as gone
-            archived = None if version.noindex else _archived(archive, version, lost)
+            archived = None if version.noindex else _archived(store, archive, version, lost)
             part.append((version, archived))
             size += len(archived.body) if archived else 0
             if size >= UNPACKED_BYTES:
@@ -184,12 +215,15 @@ def _unpacked(warcs: Path, versions: Iterable[Searchable]) -> Iterator[list[Unpa
     yield part
 
 
-def _archived(archive: warc.WarcReader, version: Searchable, lost: set[str]) -> warc.Archived | None:
+def _archived(store: IndexStore, archive: warc.WarcReader, version: Searchable, lost: set[str]) -> warc.Archived | None:
     """Reads a document. If a WARC file is damaged, it logs one warning for the file, not one for
     each page."""
     try:
         return archive.read(version.stored)
     except (Damaged, OSError) as error:
+        now = searchable.after(store, version.number - 1, 1)
+        if now and now[0].number == version.number and now[0].stored != version.stored:  # the archive was replaced
+            return _archived(store, archive, now[0], lost)
         if version.stored.warc not in lost:
             lost.add(version.stored.warc)
             _log.warning(

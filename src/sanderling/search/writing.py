@@ -35,6 +35,7 @@ class IndexProgress(msgspec.Struct, frozen=True):
     place: str = ""  # where that version is in the archive; in another crawl, another version is there
     seen: str = ""  # when and where on the web: its place changes when a lost copy is fetched again
     rules: str = "[]"  # the rules by which changes were judged, and when stored pages got new data
+    forgotten: int = 0  # the last removal of versions that it followed
 
 
 class Writer:

@@ -12,11 +12,12 @@ import msgspec
 
 from sanderling.documents.parser_choice import choose
 from sanderling.files import PRIVATE, write_whole
-from sanderling.repository import address, archives, lost
+from sanderling.repository import address, archives, lost, pruning
 from sanderling.repository.exposure import exposed
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import ArchiveStore, Store, WhileAway
+from sanderling.server import retention
 from sanderling.server.members.socket_switchboard import SocketSwitchboard
 from sanderling.server.run_folder import run_folder
 from sanderling.settings import Settings, dump
@@ -52,7 +53,9 @@ def open_crawl(
         choose(settings.html_parser)
         if not store.counts().known:
             archives.require_none(folder.warcs)
+        pruning.settle(folder, store)
         messages = [*store.messages, *_mend(folder, store), *exposed(folder, settings)]
+        messages += retention.prune_now_and_then(folder, store, settings)
         place = undo.enter_context(run_folder(folder.path))
         new_archives(folder.warcs, place).mkdir()
         switchboard = undo.enter_context(contextlib.closing(SocketSwitchboard(socket_in(place))))

@@ -25,7 +25,7 @@ from sanderling.header_values import whole_number
 from sanderling.model import Commit, Exchange, Host, Kind, NewUrl, State, Stored, Task, Visit, VisitReport
 from sanderling.processes.crew import new_name
 from sanderling.processes.scratch import scratch
-from sanderling.repository import archives, warc
+from sanderling.repository import archives, pruning, warc
 from sanderling.repository.exchanges import ArchivedExchange, by_date
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
@@ -335,6 +335,7 @@ def recover(
             write_whole(folder.settings, dump(settings, tuple(seeds)).encode(), mode=PRIVATE)
         store = open_store(folder, readonly=False)
         undo.callback(store.close)
+        pruning.settle(folder, store)
         archives.seal(folder.warcs, store.warcs())
         place = undo.enter_context(scratch("recover"))
         parts = assemble(store, settings, seeds, folder, place, 1, Purpose())

@@ -21,6 +21,7 @@ from sanderling.model import (
     Lost,
     NewUrl,
     Outcome,
+    Pruned,
     Rejudged,
     Reworked,
     Settled,
@@ -266,6 +267,32 @@ class PostgresWriting(PostgresDatabase):
         query = """UPDATE versions SET extracted = v.extracted FROM unnest(%b::int8[], %b::text[]) AS v (number, extracted)
             WHERE versions.number = v.number"""
         self._session.write(lambda db: _apply(db, query, data))
+
+    def prune(self, pruned: Pruned) -> None:
+        def work(db: Connection) -> None:
+            db.execute("SET LOCAL synchronous_commit = on")  # the old archives are deleted after it
+            numbers: dict[str, int] = dict(db.execute("SELECT name, number FROM warcs").fetchall())
+            db.execute("DELETE FROM versions WHERE number = ANY(%b::int8[])", (pruned.versions,))
+            if pruned.archive:
+                ((_, new),) = _apply(db, _WARCS, [(pruned.archive, pruned.size)])
+                db.execute(f"{rows.MOVED} ON COMMIT DROP")
+                moved = [(numbers[name], offset, stored.offset) for name, offset, stored in pruned.moved]
+                query = "INSERT INTO moved SELECT * FROM unnest(%b::int8[], %b::int8[], %b::int8[])"
+                _apply(db, query, moved, distinct=False)
+                for table in ("versions", "pages"):
+                    db.execute(rows.MOVE.format(table=table, value="%s"), (new,))
+            db.execute("DELETE FROM warcs WHERE name = ANY(%s::text[])", (pruned.replaced,))
+            counts = self.counts()
+            counts.versions = max(0, counts.versions - len(pruned.versions))
+            _put_counts(db, counts)
+            for key, value in pruned.notes.items():
+                db.execute(META, (key, value))
+
+        self._session.write(work)
+        self._warc_numbers = {}
+
+    def compact(self) -> None:
+        pass  # the database does that
 
     def bring_forward(self, now: float, later_than: float, visited: bool) -> None:
         query = beliefs.BRING_FORWARD[visited].format(value="%s")

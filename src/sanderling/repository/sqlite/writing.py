@@ -19,6 +19,7 @@ from sanderling.model import (
     Lost,
     NewUrl,
     Outcome,
+    Pruned,
     Rejudged,
     Reworked,
     Settled,
@@ -31,6 +32,8 @@ from sanderling.repository.sqlite.identities import Identities
 
 # The size of the file is checked every so often, after this many commits.
 COMMITS_A_LOOK = 32
+# A file with a larger share of free pages is written anew when its owner has time for it.
+MUCH_FREE = 0.25
 
 _SETTLE = """UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ?, page = iif(page, page, ?)
     WHERE number = ?"""
@@ -337,6 +340,36 @@ class SqliteWriting(SqliteDatabase):
     def put_extracted(self, data: list[tuple[int, str | None]]) -> None:
         with self._transaction():
             self._db.executemany("UPDATE versions SET extracted = ? WHERE number = ?", [(e, n) for n, e in data])
+
+    def prune(self, pruned: Pruned) -> None:
+        db = self._db
+        db.execute("PRAGMA synchronous = FULL")  # the old archives are deleted after it
+        try:
+            with self._transaction():
+                numbers = dict(db.execute("SELECT name, number FROM warcs"))
+                db.executemany("DELETE FROM versions WHERE number = ?", [(each,) for each in pruned.versions])
+                if pruned.archive:
+                    new = self._put_warc(pruned.archive, pruned.size)
+                    db.execute(rows.MOVED)
+                    moved = [(numbers[name], offset, stored.offset) for name, offset, stored in pruned.moved]
+                    db.executemany("INSERT INTO moved VALUES (?, ?, ?)", moved)
+                    for table in ("versions", "pages"):
+                        db.execute(rows.MOVE.format(table=table, value="?"), (new,))
+                    db.execute("DROP TABLE moved")
+                db.executemany("DELETE FROM warcs WHERE name = ?", [(each,) for each in pruned.replaced])
+                counts = self.counts()
+                counts.versions = max(0, counts.versions - len(pruned.versions))
+                self._put_counts(counts)
+                for key, value in pruned.notes.items():
+                    self._set(key, value)
+        finally:
+            db.execute("PRAGMA synchronous = NORMAL")
+        self._warc_numbers = {}
+
+    def compact(self) -> None:
+        free, pages = (self.select(f"PRAGMA {each}")[0][0] for each in ("freelist_count", "page_count"))
+        if free > pages * MUCH_FREE:
+            self._db.execute("VACUUM")
 
     def _put_hosts(self, hosts: list[Host]) -> None:
         self._db.executemany(_HOST, map(rows.host_row, hosts))

@@ -38,6 +38,7 @@ from sanderling.repository.store.people import (
     PageStore,
     ViewStore,
 )
+from sanderling.repository.store.pruning import PruningStore
 from sanderling.repository.store.revisiting import ObserverStore, PlanningStore, RevisitStore
 from sanderling.repository.store.values import Joins, ScopedUrl, UrlFacts, Waiting, WhileAway
 
@@ -67,6 +68,7 @@ __all__ = [
     "ObserverStore",
     "PageStore",
     "PlanningStore",
+    "PruningStore",
     "QueueStore",
     "RankingStore",
     "RevisitStore",
@@ -86,7 +88,7 @@ __all__ = [
 
 
 class Store(
-    JudgedStore, FrontierStore, HostStore, IntakeStore, ArchiveStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
+    JudgedStore, FrontierStore, HostStore, IntakeStore, PruningStore, PlanningStore, CollectionStore, DuplicateStore, IndexStore,
     ExtractedStore, PageStore, LinkStore, TopicStore, Protocol,
 ):  # fmt: skip
     """All that a store can do."""
