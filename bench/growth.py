@@ -2,8 +2,8 @@
 minutes.
 
 The visits are archived by the writer of a client and taken in by `sanderling import`, because a
-year of real visits takes a year. A service prunes every day: of the page that is thinned, only those
-visits are archived that are left, and those of the last day, which are pruned here.
+year of real visits takes a year. A service prunes every day: of the page that is thinned, only
+those visits are archived that are left, and those of the last day, which are pruned here.
 """
 
 from __future__ import annotations

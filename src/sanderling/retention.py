@@ -16,6 +16,7 @@ from typing import NamedTuple
 from sanderling.clock import DAY
 
 ALL = "all"
+EXAMPLES = (ALL, "30d", "100 versions", "thin")
 EXPECTED = "all, thin, an age such as 30d or 12h, or a number such as '100 versions'"
 _AGE, _COUNT = re.compile(r"(\d{1,6})\s*([hd])"), re.compile(r"(\d{1,9})\s+versions?")
 _UNITS = {"h": 3600.0, "d": DAY}

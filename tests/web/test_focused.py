@@ -32,6 +32,11 @@ def test_words_or_bookmarks_start_a_focused_crawl(tmp_path: Path) -> None:
         learned = read(tmp_path / "marks" / "sanderling.topic")
         assert {each.source for each in learned.examples} == {f"{site.url}{each}" for each in mine[:6]}
         assert read(tmp_path / "words" / "sanderling.topic").name == word
+        (page, *_) = server.http.get("/api/v1/crawls/marks/pages").json()["items"]
+        where = f"/api/v1/crawls/marks/topic/examples/{page['id']}"
+        taught = server.http.put(where, json={"relevant": False}, headers={"X-Sanderling": "1"})
+        assert taught.status_code == 200, taught.text
+        assert {"source": page["url"], "relevant": False} in taught.json()["examples"]
         links = (attribute(each, "href") for each in tree(server, "/crawls/marks/pages").find_all("a"))
         shown = tree(server, [link for link in links if link.startswith("/crawls/marks/pages/")][3]).text
         for part in (

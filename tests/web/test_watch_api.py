@@ -42,12 +42,54 @@ def send(server: Served, path: str, **typed: str) -> int:
     return server.http.post(path, data={"form_token": str(token), **typed}).status_code
 
 
+def test_how_long_versions_are_kept(server: Served, home: Path) -> None:
+    where, settings = "/api/v1/crawls/small/retention", home / "small" / "sanderling.toml"
+    assert server.http.get(where).json() == {"keep": "all", "versions": 0, "pages": 0, "waiting": []}
+    assert server.http.get(f"{where}?keep=1+version").json()["keep"] == "1 version"
+    assert server.http.patch(where, json={"keep": "thin"}, headers=SENT).json()["keep"] == "thin"
+    assert load(settings)[0].keep == "thin"
+    for refused in (server.http.patch(where, json={"keep": "5"}, headers=SENT), server.http.get(f"{where}?keep=5")):
+        assert refused.status_code == 400 and "is not all, thin, an age" in refused.json()["detail"]
+    assert send(server, "/crawls/small/settings", action="keep", keep="30d") == 303
+    assert load(settings)[0].keep == "30d"
+    assert send(server, "/crawls/small/settings", action="keep", keep="thick") == 422
+    assert send(server, "/crawls/small/settings", action="keep", keep="all") == 303
+    assert "keep" not in settings.read_text()
+
+
+def test_who_is_told_by_the_api(server: Served, home: Path) -> None:
+    where = "/api/v1/crawls/small/notifications"
+    with PageServer({}) as receiver:
+        address = f"json://user:secret@127.0.0.1:{receiver.port}/hook"
+        made = server.http.post(where, json={"to": address, "kinds": ["text"], "when": "daily"}, headers=SENT)
+        assert made.status_code == 201, made.text
+        (told,) = made.json()["items"]
+        assert (told["when"], told["kinds"]) == ("daily", ["text"]) and "secret" not in made.text
+        tested = server.http.post(f"{where}/0/test", headers=SENT).json()
+        assert not tested["taken"] and tested["complaint"]  # it answers 404 to all
+        assert server.http.post(f"{where}/1/test", headers=SENT).status_code == 400
+    refused = server.http.post(where, json={"to": "env:MAIL"}, headers=SENT)
+    assert refused.status_code == 400 and "has to be given as it is here" in refused.json()["detail"]
+    assert server.http.post(where, json={"to": address, "when": "never"}, headers=SENT).status_code == 400
+    assert server.http.delete(f"{where}/0", headers=SENT).status_code == 204
+    assert server.http.get(where).json() == {"items": []}
+    assert server.http.delete(f"{where}/0", headers=SENT).status_code == 400
+
+
 def test_a_watch_is_made_edited_and_removed(server: Served, site: PageServer, home: Path) -> None:
     address = "json://user:secret@127.0.0.1:9/hook"
-    asked = {"url": site.origin + "/", "select": [".price"], "every": "10m", "notify": [address], "start": False}
+    asked = {
+        "url": site.origin + "/",
+        "select": [".price"],
+        "every": "10m",
+        "notify": [address],
+        "start": False,
+        "keep": "thin",
+    }
     made = server.http.post("/api/v1/watches", json=asked, headers=SENT)
     assert made.status_code == 201, made.text
     assert (made.json()["crawl"], made.json()["every"], made.json()["notify"]) == ("watches", 600.0, 1)
+    assert made.json()["keep"] == "thin"
     where = made.headers["location"]
     assert server.http.get(where).json()["select"] == [".price"]
     again = server.http.post("/api/v1/watches", json=asked, headers=SENT)

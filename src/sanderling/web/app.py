@@ -9,7 +9,21 @@ from fastapi import Depends, FastAPI
 from sanderling import __version__
 from sanderling.settings import Settings
 from sanderling.web import health, memento, metrics, pages, problems, signing
-from sanderling.web.api import changes, commands, crawls, events, freshness, hosts, live, search, versions, watches
+from sanderling.web.api import (
+    changes,
+    commands,
+    crawls,
+    events,
+    freshness,
+    hosts,
+    live,
+    notifications,
+    retention,
+    search,
+    topics,
+    versions,
+    watches,
+)
 from sanderling.web.api import pages as page_api
 from sanderling.web.api.answers import describe
 from sanderling.web.broken_links import BrokenLists
@@ -81,7 +95,10 @@ def create_app(
     app.state.websub = subscriber
     app.state.listeners = events.Listeners()
     problems.install(app, error_page)
-    for module in (crawls, commands, live, events, hosts, page_api, versions, changes, search, freshness, watches):
+    for module in (
+        crawls, commands, live, events, hosts, page_api, versions, changes, search, freshness, watches, notifications,
+        retention, topics,
+    ):  # fmt: skip
         app.include_router(module.router, prefix="/api/v1")
     describe(app)
     app.include_router(metrics.router)

@@ -34,6 +34,9 @@ class WatchFacts(BaseModel, extra="forbid"):
     title: str | None = Field(None, max_length=500)
     tags: Texts | None = Field(None, max_length=50)
     notify: Texts | None = Field(None, max_length=20, description="addresses of Apprise; they are never shown again")
+    keep: str | None = Field(
+        None, max_length=40, description="how long versions are kept: all, thin, 30d, 100 versions"
+    )
     paused: bool | None = None
 
 
@@ -70,6 +73,7 @@ class WatchAnswer(Struct, frozen=True, kw_only=True):
     title: str
     tags: tuple[str, ...]
     notify: int  # addresses that are told
+    keep: str  # how long versions are kept; empty for as long as the crawl says
     paused: bool
     running: bool
     value: str  # what its selectors match in the newest version
@@ -156,7 +160,19 @@ def _given(asked: WatchFacts) -> dict[str, Any]:
 
 def _answer(found: watching.WatchedPage) -> WatchAnswer:
     watch = found.watch
-    names = ("select", "ignore", "keep_text", "ignore_text", "must", "must_not", "number", "every", "title", "tags")
+    names = (
+        "select",
+        "ignore",
+        "keep_text",
+        "ignore_text",
+        "must",
+        "must_not",
+        "number",
+        "every",
+        "title",
+        "tags",
+        "keep",
+    )
     return WatchAnswer(
         **{name: getattr(watch, name) for name in names}, crawl=found.crawl, page=named(found.id), url=watch.url,
         notify=len(watch.notify), paused=watch.paused, running=found.running and not watch.paused, value=found.value,

@@ -11,6 +11,7 @@ from sanderling.change.judging import fingerprinter
 from sanderling.errors import SanderlingError, UsageError
 from sanderling.processes import entry_points
 from sanderling.repository.folder import Folder
+from sanderling.retention import EXAMPLES
 from sanderling.server.requests.control import amend_file
 from sanderling.server.requests.tables import add_table, remove_table
 from sanderling.settings import Rule, Settings, load, overlay
@@ -21,6 +22,7 @@ from sanderling.telling.receivers import AddressReceiver
 from sanderling.telling.service import notify
 from sanderling.urls import hostname
 from sanderling.web import deleting, watching
+from sanderling.web.api import retention
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.edits import edits_of
 from sanderling.web.pages.addresses import form_fields
@@ -103,6 +105,8 @@ def _change(shelf: Shelf, runner: Runner, crawl: str, typed: Mapping[str, str]) 
             _add_address(folder, runner, typed)
         elif action == "schedule":
             _schedule(folder, typed)
+        elif action == "keep":
+            retention.change(folder, typed.get("keep", "").strip())
         elif action in ("remove-rules", "remove-notify"):
             name = "rules" if action == "remove-rules" else "notify"
             remove_table(folder, name, _place(typed))  # type: ignore[arg-type]  # it is one of the two
@@ -113,7 +117,9 @@ def _change(shelf: Shelf, runner: Runner, crawl: str, typed: Mapping[str, str]) 
         else:
             raise NotFound("this action does not exist")
     except SanderlingError as error:
-        return {{"rule": "watched", "notify": "to", "schedule": "keep_fresh"}.get(action, ""): str(error)}
+        return {
+            {"rule": "watched", "notify": "to", "schedule": "keep_fresh", "keep": "keep"}.get(action, ""): str(error)
+        }
     return {}
 
 
@@ -171,7 +177,7 @@ def _page(
         request, "crawl_settings.html", status=422 if wrong else 200, crawl=crawl, tab="Settings", wrong=wrong, typed=typed,
         rules=kept.rules, notify=kept.notify, webhooks=[hostname(each.url) for each in kept.webhook], kinds=KINDS,
         when=WHEN, exports=EXPORTS, folder=folder.path, kept=request.app.state.keeper is not None,
-        schedule={"keep_fresh": kept.keep_fresh, "quiet": kept.quiet} | {**typed}, sample=_sample(shelf, folder),
+        keeping=EXAMPLES, keep=typed.get("keep", kept.keep), schedule={"keep_fresh": kept.keep_fresh, "quiet": kept.quiet} | {**typed}, sample=_sample(shelf, folder),
     )  # fmt: skip
 
 

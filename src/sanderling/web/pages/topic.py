@@ -12,8 +12,9 @@ from sanderling.errors import UsageError
 from sanderling.repository import views
 from sanderling.repository.folder import Folder, in_use
 from sanderling.repository.store import Store, ViewStore
-from sanderling.server.topic import examples, rejudging
-from sanderling.topics.model import Example, read, write
+from sanderling.server.topic import rejudging
+from sanderling.topics.model import read
+from sanderling.web import teaching
 from sanderling.web.api.inputs import RunnerDep, ShelfDep
 from sanderling.web.pages import plots
 from sanderling.web.pages.addresses import form_fields, page_of
@@ -120,22 +121,8 @@ async def teach(request: Request, crawl: str, id: str, shelf: ShelfDep) -> Respo
 
 
 def _teach(shelf: Shelf, crawl: str, id: str, relevant: bool) -> str:
-    from sanderling.topics.training import train
-
     with shelf.reading(crawl) as (folder, store):
-        page = page_of(store, id)
-        if not folder.topic.exists():
-            raise UsageError("this crawl has no topic: start it with one")
-        text = examples.stored(folder, store, [page.url]).get(page.url)
-        if not text:
-            raise UsageError("the page has no text to learn from")
-        before = read(folder.topic)
-        known = before.examples
-        if not any(each.background for each in known):
-            known = [*known, *examples.background(folder, store)]
-        topic = train(before.name, [*known, Example(page.url, relevant, text)])
-        write(folder.topic, topic)
-    quality = topic.quality
+        quality = teaching.teach(folder, store, page_of(store, id).url, relevant)
     if quality.precision is None or quality.recall is None:
         return "The model was trained with it."
     return f"The model was trained with it: precision {quality.precision:.2f}, recall {quality.recall:.2f}."

@@ -14,6 +14,7 @@ from sanderling.model import Command
 from sanderling.presenting.screen import duration
 from sanderling.repository import views, warc
 from sanderling.repository.archive import document_in
+from sanderling.retention import EXAMPLES, read_keep
 from sanderling.server.requests import remote
 from sanderling.settings import seconds
 from sanderling.urls import identity
@@ -94,7 +95,7 @@ def edited(request: Request, crawl: str, id: str, shelf: ShelfDep, runner: Runne
     watch = watching.watched(shelf, crawl, _id(id)).watch
     typed = {
         **{name: "\n".join(getattr(watch, name)) for name in _LISTS if name != "notify"}, "url": watch.url, "crawl": crawl,
-        "every": _as_typed(watch.every), "title": watch.title, "tags": " ".join(watch.tags),
+        "every": _as_typed(watch.every), "title": watch.title, "tags": " ".join(watch.tags), "keep": watch.keep,
     }  # fmt: skip
     return _form(request, shelf, runner, typed, {}, id, told=len(watch.notify))
 
@@ -159,10 +160,15 @@ def _given(typed: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
             wrong["every"] = "the interval must be a second or more"
     except SanderlingError:
         wrong["every"] = f"{typed.get('every', '')!r} is not a time such as 10m, 2h or 1d"
-    given = {
+    given: dict[str, Any] = {
         **{name: _lines(typed, name) for name in _LISTS}, "every": typed.get("every", "").strip(),
         "title": typed.get("title", "").strip(), "tags": typed.get("tags", "").replace(",", " ").split(),
+        "keep": typed.get("keep", "").strip(),
     }  # fmt: skip
+    try:
+        read_keep(given["keep"])
+    except ValueError as error:
+        wrong["keep"] = str(error)
     return given, wrong
 
 
@@ -201,7 +207,7 @@ def _form(
             wrong = {**wrong, "url": str(error)}
     return show(
         request, "watch.html", here="Watches", status=422 if wrong else 200, typed=typed, wrong=wrong, id=id, told=told,
-        preview=preview, intervals=_INTERVALS, source=source,
+        preview=preview, intervals=_INTERVALS, source=source, keeping=EXAMPLES,
         copy=f"{archive_origin(request)}/preview/{preview.token}" if preview and not preview.error else "",
         found=matches(preview, _rules(typed)) if preview else None, whole=not _rules(typed).select,
         further=[(name, *_LISTS[name]) for name in _FURTHER], opened=any(typed.get(name) for name in _FURTHER),
