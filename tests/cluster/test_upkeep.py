@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sanderling.cluster.upkeep import HeadState, Upkeep
+from sanderling.cluster.upkeep import HeadState, LeftCluster, Upkeep
 from sanderling.errors import RunFailed
 
 
@@ -28,11 +28,16 @@ class Node:
         self.all_processes = {"gcs_server": [Process()], "raylet": [Process()], "dashboard": [Process()]}
         self._gcs_address: str | None = "there"
         self._gcs_client: object | None = object()
+        self.ended = False
 
     def start_gcs_server(self) -> None:
         assert self._gcs_address is None and self._gcs_client is None and "gcs_server" not in self.all_processes
         self.all_processes["gcs_server"] = [Process()]
         self._gcs_address = "there"
+
+    def kill_all_processes(self, check_alive: bool) -> None:
+        assert not check_alive
+        self.ended = True
 
     def get_logs_dir_path(self) -> str:
         return "/logs"
@@ -69,13 +74,19 @@ def test_a_process_that_does_not_matter_may_end(tmp_path: Path, address: str) ->
 
 @pytest.mark.parametrize(
     ("code", "why"),
-    [(-9, "its node was ended by signal 9"), (-6, "the head could not reach it for longer than --outage")],
+    [
+        (-9, "this machine left the cluster: its node was ended by signal 9; run the command again to return"),
+        (-6, "this machine was out of reach for longer than --outage, or its node failed"),
+        (1, "this machine was out of reach for longer than --outage, or its node failed"),
+    ],
 )
 def test_a_machine_says_why_it_left(address: str, code: int, why: str) -> None:
+    """What is left of a node is ended before the machine joins again."""
     node = Node()
     node.kill("raylet", code)
-    with pytest.raises(RunFailed, match=f"this machine left the cluster: {why}.*; run the command again to return"):
+    with pytest.raises(RunFailed, match=why) as raised:
         Upkeep(address, None, pytest.fail).look(node)
+    assert isinstance(raised.value, LeftCluster) == node.ended == (code != -9)
 
 
 def test_a_machine_says_that_its_head_is_gone() -> None:

@@ -1,6 +1,7 @@
 """`sanderling cluster`: makes machines part of a cluster, and shows which there are."""
 
 import argparse
+import os
 import re
 import shlex
 import socket
@@ -10,7 +11,9 @@ from sanderling.cluster.credentials import Credentials, Revoked, is_loopback
 from sanderling.cluster.engine import require_answer
 from sanderling.cluster.node import DEFAULT_PORT, OUTAGE
 from sanderling.cluster.node import run as run_node
+from sanderling.cluster.upkeep import LeftCluster
 from sanderling.errors import UsageError
+from sanderling.processes.entry_points import command
 from sanderling.settings import seconds
 
 _REGION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?")
@@ -121,11 +124,17 @@ def _join(options: argparse.Namespace) -> int:
         raise UsageError(f"this machine has no token in {credentials.path}: copy that folder from the head")
     require_answer(options.address)
     own = options.own or _own_towards(options.address)
-    return run_node(
-        credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
-        region=_region(options.region), outage=seconds("--outage", options.outage),
-        on_started=lambda: _joined(credentials, options.address),
-    )  # fmt: skip
+    try:
+        return run_node(
+            credentials, head=False, address=options.address, own=own, name=options.name, weight=options.weight,
+            region=_region(options.region), outage=seconds("--outage", options.outage),
+            on_started=lambda: _joined(credentials, options.address),
+        )  # fmt: skip
+    except LeftCluster as left:
+        sys.stderr.write(f"sanderling: {left}; it joins the cluster again\n")
+        sys.stderr.flush()
+        again = command("command", *sys.argv[1:])  # Ray cannot be started twice in one process
+        os.execv(again[0], again)
 
 
 def _joined(credentials: Credentials, address: str) -> str:

@@ -19,6 +19,10 @@ _HEAD, _NODE = "gcs_server", "raylet"  # Ray's names of the processes that matte
 _MOST_DEATHS, _WITHIN = 3, 60.0
 
 
+class LeftCluster(RunFailed):
+    """The head has given this machine up, and can be reached again."""
+
+
 class HeadState:
     """What the head knows, on the disk."""
 
@@ -65,8 +69,18 @@ class Upkeep:
                 self._say(f"the head of the cluster {self._died}, and was started again\n")
                 self._died = ""
         if (code := _code(node, _NODE)) is not None:
-            raise RunFailed(f"this machine left the cluster: {self._why(code)}; run the command again to return")
+            self._leave(node, code)
         return []
+
+    def _leave(self, node: Any, code: int) -> None:
+        if not answers(self._address):
+            why = f"its head at {self._address} does not answer"
+        elif code > 0 or code == -6:  # it ends itself
+            node.kill_all_processes(check_alive=False)
+            raise LeftCluster("this machine was out of reach for longer than --outage, or its node failed")
+        else:
+            why = f"its node {_died(code)}"
+        raise RunFailed(f"this machine left the cluster: {why}; run the command again to return")
 
     def _revive(self, node: Any, code: int) -> None:
         now = time.monotonic()
@@ -80,13 +94,6 @@ class Upkeep:
         node._gcs_address = node._gcs_client = None  # otherwise Ray believes that it runs
         node.start_gcs_server()
         self._died = _died(code)
-
-    def _why(self, code: int) -> str:
-        if not answers(self._address):
-            return f"its head at {self._address} does not answer"
-        if code > 0 or code == -6:  # it ends itself
-            return "the head could not reach it for longer than --outage, or its node failed"
-        return f"its node {_died(code)}"
 
 
 def wait_for_head(outage: float) -> float:
