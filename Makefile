@@ -54,7 +54,7 @@ lock: $(VENV)/.dev ## update the pinned dependencies after a change of pyproject
 clean: ## remove the environment and caches, never a crawl
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
-$(VENV)/.run: requirements/run.txt pyproject.toml
+$(VENV)/.run: requirements/run.txt pyproject.toml hatch_build.py $(wildcard src/sanderling/documents/native/*.[ch])
 	@echo "Setting up Sanderling in $(VENV) (once) ..."
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sanderling needs Python 3.11 or newer; set PYTHON=python3.x" >&2; exit 2; }
 	$(PYTHON) -m venv $(VENV)

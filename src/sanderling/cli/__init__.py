@@ -102,6 +102,16 @@ def parser(command: str) -> argparse.ArgumentParser:
     return top
 
 
+class _Version(argparse.Action):
+    """Prints the version, and which reader of pages runs."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from sanderling.documents.native import READER
+
+        print(f"sanderling {__version__} ({READER})")
+        parser.exit()
+
+
 def overview() -> argparse.ArgumentParser:
     """The parser without a command. Its help lists them."""
     listed = "\n\n".join(
@@ -110,7 +120,7 @@ def overview() -> argparse.ArgumentParser:
     )
     each = "Each command has its own --help."
     top = Parser(prog="sanderling", usage="sanderling COMMAND ...", description=f"{_ABOUT}\n{listed}\n\n{each}")
-    top.add_argument("--version", action="version", version=f"sanderling {__version__}")
+    top.add_argument("--version", action=_Version, nargs=0)
     return top
 
 

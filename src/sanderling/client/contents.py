@@ -8,6 +8,7 @@ from sanderling.documents.charsets import decode
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import Head, HtmlPage
 from sanderling.documents.links import LinkTable, pack, unpacked
+from sanderling.documents.native import FlatPage, flat_page
 from sanderling.documents.reading import as_document, dated, hrefs_of, read_document
 from sanderling.documents.requisites import of_page, requisites_of
 from sanderling.documents.tree import Document
@@ -90,6 +91,8 @@ class ContentReader:
         # What is not archived whole cannot be fingerprinted later.
         self._always = bool(settings.body_text or settings.body_urls or settings.body_types)
         self._watched = watched_parts(settings)
+        needs_tree = keep_tree or judge is not None or self._forms or self._images or self._requisites
+        self._is_plain = not needs_tree and not self._always
 
     def read(self, url: str, body: bytes, mime: str, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
         """Reads a body; `said` is whether the headers forbid to follow its links and to index it.
@@ -117,40 +120,46 @@ class ContentReader:
         return words_of(text)
 
     def _html(self, url: str, body: bytes, charset: str | None, said: tuple[bool, bool], again: bool) -> Read:
-        page = HtmlPage(body, charset, url)
+        flat = flat_page(body, charset, url) if self._is_plain and not again else None
+        page = flat or HtmlPage(body, charset, url)
         head = page.head(self.names, self.follow_nofollow)
         nofollow, noindex = said[0] or head.nofollow, said[1] or head.noindex
-        links: bytes = b""
-        images = b""
-        found: Sequence[Found] = ()
-        if self._follow_links and (not nofollow or self._ignore_robots):
-            links, found = self._links_of(page, head)
-            if self._images and not self._requisites:  # fetched like links, but not part of the link graph
-                images, drawn = self.links.resolve(head.base, page.images())
-                found = [*found, *(each for _, each in drawn)]
+        follows = self._follow_links and (not nofollow or self._ignore_robots)
+        links, found = self._links_of(page, head) if follows else (b"", [])
+        stands_for = join(head.base, head.canonical) if head.canonical else None
+        canonical = identity(stands_for) if stands_for and stands_for != url else 0
+        read = Read(
+            page.charset, page.language(), page.title(), None, links, found, noindex, canonical=canonical,
+        )  # fmt: skip
+        if isinstance(page, FlatPage):
+            return read._replace(words=page.text())
+        return self._from_tree(page, head, read, follows, again)
+
+    def _from_tree(self, page: HtmlPage, head: Head, read: Read, follows: bool, again: bool) -> Read:
+        """Adds what only a tree tells."""
+        images, found = b"", read.found
         if self._requisites:
             images, files = self._files_of(head.base, of_page(page))
             found = [*found, *files]
-        stands_for = join(head.base, head.canonical) if head.canonical else None
-        language, title = page.language(), page.title()
+        elif self._images and follows:  # fetched like links, but not part of the link graph
+            images, drawn = self.links.resolve(head.base, page.images())
+            found = [*found, *(each for _, each in drawn)]
         forms: Sequence[Form] = ()
         if self._forms:
             from sanderling.documents.html_forms import forms_of
 
             forms = forms_of(page.document, head.base)
-        hrefs = hrefs_of(page, head, self.follow_nofollow)[0] if links and self._reduces else ()
-        condense = self._detector.fingerprint(page.document, url) if again else None
+        hrefs = hrefs_of(page, head, self.follow_nofollow)[0] if read.links and self._reduces else ()
+        condense = self._detector.fingerprint(page.document, page.url) if again else None
         spent, linked = not self._keep_tree, list[Span]()
         if self.judge is None:
             words = page.text(spent)
         else:
             words, linked = page.text_and_links(spent)
-        tree = None if spent else page.document
-        return Read(
-            page.charset, language, title, words, links, found, noindex, condense=condense, tree=tree, linked=linked,
-            forms=forms,            canonical=identity(stands_for) if stands_for and stands_for != url else 0,
+        return read._replace(
+            words=words, found=found, condense=condense, tree=None if spent else page.document, linked=linked,
+            forms=forms, hrefs=_whole(head.base, hrefs),
             images=images[: 8 * _MOST_IMAGES] if self._images or self._requisites else None,
-            hrefs=_whole(head.base, hrefs),
         )  # fmt: skip
 
     def read_requisite(self, url: str, body: bytes, mime: str, charset: str | None, again: bool) -> Read:
@@ -180,14 +189,14 @@ class ContentReader:
         found = (self._files if kind == Kind.REQUISITE else self.links).meet(target)
         return found._replace(kind=Kind(kind)) if found is not None and kind == Kind.REQUISITE else found
 
-    def _links_of(self, page: HtmlPage, head: Head) -> tuple[bytes, list[Found]]:
+    def _links_of(self, page: HtmlPage | FlatPage, head: Head) -> tuple[bytes, list[Found]]:
         """All links of a page, packed, and those that this client meets for the first time, with
         their anchors."""
         hrefs, spelled = hrefs_of(page, head, self.follow_nofollow)
         links, new = self.links.resolve(head.base, hrefs)
         written = {after: before for before, after in spelled.items()}
         named = [written.get(href, href) for href, _ in new]
-        if self.judge is None:
+        if self.judge is None or isinstance(page, FlatPage):
             texts = page.anchor_texts(named)
             found = [Found(each.id, each.url, text) for (_, each), text in zip(new, texts, strict=True)]
         else:

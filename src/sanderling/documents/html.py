@@ -1,7 +1,7 @@
 """Reads an HTML page: one parse, then only what is asked for."""
 
-from collections.abc import Iterable, Set
-from typing import NamedTuple, cast
+from collections.abc import Callable, Iterable, Set
+from typing import NamedTuple, Protocol, cast
 
 from sanderling.documents.charsets import xml_charset
 from sanderling.documents.tree import Document, Element, Namespace, XPath, parse
@@ -11,14 +11,14 @@ from sanderling.urls import join
 
 # A deeper tree or a longer page than any reader would scroll; libraries are asked only for what
 # stays within.
-TITLE_LENGTH = 500
+TITLE_LENGTH, LANGUAGE_LENGTH, ANCHOR_LENGTH = 500, 35, 200
 
 _LINK_RELS = {"next", "prev", "canonical", "alternate"}
 # Alternates that are pages or name pages. The others are machine formats of a page that is known:
 # JSON, oEmbed, exports. They were more than half of all requests at WordPress.
 _ALTERNATE = {"alternate"}
 _PAGE_TYPES = {"", "text/html", "application/xhtml+xml", "application/rss+xml", "application/atom+xml"}
-_BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
+BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
 
 # All in one call: to ask each element for its attribute takes two thirds longer.
 _HREFS = XPath("//a/@href")
@@ -37,6 +37,51 @@ class Head(NamedTuple):
     noindex: bool
     refresh: str | None
     canonical: str
+
+
+class Attributed(Protocol):
+    """A tag with its attributes."""
+
+    @property
+    def tag(self) -> str: ...
+
+    def attr(self, name: str, /) -> str | None: ...
+
+
+def head_of(
+    url: str,
+    elements: Iterable[Attributed],
+    refresh: Callable[[str], str | None],
+    names: Set[str],
+    follow_nofollow: bool,
+) -> Head:
+    """What elements beside the anchors say; `refresh` tells where the page leads by itself, if it
+    does."""
+    base, hrefs, directives, refreshes, canonical = url, [], "", False, ""
+    for element in elements:
+        tag = element.tag
+        if tag == "link":
+            rel = (element.attr("rel") or "").lower()
+            rels = _LINK_RELS.intersection(rel.split())
+            if rels and "stylesheet" not in rel and (rels != _ALTERNATE or _leads_to_pages(element)):
+                hrefs.append(element.attr("href") or "")
+                if not canonical and "canonical" in rels:
+                    canonical = hrefs[-1]
+        elif tag == "meta":
+            if (name := (element.attr("name") or "").lower()) == "robots" or name in names:
+                directives += "," + (element.attr("content") or "").lower()
+            elif (element.attr("http-equiv") or "").lower() == "refresh":
+                refreshes = True
+        elif tag == "base":
+            if base is url and element.attr("href"):
+                base = join(url, element.attr("href") or "") or base
+        elif tag != "area":
+            hrefs.append(element.attr("src") or "")
+        elif follow_nofollow or not _says_nofollow(element):
+            hrefs.append(element.attr("href") or "")
+    words = {word.strip() for word in directives.split(",")}
+    leads = refresh(base) if refreshes else None
+    return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), leads, canonical)
 
 
 class HtmlPage:
@@ -61,11 +106,11 @@ class HtmlPage:
         element = self.document.find("title")
         if element is not None and element.namespace is not Namespace.HTML:
             element = next((e for e in self.document.find_all("title") if e.namespace is Namespace.HTML), None)
-        return " ".join(element.text.split())[:TITLE_LENGTH] if element is not None else ""
+        return one_line(element.text, TITLE_LENGTH) if element is not None else ""
 
     def language(self) -> str:
         root = self.document.root
-        return ((root.attr("lang") or root.attr("xml:lang") or "") if root is not None else "")[:35]
+        return ((root.attr("lang") or root.attr("xml:lang") or "") if root is not None else "")[:LANGUAGE_LENGTH]
 
     def text(self, spent: bool = False) -> str:
         """The visible text, a block a line; in less time when it is the last thing that is asked
@@ -79,39 +124,18 @@ class HtmlPage:
     def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
         """Base, link elements, frames, image maps and the directives for all robots and for those
         of these names."""
-        base, hrefs, directives, refreshes, canonical = self.url, [], "", False, ""
-        for element in self.document.iter_elements(_BESIDE_ANCHORS):
-            tag = element.tag
-            if tag == "link":
-                rel = (element.attr("rel") or "").lower()
-                rels = _LINK_RELS.intersection(rel.split())
-                if rels and "stylesheet" not in rel and (rels != _ALTERNATE or _leads_to_pages(element)):
-                    hrefs.append(element.attr("href") or "")
-                    if not canonical and "canonical" in rels:
-                        canonical = hrefs[-1]
-            elif tag == "meta":
-                if (name := (element.attr("name") or "").lower()) == "robots" or name in names:
-                    directives += "," + (element.attr("content") or "").lower()
-                elif (element.attr("http-equiv") or "").lower() == "refresh":
-                    refreshes = True
-            elif tag == "base":
-                if base is self.url and element.attr("href"):
-                    base = join(self.url, element.attr("href") or "") or base
-            elif tag != "area":
-                hrefs.append(element.attr("src") or "")
-            elif follow_nofollow or not _says_nofollow(element):
-                hrefs.append(element.attr("href") or "")
-        words = {word.strip() for word in directives.split(",")}
-        found = self.document.meta_refresh(base) if refreshes else None
-        refresh = found[1] if found else None
-        return Head(base, hrefs, not words.isdisjoint(_NOFOLLOW), not words.isdisjoint(_NOINDEX), refresh, canonical)
+        return head_of(self.url, self.document.iter_elements(BESIDE_ANCHORS), self._refresh, names, follow_nofollow)
+
+    def _refresh(self, base: str) -> str | None:
+        found = self.document.meta_refresh(base)
+        return found[1] if found else None
 
     def hrefs(self, follow_nofollow: bool) -> list[str]:
         """Where the anchors lead, in their order."""
         if follow_nofollow or self.document.select_one('a[rel~="nofollow" i]') is None:
             return cast(list[str], _HREFS(self.document))
-        anchors = self.document.find_all("a")
-        return [e.attr("href") or "" for e in anchors if not _says_nofollow(e)]
+        anchors = [(e.attr("href"), e) for e in self.document.find_all("a")]
+        return [href for href, e in anchors if href is not None and not _says_nofollow(e)]
 
     def anchor_texts(self, hrefs: list[str]) -> list[str]:
         """For each href the text of the first anchor that has it."""
@@ -167,15 +191,20 @@ def anchors_of(document: Document, url: str) -> list[Anchor]:
     ]
 
 
+def one_line(text: str, length: int) -> str:
+    """The beginning of a text, its white space collapsed."""
+    return " ".join(text.split())[:length]
+
+
 def _anchor_text(anchor: "Element | None", texts: NestedText) -> str:
-    return " ".join(texts.of(anchor).split())[:200] if anchor is not None else ""
+    return one_line(texts.of(anchor), ANCHOR_LENGTH) if anchor is not None else ""
 
 
-def _leads_to_pages(alternate: Element) -> bool:
+def _leads_to_pages(alternate: Attributed) -> bool:
     return (alternate.attr("type") or "").partition(";")[0].strip().lower() in _PAGE_TYPES
 
 
-def _says_nofollow(link: Element) -> bool:
+def _says_nofollow(link: Attributed) -> bool:
     return "nofollow" in (link.attr("rel") or "").lower().split()
 
 

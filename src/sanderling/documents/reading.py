@@ -7,6 +7,7 @@ from sanderling.documents.charsets import decode
 from sanderling.documents.formats import Text, kind_of, read_xml
 from sanderling.documents.html import Head, HtmlPage, directives
 from sanderling.documents.links import LinkTable, in_charset, unpacked
+from sanderling.documents.native import FlatPage
 from sanderling.documents.tree import Document, escape, parse
 from sanderling.model import Found, Kind
 from sanderling.network import names
@@ -58,7 +59,7 @@ def links_of(document: Document, url: str, robots_tags: Sequence[str], settings:
     return LinkTable().resolve(head.base, hrefs_of(page, head, follow_nofollow)[0])[0]
 
 
-def hrefs_of(page: HtmlPage, head: Head, follow_nofollow: bool) -> tuple[list[str], dict[str, str]]:
+def hrefs_of(page: HtmlPage | FlatPage, head: Head, follow_nofollow: bool) -> tuple[list[str], dict[str, str]]:
     """Where a page leads, as browsers would ask for it; and what they spell in another way than the
     page."""
     hrefs = page.hrefs(follow_nofollow) + head.hrefs
