@@ -64,7 +64,7 @@ def test_the_title_of_a_drawing_is_not_that_of_the_page() -> None:
 
 
 def test_anchors() -> None:
-    assert page().hrefs(follow_nofollow=False) == ["a", ""]
+    assert page().hrefs(follow_nofollow=False) == ["a"]
     assert page().hrefs(follow_nofollow=True) == ["a", "b"]
     assert page().anchor_texts(["a", "missing"]) == ["An anchor", ""]
     assert page().anchor_texts(["a", *(["missing"] * 100)]) == ["An anchor", *([""] * 100)]
