@@ -130,6 +130,11 @@ def test_a_page_whose_elements_move_is_given_up(extension: ModuleType, page: str
     assert compared(page.encode(), "utf-8")
 
 
+def test_who_chooses_another_parser_gets_its_trees(extension: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "chosen", lambda: "lexbor")
+    assert read_flat(b"<p>x", "utf-8", URL) == "Python reader"
+
+
 def test_charsets_are_those_of_the_tree(extension: ModuleType) -> None:
     labels = ("utf-8", "UTF8", "iso-8859-1", "windows-1252", "us-ascii", "koi8-r", "utf-16", "nonsense", "")
     pages = [f"<head>{meta}</head><p>{text}" for text in ("plain", "ä → ö", "caf\xe9") for meta in (

@@ -18,7 +18,7 @@ _LINK_RELS = {"next", "prev", "canonical", "alternate"}
 # JSON, oEmbed, exports. They were more than half of all requests at WordPress.
 _ALTERNATE = {"alternate"}
 _PAGE_TYPES = {"", "text/html", "application/xhtml+xml", "application/rss+xml", "application/atom+xml"}
-BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
+_BESIDE_ANCHORS = ("area", "frame", "iframe", "link", "base", "meta")
 
 # All in one call: to ask each element for its attribute takes two thirds longer.
 _HREFS = XPath("//a/@href")
@@ -124,7 +124,7 @@ class HtmlPage:
     def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
         """Base, link elements, frames, image maps and the directives for all robots and for those
         of these names."""
-        return head_of(self.url, self.document.iter_elements(BESIDE_ANCHORS), self._refresh, names, follow_nofollow)
+        return head_of(self.url, self.document.iter_elements(_BESIDE_ANCHORS), self._refresh, names, follow_nofollow)
 
     def _refresh(self, base: str) -> str | None:
         found = self.document.meta_refresh(base)

@@ -1,8 +1,9 @@
 """Reads a page in one pass over its bytes, by an extension in C, where it is simple enough.
 
 `HtmlPage` is the definition of a page. What is read here is the same to the bit, or the page is
-given up, and a tree is made of it. Where the extension was not built, because there was no
-compiler, and where SANDERLING_READER=python forbids it, a tree is made of every page.
+given up, and a tree is made of it. A tree is made of every page where the extension was not built,
+because there was no compiler, where SANDERLING_READER=python forbids it, and where the user chose
+another parser.
 """
 
 import os
@@ -11,6 +12,7 @@ from typing import Final
 
 from sanderling.documents.charsets import xml_charset
 from sanderling.documents.html import ANCHOR_LENGTH, LANGUAGE_LENGTH, TITLE_LENGTH, Head, head_of, one_line
+from sanderling.documents.parser_choice import TURBOHTML, chosen
 from sanderling.documents.visible import MOST_NESTED
 
 try:
@@ -102,7 +104,7 @@ def flat_page(body: bytes, charset: str | None, url: str) -> FlatPage | None:
 
 def read_flat(body: bytes, charset: str | None, url: str) -> FlatPage | str:
     """The same, or why a tree is needed."""
-    if not IS_NATIVE:
+    if not IS_NATIVE or chosen() != TURBOHTML:
         return "Python reader"
     if body.startswith(_MARKS):
         return "byte-order mark"
