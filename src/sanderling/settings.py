@@ -280,6 +280,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     states: Annotated[int, _setting("count", "Rendering", "also visit up to this many states of a rendered page that clicks and scrolling lead to", le=10_000)] = 0
     state_depth: Annotated[int, _setting("count", "Rendering", "events one after the other that may lead to a state", le=20)] = 3
     state_time: Annotated[float, _setting("duration", "Rendering", "time limit for finding the states of a page")] = 120.0
+    reported_only: Annotated[bool, _setting("flag", "Rendering", "for states, try only the events that the report of a site names")] = False
     browser: Annotated[str | None, _setting("text", "Rendering", "the program to render with (default: the first Chromium that is found)", metavar="PROGRAM")] = None
     browser_sandbox: Annotated[bool, _setting("flag", "Rendering", "render only where the browser gets its sandbox and an empty network namespace")] = True
     rules: Annotated[tuple[Rule, ...], _setting("rules", "Changes", "parts of pages to ignore or to watch, by selectors and patterns; only in sanderling.toml", offered=ANY)] = ()

@@ -81,14 +81,19 @@ def site() -> Published:
 def test_event_hints_become_events_on_elements(site: Published) -> None:
     named = EventHint(("onclick", "onload"), ('div id="next"', "td", 'b id="x"] *, [y="'), "text.innerHTML", "more()")
     strange = EventHint(("onmouseover",), ("p, *", '<p id="a">'), "", "x()")
+    own = EventHint(("onclick",), ("li",), "text.innerHTML", "open(this.id)")
     cursor = site.manifest.cursor + 1
-    site.publish(pages=[ReportedChange(f"{SITE}c", "changed", NOW, cursor, hints=(named, named, strange))])
+    site.publish(pages=[ReportedChange(f"{SITE}c", "changed", NOW, cursor, hints=(named, named, strange, own))])
     reading = ReportReader(AT, site.get).read(NOW)
     assert reading is not None
     assert {page.url: [*map(tuple, page.events)] for page in reading.pages} == {
         f"{SITE}a": [],
         f"{SITE}b": [],
-        f"{SITE}c": [("click", 'div[id="next"]'), ("click", "td[onclick]")],  # once each, and nothing else
+        f"{SITE}c": [  # once each, and nothing else; what depends on its element is in no group
+            ("click", 'div[id="next"]', 1),
+            ("click", "td[onclick]", 1),
+            ("click", "li[onclick]", 0),
+        ],
     }
 
 

@@ -103,6 +103,29 @@ def test_hints_of_the_site_are_tried_first(birds: PageServer) -> None:
     assert birds.requests["/harm"] == 0
 
 
+def test_one_event_of_a_group_is_enough(birds: PageServer) -> None:
+    birds.table["/grouped"] = page(
+        "function show(text) { fetch('/called'); shown.textContent = text }",
+        "".join(f"<button id=a{n} onclick=\"show('One of many')\">A {n}</button>" for n in range(6))
+        + "<button onclick=\"show('Another')\">B</button><p id=shown>Nothing yet</p>",
+    )
+    grouped = tuple(HintedEvent("click", f'button[id="a{n}"]', 1) for n in range(6))
+    found, calls = {}, {}
+    for case, events, settings in (
+        ("alone", (), {}), ("each", tuple(each._replace(group=0) for each in grouped), {}), ("grouped", grouped, {}),
+        ("only", grouped, {"reported_only": True}),
+    ):  # fmt: skip
+        with renderer(**STATES | settings) as renders:
+            before = birds.requests["/called"]
+            response = renders.start(birds.origin + "/grouped", events=events)
+            renders.wait(response)
+            assert response.rendered is not None
+            found[case] = [label for _, label in response.rendered.found]
+            calls[case] = birds.requests["/called"] - before
+    assert found == {"alone": ["A 0", "B"], "each": ["A 0", "B"], "grouped": ["A 0", "B"], "only": ["A 0"]}
+    assert calls["only"] < calls["grouped"] <= min(calls["alone"], calls["each"]), calls
+
+
 def test_a_button_that_counts_brings_nothing_new(birds: PageServer) -> None:
     birds.table["/counting"] = page(
         "let n = 0; count.onclick = () => (count.textContent = `Useful (${++n})`)",

@@ -30,6 +30,7 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.sqlite import SqliteStore
 from sanderling.repository.store import Store
 from sanderling.server.assembly import Parts, Purpose, assemble
+from sanderling.server.ranking.reranker import FRONT
 from sanderling.server.requests import inbox
 from sanderling.server.revisits.calls import Calls
 from sanderling.server.revisits.refresher import Beside, Refresher
@@ -205,6 +206,21 @@ def test_a_fixed_budget_waits_for_pages_that_were_named(tmp_path: Path) -> None:
     assert refresher.over(idle=True, now=9.0) and not refresher.calls.unsent
 
 
+@pytest.mark.parametrize(("relevance", "calls"), [(0.1, 0), (0.9, 1)])
+def test_pages_off_the_topic_wait_for_the_plan(tmp_path: Path, relevance: float, calls: int) -> None:
+    store = SqliteStore(tmp_path / "sanderling.db")
+    refresher = Refresher(Terms(Budget(80.0)), VisitSchedule(["true"], tmp_path / "plan", repeat=False))
+    parts = crawl(store, tmp_path, refresher=refresher, topic="birds", order="topic")
+    old = page("old").id
+    visits = [Visit(id=old, outcome=Outcome.PAGE, status=200, at=10.0, digest=b"d", relevance=relevance)]
+    store.commit(Commit("c", 2, [], [Settled(old, State.FETCHED, 0, 0.0, "")], visits, [], {}, parts.ledger.counts))
+    assert store.seen([old])[old].relevance == pytest.approx(relevance)
+    parts.change_hints.take_in(Told("indexnow", HOME, [page("old"), page("fresh")]))
+    assert refresher.calls.unsent == calls
+    assert all(rank < FRONT for rank in store.ranks(10))
+    store.close()
+
+
 def test_what_was_named_and_could_not_be_visited_is_not_tried_for_ever() -> None:
     calls = Calls()
     calls.add(HOST, "report", range(3), at=5.0, most=2)
@@ -226,6 +242,17 @@ def test_calls_of_a_host_that_is_left_alone_wait() -> None:
     assert calls.next(always, alone) is None and calls
     alone.clear()
     assert [call.id for call in (calls.next(always, alone), calls.next(always, alone)) if call] == [10, 11]
+
+
+def test_the_best_rank_is_visited_first() -> None:
+    calls = Calls()
+    calls.add(1, "report", [10, 11, 12], at=5.0, most=2, ranks={11: 0.9, 12: 0.5})
+    calls.add(2, "report", [20, 21], at=5.0, most=10, ranks={20: 0.7})
+    assert calls.unsent == 5
+    calls.refilled()
+    calls.add_again(1, "report", [10, 11, 12], at=6.0, most=10)  # the store does not know ranks
+    calls.add(3, "indexnow", [30], at=5.0, most=10)
+    assert [call.id for _ in range(6) if (call := calls.next(always))] == [11, 20, 12, 21, 10, 30]
 
 
 def test_planned_visits_wait_until_the_other_crawler_has_gone(store: Store, tmp_path: Path) -> None:

@@ -34,11 +34,14 @@ class EventCandidate(NamedTuple):
     text: str
 
 
-async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[EventCandidate]:
+async def candidates(tab: Tab, hints: Sequence[HintedEvent] = (), only: bool = False) -> list[EventCandidate]:
     """What may be triggered on the page as it is now, in the order in which to try it.
 
     The site's `hints` come first. They are candidates like others: what does harm is not triggered.
+    With `only`, there are no others.
     """
+    if only and not hints:
+        return []
     deadline = time.monotonic() + _PATIENCE
     try:
         context = await tab.world(deadline)
@@ -57,7 +60,7 @@ async def candidates(tab: Tab, hints: Sequence[HintedEvent] = ()) -> list[EventC
         call = {
             "functionDeclaration": script("events"),
             "executionContextId": context,
-            "arguments": [{"value": told}, {"value": hints}, *elements],
+            "arguments": [{"value": told}, {"value": hints}, {"value": only}, *elements],
             "returnByValue": True,
         }
         result: msgspec.Raw = await tab.within(tab.call("Runtime.callFunctionOn", call), deadline)

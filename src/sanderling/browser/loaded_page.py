@@ -65,7 +65,7 @@ class LoadedPage:
         return await self.look()
 
     async def candidates(self) -> list[EventCandidate]:
-        return await events.candidates(self._tab, self.current.hints)
+        return await events.candidates(self._tab, self.current.hints, self.settings.reported_only)
 
     async def trigger(self, step: Step) -> bool:
         if step.event == "route":

@@ -93,6 +93,7 @@ class CrawlOptions(TypedDict, total=False):
     states: int
     state_depth: int
     state_time: Duration
+    reported_only: bool
     browser: str
     browser_sandbox: bool
     rules: Sequence[Rule | dict[str, Any]]

@@ -41,6 +41,7 @@ class HintedEvent(NamedTuple):
 
     event: str  # as in `click`
     selector: str
+    group: int = 0  # events of a page with the same number lead to the same state; 0 for none
 
 
 class Task(NamedTuple):
@@ -278,6 +279,7 @@ class NamedPage(NamedTuple):
     what: Literal["new", "changed", "gone"]
     at: float
     events: tuple[HintedEvent, ...] = ()  # that show more of it
+    rank: float = 0.0  # the most important first, as the source says; 0 to 1
 
 
 class Told(Struct, frozen=True, tag=True):

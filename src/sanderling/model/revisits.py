@@ -21,6 +21,7 @@ class RevisitFacts(NamedTuple):
     indexnow: float = 0.0
     websub: float = 0.0
     report: float = 0.0
+    relevance: float = 0.0
 
 
 class Belief(NamedTuple):

@@ -16,7 +16,7 @@ _NAMES = ", ".join(_COLUMNS)
 # For both dialects, from a store's join of `urls`.
 SEEN = """SELECT u.id, u.host, u.modified, coalesce(b.at, p.fetched_at, 0.0), coalesce(p.size, 0), coalesce(p.etag, ''),
     coalesce(p.modified, ''), b.evidence, coalesce(b.interval, 0.0), coalesce(b.failures, 0),
-    coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0)
+    coalesce(n.indexnow, 0.0), coalesce(n.websub, 0.0), coalesce(n.report, 0.0), coalesce(p.relevance, 0.0)
     FROM {urls} LEFT JOIN beliefs b ON b.page = u.number LEFT JOIN notices n ON n.page = u.number WHERE u.number"""
 
 SQLITE_WRITE = f"""INSERT INTO beliefs (page, {_NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)

@@ -1,7 +1,7 @@
 // The elements on which an event may show more of the page. `heard` tells about elements with listeners of their own:
 // for each of `elements` the kind of event and where its handler is defined. `hints` are events and selectors that the
-// site names.
-(function (heard, hints, ...elements) {
+// site names, with the number of their group: of those in a group, one is enough. With `only`, nothing else is found.
+(function (heard, hints, only, ...elements) {
   const NEVER = /\b(buy|order|pay|check ?out|purchase|add to (cart|basket)|delete|remove|erase|destroy|log ?(out|off|in)|sign ?(out|in|up)|register|send|submit|post|publish|reply|accept|agree|allow|consent|subscribe|unsubscribe|follow|like|vote|rate|report|flag|share|print|download|upload|save|edit|contact|book|donate|install|call|e-?mail|kaufen|bestellen|löschen|abmelden|anmelden|senden|akzeptieren|zustimmen|acheter|commander|supprimer|envoyer|accepter|comprar|eliminar|borrar|enviar|aceptar)\b/i;
   const GROWS = /\b(more|load|expand|all|older|mehr|alle|plus|más|еще|ещё|更多)\b|更多|もっと/i;
   const ROLES = "button,[role=button],[role=tab],[role=menuitem],[role=link],[role=treeitem],summary,[onclick],[ondblclick],[onmouseover],a:not([href]),a[href^='#'],a[href^='javascript:'],[aria-expanded],[aria-controls],[data-toggle],[data-bs-toggle]";
@@ -60,17 +60,21 @@
   };
   const found = [];
   const seen = new Set();
-  const take = (element, event, handlers, hinted = false) => {
+  const groups = new Set();
+  const take = (element, event, handlers, hinted = false, group = 0) => {
     const once = `${event} ${selector(element)}`;
     if (seen.has(once) || !allowed(element)) return;
     seen.add(once);
+    if (groups.has(group)) return;
+    if (group) groups.add(group);
     const grows = GROWS.test(says(element).slice(0, 80));
-    found.push({ event, selector: selector(element), key: `${event}|${handlers}|${kind(element)}`, grows, hinted, text: text(element).slice(0, 80) });
+    found.push({ event, selector: selector(element), key: group ? `group ${group}` : `${event}|${handlers}|${kind(element)}`, grows, hinted, text: text(element).slice(0, 80) });
   };
   const EVENTS = { click: "click", mousedown: "click", pointerdown: "click", mouseup: "click", dblclick: "dblclick", mouseover: "mouseover", mouseenter: "mouseover", pointerenter: "mouseover" };
   const handlers = (element) => (listeners.get(element) ?? []).map(([, handler]) => handler).sort().join(",");
-  for (const [event, selector] of hints)
-    for (const element of [...document.querySelectorAll(selector)].slice(0, 100)) take(element, event, handlers(element), true);
+  for (const [event, selector, group] of hints)
+    for (const element of [...document.querySelectorAll(selector)].slice(0, 100)) take(element, event, handlers(element), true, group);
+  if (only) return found;
   for (const [element, known] of listeners)
     for (const event of new Set(known.map(([name]) => EVENTS[name])))
       if (event) take(element, event, handlers(element));

@@ -62,11 +62,11 @@ class Admission:
 
     def named(self, pages: Iterable[NamedPage], first: bool) -> list[NewUrl]:
         """Rows for URLs that a source names and that are not known yet; `first` puts them in front
-        of the queue."""
+        of the queue, unless a topic decides there."""
         if self._max_depth is not None:
             return []  # their distance from a seed is unknown
-        found = ((id, url, "", Kind.PAGE, at, 0.0) for id, url, _, at, _ in pages)
-        rank = (lambda _: FRONT) if first else self._ordering.rank
+        found = ((page.id, page.url, "", Kind.PAGE, page.at, 0.0) for page in pages)
+        rank = (lambda _: FRONT) if first and not self._ordering.is_focused else self._ordering.rank
         rows = admit(found, 0, 1, 0, self._seeds.scope, None, rank)
         return [placed for row in rows for placed in self._gate.place(row, self._store.unknown)]
 

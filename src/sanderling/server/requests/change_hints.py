@@ -140,7 +140,15 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         for (host, source), pages in groupby(sorted(self.store.named_pages(MOST_CALLS), key=_speaker), _speaker):
             record = self.observer.record_of(host, source)
             if record is not None and record.is_heeded:
-                refresher.calls.add_again(host, source, [id for id, _, _ in pages], now, _most(record))
+                refresher.calls.add_again(host, source, self._on_topic([id for id, _, _ in pages]), now, _most(record))
+
+    def _on_topic(self, ids: list[int]) -> list[int]:
+        """In a focused crawl, only pages on its topic are visited at once. Others wait for the
+        plan."""
+        if not self.settings.topic:
+            return ids
+        seen = self.store.seen(ids)
+        return [id for id in ids if id in seen and seen[id].relevance >= self.settings.relatedness]
 
     def _judge(self, host: int, source: str, now: float) -> None:
         """Whether links that a report does not name are left out, or followed after all."""
@@ -182,12 +190,13 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         """Has pages visited that changed since they were visited last, no more than `most` of this
         source at the same time.
         """
-        ids = list(visited)
+        ids = self._on_topic(list(visited))
         if told.source == "report":
             # It is read later than it is written: a visit may have come between.
             seen = self.store.seen(ids)
             ids = [id for id in ids if id in seen and pages[id].at > seen[id].at]
-        refresher.calls.add(host, told.source, ids, clock.now(), most)
+        ranks = {id: pages[id].rank for id in ids if pages[id].rank}
+        refresher.calls.add(host, told.source, ids, clock.now(), most, ranks)
 
 
 def _most(record: SourceRecord | None) -> float:

@@ -1,12 +1,19 @@
-"""Pages that a source named and that are visited before all planned ones, as the budget allows.
+"""Pages that a source named and that are visited before all planned ones, as the budget allows: by
+the rank that the source gives them, and of those alike the first one first.
 
 They are also in the store, so that a plan knows them: what is dropped here, or lost with the
 process, is only later.
 """
 
-from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable
+import heapq
+from collections import Counter
+from collections.abc import Callable, Container, Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
+
+# Ranks are remembered of so many pages that were named, about 100 bytes each.
+MOST_RANKS = 100_000
+_NONE: Mapping[int, float] = MappingProxyType({})
 
 # Whether a source of a host is still believed: visits may have shown meanwhile that it is wrong.
 Heeded = Callable[[int, str], bool]
@@ -23,7 +30,9 @@ class Calls:
     """Who was named and is not visited yet."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Call] = deque()
+        self._waiting: list[tuple[float, int, Call]] = []  # a heap, by rank and turn
+        self._turn = 0
+        self._ranks: dict[int, float] = {}
         self._open: dict[int, Call] = {}
         self._count: Counter[tuple[int, str]] = Counter()
         self._visited: set[int] = set()
@@ -33,9 +42,13 @@ class Calls:
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def add(self, host: int, source: str, ids: Iterable[int], at: float, most: float) -> None:
+    def add(
+        self, host: int, source: str, ids: Iterable[int], at: float, most: float, ranks: Mapping[int, float] = _NONE
+    ) -> None:
         """Lines up pages of a host, as long as no more than `most` of this source wait."""
-        for id in ids:
+        if len(self._ranks) < MOST_RANKS:
+            self._ranks.update(ranks)
+        for id in sorted(ids, key=lambda id: -self._ranks.get(id, 0.0)):
             self._visited.discard(id)
             before = self._open.get(id)
             if before is not None:
@@ -66,19 +79,23 @@ class Calls:
 
     def is_pending(self, alone: Container[int]) -> bool:
         """Whether some may still be handed out, but for those of hosts that are left `alone`."""
-        return any(call.host not in alone for call in self._waiting) or self.is_short
+        return any(call.host not in alone for _, _, call in self._waiting) or self.is_short
 
     def next(self, heeded: Heeded, alone: Container[int] = ()) -> Call | None:
         """The first one whose source is still `heeded`. Hosts that are left `alone` wait."""
-        for _ in range(len(self._waiting)):
-            call = self._waiting.popleft()
-            if call.host in alone:
-                self._waiting.append(call)
-            elif heeded(call.host, call.source):
-                return call
+        left: list[tuple[float, int, Call]] = []
+        found = None
+        while self._waiting and found is None:
+            entry = heapq.heappop(self._waiting)
+            if entry[2].host in alone:
+                left.append(entry)
+            elif heeded(entry[2].host, entry[2].source):
+                found = entry[2]
             else:
-                self._forget(call)
-        return None
+                self._forget(entry[2])
+        for entry in left:
+            heapq.heappush(self._waiting, entry)
+        return found
 
     def settle(self, id: int, at: float) -> bool:
         """Ends a call by a visit that began at a time; True when there was one. A visit that began
@@ -92,12 +109,14 @@ class Calls:
             self._line_up(call)
             return False
         self._visited.add(id)
+        self._ranks.pop(id, None)
         return True
 
     def _line_up(self, call: Call) -> None:
         self._open[call.id] = call
         self._count[call.host, call.source] += 1
-        self._waiting.append(call)
+        self._turn += 1
+        heapq.heappush(self._waiting, (-self._ranks.get(call.id, 0.0), self._turn, call))
 
     def _forget(self, call: Call) -> None:
         del self._open[call.id]

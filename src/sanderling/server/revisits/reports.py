@@ -5,6 +5,7 @@ Nothing here is believed because a report says so: it becomes messages, and visi
 Whatever is wrong with a report, nothing of it is taken.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -42,6 +43,8 @@ NOTE = "report "
 # The note that lists the reports that were read, so that the next run reads them as well.
 NOTED = "reports"
 _LARGEST_MANIFEST = 256 * 1024 + 1
+
+_OF_ITS_ELEMENT = re.compile(r"\b(?:this|event)\b")
 
 # Asks for a URL: (URL, the most bytes of the answer, ETag or "").
 Get = Callable[[str, int, str], Answer]
@@ -146,7 +149,9 @@ class ReportReader:
             content = self._file(delta.name, delta.bytes, budget)
             for change in read_delta(delta, content, manifest.site, cursor or 0):
                 at = min(change.at + shift, now)
-                yield budget.page(NamedPage(identity(change.url), change.url, change.what, at, _events(change)))
+                yield budget.page(
+                    NamedPage(identity(change.url), change.url, change.what, at, _events(change), change.rank)
+                )
 
     def _base(self, base: Base, site: str, budget: "_Budget") -> Iterator[NamedPage]:
         """All pages of a site: its sitemap index, and the parts of it."""
@@ -182,8 +187,12 @@ class ReportReader:
 
 
 def _events(change: ReportedChange) -> tuple[HintedEvent, ...]:
-    steps = {HintedEvent(*step): None for hint in change.hints for step in hint.steps()}
-    return tuple(steps)[:MOST_HINTS]
+    """What the site groups leads to one state, unless it depends on the element."""
+    groups: dict[tuple[str, str], int] = {}
+    for number, hint in enumerate(change.hints, 1):
+        for step in hint.steps():
+            groups.setdefault(step, 0 if _OF_ITS_ELEMENT.search(hint.function) else number)
+    return tuple(HintedEvent(*step, group) for step, group in groups.items())[:MOST_HINTS]
 
 
 class _Budget:
