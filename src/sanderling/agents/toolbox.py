@@ -143,9 +143,10 @@ def _of_page(page: Page, start: int) -> str:
     text = page.markdown()
     part = text[max(0, start) : max(0, start) + MOST_TEXT]
     end = max(0, start) + len(part)
+    shown = f"Title: {page.title}\n{part}"
     rest = f"\nThere is more: ask again with start={end}." if end < len(text) else ""
     about = f"{page.url}, version of {_date(page.fetched_at)}"
-    return f"Source: {about}\nTitle: {page.title}\n{_quoted(about, part)}{rest}"
+    return f"Source: {about}\n{_quoted(about, shown)}{rest}"
 
 
 def _quoted(what: str, text: str) -> str:
