@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-import sanderling
+import sanderling as package
 from sanderling.settings import DECLARED, ORDERS
 from sanderling.testing import DAY, ServedWeb, SyntheticWeb
 from sanderling.testing.sitemap import EPOCH
-from tests.conftest import started
+from tests.conftest import Run, started
 from tests.telling.test_notify import Mailbox, mailbox  # noqa: F401  a fixture
 from tests.test_watch import Shop
 from tests.waiting import PATIENCE, until
@@ -51,7 +51,11 @@ def blocks(path: Path, language: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
-def test_commands(path: Path, site: ServedWeb, application: ServedWeb, topical: ServedWeb, tmp_path: Path) -> None:
+def test_commands(
+    path: Path, site: ServedWeb, application: ServedWeb, topical: ServedWeb, sanderling: Run, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(tmp_path)
     served = {8080: site.url, 8090: application.url, 8070: topical.url}
     for block in blocks(path, "python"):  # examples that are files of their own begin with their name
         if named := re.match(r"# (\w+\.py)$", block, re.MULTILINE):
@@ -66,11 +70,8 @@ def test_commands(path: Path, site: ServedWeb, application: ServedWeb, topical: 
                 continue
             words = shlex.split(_there(line, served))
             assert words[0] == "sanderling", line
-            ran = subprocess.run(
-                [sys.executable, "-m", *words], cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
-                env={**os.environ, "SANDERLING_AHEAD": str(EPOCH + site.clock.now - time.time())},
-            )  # fmt: skip
-            assert ran.returncode == 0, f"{line}\n{ran.stderr}"
+            ran = sanderling(*words[1:], env={"SANDERLING_AHEAD": str(EPOCH + site.clock.now - time.time())})
+            assert ran.code == 0, f"{line}\n{ran.err}"
 
 
 def _there(text: str, served: dict[int, str]) -> str:
@@ -90,24 +91,23 @@ def test_python_examples(path: Path, site: ServedWeb, tmp_path: Path) -> None:
         assert ran.returncode == 0, ran.stderr
 
 
-def test_a_new_user_gets_a_price_by_mail(mailbox: tuple[Mailbox, str], tmp_path: Path) -> None:  # noqa: F811
+def test_a_new_user_gets_a_price_by_mail(
+    mailbox: tuple[Mailbox, str], sanderling: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+) -> None:
     """The first commands of the page on watching, as they are written but for the addresses."""
     box, address = mailbox
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MAIL", address)
     with Shop() as shop:
         text = blocks(ROOT / "docs" / "watching.md", "sh")[0]
         text = text.replace("https://shop.example/p/7", shop.url).replace("--every 10m", "--every 1s")
         export, *commands, service = text.strip().splitlines()
         assert export.startswith("export MAIL=") and len(commands) == 2
         for line in commands:
-            ran = subprocess.run(
-                [sys.executable, "-m", *shlex.split(line)], cwd=tmp_path, capture_output=True, text=True,
-                timeout=PATIENCE, env={**os.environ, "MAIL": address},
-            )  # fmt: skip
-            assert ran.returncode == 0 and "79.00" in ran.stdout, f"{line}\n{ran.stderr}"
+            ran = sanderling(*shlex.split(line)[1:])
+            assert ran.code == 0 and "79.00" in ran.out, f"{line}\n{ran.err}"
         words, visited = shlex.split(service), len(shop.asked)
-        with started(
-            *words[1:], "--port", 0, cwd=tmp_path, env={**os.environ, "MAIL": address}, stdout=subprocess.PIPE
-        ) as served:
+        with started(*words[1:], "--port", 0, stdout=subprocess.PIPE) as served:
             home = next(word for word in served.stdout.readline().split() if word.startswith("http"))
             until(lambda: shop.asked[visited:].count("/p/7") >= 2)
             shop.price = "75.00"
@@ -134,11 +134,11 @@ def test_links_between_pages_lead_somewhere() -> None:
 
 def test_files_named_in_the_architecture_exist() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
-    package = Path(sanderling.__file__).parent
+    home = Path(package.__file__).parent
     for name in re.findall(r"`((?:\w+/)*\w+\.py)`", text):
-        found = any((base / name).exists() for base in (package, package / "client", ROOT))
+        found = any((base / name).exists() for base in (home, home / "client", ROOT))
         assert found, name
 
 
 def test_the_change_log_knows_the_version() -> None:
-    assert f'version = "{sanderling.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert f'version = "{package.__version__}"' in (ROOT / "pyproject.toml").read_text()

@@ -1,4 +1,4 @@
-"""Two minutes of random faults against whole crawls, beside the other tests. `python -m
+"""Two rounds of random faults against whole crawls, one a store, beside the other tests. `python -m
 tests.torture` runs for longer."""
 
 import subprocess
@@ -10,10 +10,10 @@ from sanderling.testing.postgres import PostgresMissing, programs
 
 
 @pytest.mark.timeout(900)
-def test_two_minutes_of_random_faults() -> None:
+def test_two_rounds_of_random_faults() -> None:
     """The seed is random and stands in the message of a failure: `--seed N --rounds 1` repeats its
-    round."""
-    command = [sys.executable, "-m", "tests.torture", "--minutes", "2", "--store", _stores()]
+    round. The second round has the other store."""
+    command = [sys.executable, "-m", "tests.torture", "--rounds", "2", "--store", _stores()]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]
     assert "nothing lost, nothing doubled" in done.stdout
