@@ -111,7 +111,7 @@ def changes_of_room(found: list[Hop]) -> int:
 
 
 def table(found: list[Hop]) -> str:
-    """The journey as ARCHITECTURE.md shows it."""
+    """The journey as a table."""
     lines = ["| hop | file | function | what it does |", "|---|---|---|---|"]
     lines += [f"| {number} | `{hop.file}` | `{hop.name}` | {hop.about or '–'} |" for number, hop in enumerate(found, 1)]
     return "\n".join(lines)

@@ -1,6 +1,5 @@
 """Runs every command and every Python example of the documentation, on a synthetic web."""
 
-import os
 import re
 import shlex
 import subprocess
