@@ -17,7 +17,10 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 	$(BIN)/sanderling crawl "$(URL)" -d "$(DIR)" $(ARGS)
 	@command -v sanderling >/dev/null || echo '(`. $(BIN)/activate` makes `sanderling` a command of this shell)'
 
+# Without byte code, each of the thousand processes of the tests would compile what it imports.
+test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.browser $(VENV)/.replay ## run all tests
+	@$(BIN)/python -m compileall -q -j 0 src bench lab
 	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
