@@ -91,7 +91,10 @@ def test_python_examples(path: Path, site: ServedWeb, tmp_path: Path) -> None:
 
 
 def test_a_new_user_gets_a_price_by_mail(
-    mailbox: tuple[Mailbox, str], sanderling: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch  # noqa: F811
+    mailbox: tuple[Mailbox, str],
+    sanderling: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,  # noqa: F811
 ) -> None:
     """The first commands of the page on watching, as they are written but for the addresses."""
     box, address = mailbox
