@@ -14,6 +14,7 @@ SanderlingError
     │   └── IndexInUse    another process is writing to it
     ├── DiskFull      no room left; what was committed is safe
     │   └── DiskFails     a disk that cannot be written for another reason
+    ├── ArchiveAway   the object storage of the archives cannot be reached; nothing is lost
     └── StoreAway     the database cannot be reached; what was committed is safe
         └── StoreLost     the state of the crawl was dropped or replaced while it ran
 """
@@ -77,6 +78,10 @@ class DiskFull(RunFailed):
 
 
 class DiskFails(DiskFull):
+    pass
+
+
+class ArchiveAway(RunFailed):
     pass
 
 

@@ -300,6 +300,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     fan_out: Annotated[int, _setting("count", "Cluster", "machines that the server and each relay serve at most; 0 for any number")] = 0
     relay_alone: Annotated[float, _setting("duration", "Cluster", "how long a relay goes on with what it holds when its line to the server is away")] = 120.0
     min_free: Annotated[int, _setting("size", "Store", "stop cleanly when less disk space than this is free")] = 100 * 1024**2
+    archive: Annotated[str | None, _setting("text", "Store", "bring archives to object storage when they are complete: s3://bucket/prefix; credentials are those of the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL ...)", metavar="URL")] = None
     store: Annotated[str | None, _setting("text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept", metavar="URL")] = None
 # fmt: on
 
@@ -343,6 +344,8 @@ def read_value(name: str, value: Any) -> Any:
         raise BadSetting(
             f"{name} = {without_password(found)!r} is not an address such as postgresql://user@host/database"
         )
+    if name == "archive" and found and not _BUCKET.fullmatch(found):
+        raise BadSetting(f"{name} = {without_password(found)!r} is not an address such as s3://bucket/prefix")
     if name == "take_at" and not all(map(_names_token, found)):
         urls = ", ".join(each.partition("#")[0] for each in found)
         raise BadSetting(f"{name} = {urls!r}: give URL#env:NAME or URL#file:PATH, where the token is kept")
@@ -436,6 +439,7 @@ _HOST = r"(?:\[[^\[\]/?@]+\]|[^\[\]:,/?@]*)(?::[1-9]\d{0,4})?"
 # The syntax of libpq: several hosts or none, and a database or the name of a service that defines
 # it.
 _STORE = re.compile(rf"postgres(?:ql)?://(?:[^@/?]*@)?{_HOST}(?:,{_HOST})*(?:/[^/?]*)?(?:\?.*)?")
+_BUCKET = re.compile(r"s3://[a-z0-9][a-z0-9.-]{1,62}(?:/[\w!.*'()/-]*)?")
 _NAMES_DATABASE = re.compile(r"://[^/?]*/[^?]|[?&](?:dbname|service)=[^&]")
 
 _CLOCK = r"(?:[01]\d|2[0-3]):[0-5]\d"

@@ -18,6 +18,7 @@ from sanderling.processes.apart import run_apart
 from sanderling.processes.scratch import scratch
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
+from sanderling.repository.remote import adopt, archives_in
 from sanderling.server.recovery import Recovered, recover
 from sanderling.server.topic.topic import for_clients, topic_of
 
@@ -37,26 +38,42 @@ and named; then the exit code is 1.
 def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser("recover", description=_ABOUT)
     add_folder(parser)
+    parser.add_argument("--archive", metavar="URL", help="also take back the archives there: s3://bucket/prefix")
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     folder = Folder(options.dir)
-    if not any(folder.warcs.rglob("*.warc.gz")):
+    if options.archive:
+        folder.warcs.mkdir(parents=True, exist_ok=True)
+    elif not archives_in(folder.warcs) and not any(folder.warcs.rglob("*.warc.gz")):
         others = any(folder.warcs.rglob("*.warc")) or any(folder.warcs.rglob("*.warc.zst"))
         hint = f" of ours; `sanderling import {folder.warcs} -d FOLDER` takes in others" if others else ""
         raise BadFolder(f"{folder.warcs} holds no archives{hint}")
-    return take_back(folder, "recovering")
+    return take_back(folder, "recovering", options.archive)
 
 
-def take_back(folder: Folder, doing: str) -> int:
-    """Reads what the database does not know, in a process that may crash."""
+def take_back(folder: Folder, doing: str, archive: str | None = None) -> int:
+    """Reads what the database does not know, in a process that may crash. Archives in object
+    storage at `archive` are noted first."""
 
     def apart(mark: Callable[[int], None], deadly: set[int]) -> int:
+        if archive:  # here, since a client of object storage does not survive a fork
+            code = guarded(lambda: _adopt(folder, archive))
+            if code:
+                return code
         return guarded(lambda: _recover(folder, doing, mark, deadly))
 
     with scratch("recover") as place:
         return run_apart(apart, place / "marker")
+
+
+def _adopt(folder: Folder, archive: str) -> int:
+    found = adopt(folder.warcs, archive)
+    if not archives_in(folder.warcs):
+        raise BadFolder(f"{archive} holds no archives")
+    say(f"{many(found, 'archive')} in {archive} that {folder.path} did not know")
+    return 0
 
 
 def _recover(folder: Folder, doing: str, mark: Callable[[int], None], deadly: set[int]) -> int:

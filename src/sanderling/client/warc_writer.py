@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from sanderling import __version__
-from sanderling.errors import Damaged
+from sanderling.errors import ArchiveAway, Damaged
 from sanderling.model import Conversion, Exchange, Stored
 from sanderling.repository import fencing
 from sanderling.repository.warc import (
@@ -229,7 +229,7 @@ def _revisit(exchange: Exchange, originals: "WarcReader") -> _Parts:
     about = b"WARC-Profile: %b\r\n" % _PROFILES[exchange.revisit]
     fields: dict[str, str] = {}
     if exchange.original is not None:
-        with suppress(Damaged, OSError):
+        with suppress(Damaged, ArchiveAway, OSError):
             fields = originals.fields(exchange.original)
     source = fields.get("warc-target-uri", exchange.url) if exchange.is_file else exchange.url
     about += b"WARC-Refers-To-Target-URI: %b\r\n" % document_of(source).encode("utf-8", "replace")

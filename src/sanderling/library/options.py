@@ -112,4 +112,5 @@ class CrawlOptions(TypedDict, total=False):
     fan_out: int
     relay_alone: Duration
     min_free: Size
+    archive: str
     store: str

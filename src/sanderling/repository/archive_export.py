@@ -11,6 +11,7 @@ from sanderling.repository.archive import type_of
 from sanderling.repository.export import LeftOut
 from sanderling.repository.folder import Folder
 from sanderling.repository.method_keys import url_of_request
+from sanderling.repository.remote import exists
 from sanderling.repository.store import ArchiveStore
 from sanderling.repository.surt import surt
 
@@ -52,7 +53,7 @@ def records(
     """Every record that can be read: the name of its file, its place in it and its content."""
     for name, size in sorted(store.warcs().items()):
         path, end = folder.warcs / name, 0
-        for member in archives.members(path, size) if path.exists() else ():
+        for member in archives.members(path, size) if exists(path) else ():
             end = member.offset + member.length
             if member.content is None:
                 left_out.note(f"{name} is damaged from byte {member.offset:,} to {end:,}")

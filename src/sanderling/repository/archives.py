@@ -9,7 +9,7 @@ restored, are set aside in `warc/orphaned/`.
 import os
 import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from isal import igzip_lib
 from sanderling.errors import Damaged
 from sanderling.model import Lost
 from sanderling.repository import fencing
+from sanderling.repository.remote import AHEAD, ReadableBytes, archives_in, open_archive, size_of
 
 ORPHANED = "orphaned"
 # A file with nothing but its `warcinfo` record is smaller than this, and any response makes it
@@ -58,7 +59,7 @@ class Member(NamedTuple):
 def require_none(folder: Path) -> None:
     """Refuses archives that an empty database would orphan all at once: most likely the database
     was lost."""
-    found = sum(1 for _ in folder.glob("*.warc.gz"))
+    found = len(archives_in(folder))
     if found:
         raise Damaged(
             f"{folder} holds {found} archive{'s' * (found > 1)}, and the crawl's database is empty: restore it from a "
@@ -68,13 +69,13 @@ def require_none(folder: Path) -> None:
 
 def rebuilt_by(folder: Path) -> str:
     """What to do about a database that is lost; nothing for a folder without archives."""
-    found = any(folder.glob("warc/*.warc.gz")) or any(folder.glob(f"warc/{ORPHANED}/*.warc.gz"))
+    found = archives_in(folder / "warc") or any(folder.glob(f"warc/{ORPHANED}/*.warc.gz"))
     return f"`sanderling recover {folder}` rebuilds it from the archives" if found else ""
 
 
 def shortages(folder: Path, committed: Mapping[str, int]) -> list[Shortage]:
     """The archives that lost bytes which the database vouches for."""
-    sizes = {path.name: path.stat().st_size for path in folder.glob("*.warc.gz")}
+    sizes = {path.name: size_of(path) for path in archives_in(folder)}
     return [
         Shortage(name, sizes.get(name, 0), length)
         for name, length in sorted(committed.items())
@@ -182,26 +183,25 @@ def _free(place: Path) -> Path:
 def members(path: Path, end: int | None = None, start: int = 0) -> Iterator[Member]:
     """The records of an archive in their order, from `start` to `end`; a damaged stretch is one
     without content."""
-    length = path.stat().st_size if end is None else min(end, path.stat().st_size)
-    with path.open("rb", buffering=0) as file:
-        offset = start
+    with closing(open_archive(path, AHEAD)) as file:
+        offset, length = start, file.size if end is None else min(end, file.size)
         while offset < length:
-            found = _member(file.fileno(), offset, length)
+            found = _member(file, offset, length)
             if found is None:
-                following = _next_member(file.fileno(), offset + 1, length)
+                following = _next_member(file, offset + 1, length)
                 found = Member(offset, following - offset, None)
             yield found
             offset += found.length
 
 
-def _member(descriptor: int, offset: int, end: int) -> Member | None:
+def _member(file: ReadableBytes, offset: int, end: int) -> Member | None:
     """The member at an offset; None when there is no whole one."""
     unpacker, at, size = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), offset, 0
     parts: list[bytes] = []
     packed: list[bytes] = []
     try:
         while not unpacker.eof:
-            chunk = os.pread(descriptor, min(_CHUNK, end - at), at)
+            chunk = file.pread(min(_CHUNK, end - at), at)
             if not chunk:
                 return None
             at += len(chunk)
@@ -220,15 +220,15 @@ def _member(descriptor: int, offset: int, end: int) -> Member | None:
     return Member(offset, length, content, b"".join(packed)[:length]) if content.startswith(b"WARC/") else None
 
 
-def _next_member(descriptor: int, start: int, end: int) -> int:
+def _next_member(file: ReadableBytes, start: int, end: int) -> int:
     """Where the next whole member begins behind a damaged one, or the end."""
     at = start
     while at < end:
-        chunk = os.pread(descriptor, min(_CHUNK, end - at), at)
+        chunk = file.pread(min(_CHUNK, end - at), at)
         place = chunk.find(_MAGIC)
         if place < 0:
             at += max(1, len(chunk) - len(_MAGIC) + 1)
-        elif _member(descriptor, at + place, end) is not None:
+        elif _member(file, at + place, end) is not None:
             return at + place
         else:
             at += place + 1

@@ -3,7 +3,7 @@
 A quick look compares sizes. A deep one reads every record and every row.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from sanderling.errors import Damaged
 from sanderling.model import ChangeKind, Lost, State
 from sanderling.repository import archives, lost, warc
 from sanderling.repository.folder import Folder
+from sanderling.repository.remote import archives_in, exists, listed, place_of, size_of
 from sanderling.repository.store import ArchiveStore, ChangeStore, GraphStore, HostStore, Totals
 
 # Called with how much is done and how much there is.
@@ -53,8 +54,9 @@ def look(folder: Folder, store: CheckedStore) -> Iterator[Finding]:
                 f"{pages:,} page{'s' * (pages != 1)} of {place.warc} lost their copy and were not fetched again yet"
             )
             yield Finding("lost", place.warc, detail, "the next visit does that: `sanderling crawl --again`")
-    for path in sorted(folder.warcs.glob("*.warc.gz")):
-        beyond = path.stat().st_size - committed.get(path.name, 0)
+    yield from _elsewhere(folder, known)
+    for path in archives_in(folder.warcs):
+        beyond = size_of(path) - committed.get(path.name, 0)
         if beyond > 0:
             detail = f"{beyond:,} bytes of {path.name} are not known to the database"
             yield Finding("unknown", path.name, detail, "the next run sets them aside; " + _TAKE_BACK)
@@ -63,6 +65,21 @@ def look(folder: Folder, store: CheckedStore) -> Iterator[Finding]:
         some = f"{count} archive{'s' * (count != 1)} ({size:,} bytes) {'were' if count != 1 else 'was'}"
         detail = f"{some} set aside in {archives.ORPHANED}/"
         yield Finding(SET_ASIDE, archives.ORPHANED, detail, _TAKE_BACK)
+
+
+def _elsewhere(folder: Folder, known: Iterable[Lost]) -> Iterator[Finding]:
+    """What object storage has lost."""
+    there: dict[str, dict[str, int]] = {}
+    for path in archives_in(folder.warcs):
+        place = None if path.exists() else place_of(path)
+        if place is None:
+            continue
+        sizes = there.get(place.address) or there.setdefault(place.address, dict(listed(place.address)))
+        size = sizes.get(path.name, 0)
+        short = archives.Shortage(path.name, size, place.size)
+        if size < place.size and not lost.holds(known, short.lost):
+            detail = f"{short}, in {place.address}"
+            yield Finding("short" if size else "missing", path.name, detail, _FETCH_AGAIN, short.lost)
 
 
 def read_everything(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> Iterator[Finding]:
@@ -79,7 +96,7 @@ def _records(folder: Folder, store: CheckedStore, on_progress: OnProgress) -> It
     whole, before = sum(committed.values()), 0
     for name, length in sorted(committed.items()):
         path = folder.warcs / name
-        for member in archives.members(path, length) if path.exists() else ():
+        for member in archives.members(path, length) if exists(path) else ():
             end = member.offset + member.length
             place = Lost(name, member.offset, end)
             on_progress(before + end, whole)

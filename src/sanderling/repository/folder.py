@@ -12,6 +12,7 @@ from typing import IO
 
 from sanderling.errors import BadFolder, FolderInUse
 from sanderling.files import is_locked
+from sanderling.repository.remote import archives_in
 
 DATABASE = "sanderling.db"
 SETTINGS = "sanderling.toml"
@@ -56,7 +57,7 @@ class Folder:
         if not self.path.is_dir():
             raise BadFolder(f"{self.path} {'is not a folder' if self.path.exists() else 'does not exist'}")
         if not self.exists():
-            archived = any(self.warcs.glob("*.warc.gz"))
+            archived = bool(archives_in(self.warcs))
             hint = f"; `sanderling recover {self.path}` makes one from its archives" if archived else ""
             raise BadFolder(f"{self.path} is not a crawl folder: it has no {SETTINGS}{hint}")
 

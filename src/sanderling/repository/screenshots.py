@@ -1,12 +1,13 @@
 """Screenshots in the archives. That of a version lies directly behind its record."""
 
-import os
+from contextlib import closing
 from pathlib import Path
 
 from isal import igzip_lib
 
 from sanderling.model import LARGEST_SCREENSHOT, Stored
 from sanderling.repository import warc
+from sanderling.repository.remote import open_archive
 
 # As much as its fields and the packing add.
 _BESIDE = 8192
@@ -36,7 +37,7 @@ def _behind(folder: Path, stored: Stored, size: int) -> bytes:
     """So much of the record behind another one, uncompressed; empty if there is none."""
     unpacker = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP)
     try:
-        with (folder / stored.warc).open("rb", buffering=0) as file:
-            return unpacker.decompress(os.pread(file.fileno(), size, stored.offset + stored.length), size)
+        with closing(open_archive(folder / stored.warc)) as file:
+            return unpacker.decompress(file.pread(size, stored.offset + stored.length), size)
     except (OSError, igzip_lib.IsalError):  # type: ignore[misc]  # the stub calls it an instance
         return b""

@@ -5,12 +5,11 @@ How a record is made, and how records are read. Clients write them (`client.warc
 """
 
 import hashlib
-import os
 from contextlib import closing
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from isal import igzip_lib
 
@@ -18,6 +17,7 @@ from sanderling.errors import Damaged
 from sanderling.header_values import whole_number
 from sanderling.model import Stored
 from sanderling.repository.payload import plain_body
+from sanderling.repository.remote import ReadableBytes, open_archive
 
 # isal level 2 compresses a mean page in 40 us at ratio 4.8 (zlib-6: 296 us at 5.7); the records
 # beside it are so small that level 0 costs a fifth of level 2 and saves nearly as much.
@@ -129,7 +129,7 @@ class WarcReader:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._name = ""
-        self._file: IO[bytes] | None = None
+        self._file: ReadableBytes | None = None
 
     def read(self, stored: Stored) -> Archived:
         packed = self._packed(stored, stored.length)
@@ -155,10 +155,10 @@ class WarcReader:
         if self._file is None or stored.warc != self._name:
             self.close()
             try:
-                self._file, self._name = (self._folder / stored.warc).open("rb", buffering=0), stored.warc
+                self._file, self._name = open_archive(self._folder / stored.warc), stored.warc
             except FileNotFoundError:
                 raise Damaged(f"{stored.warc} is missing") from None
-        packed = os.pread(self._file.fileno(), length, stored.offset)
+        packed = self._file.pread(length, stored.offset)
         if len(packed) < length:
             raise Damaged(f"{stored.warc} ends before byte {stored.offset + stored.length}")
         return packed

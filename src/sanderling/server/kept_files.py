@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sanderling.errors import Damaged
 from sanderling.repository.folder import Folder
+from sanderling.repository.remote import exists
 
 
 class KeptFiles:
@@ -27,7 +28,7 @@ class KeptFiles:
                 f"`sanderling recover {where}` makes a new one from the archives"
             )
         for name in archives:
-            if not (self._folder.warcs / name).exists():
+            if not exists(self._folder.warcs / name):
                 raise Damaged(
                     f"stopped: {self._folder.warcs / name} was deleted while the crawl ran; "
                     f"`sanderling check {where} --repair` has its pages fetched again"

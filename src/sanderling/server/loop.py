@@ -40,6 +40,7 @@ from sanderling.server.revisits.refresher import Beside, Refresher, refreshing
 from sanderling.server.revisits.terms import Terms
 from sanderling.server.store_absence import StoreAbsence
 from sanderling.server.topic import topic as topics
+from sanderling.server.uploads import Uploads
 from sanderling.settings import Settings, revealed
 from sanderling.telling import baseline
 from sanderling.telling.messenger import Messenger
@@ -131,6 +132,7 @@ class CrawlServer:
                 parts.frontier, parts.refresher, parts.observer, self._control, self._clients, self._throughput
             )
             self._refresh_log = RefreshLog(opened.store)
+            self._uploads = Uploads(folder.warcs, settings.archive or "", opened.store.warcs)
             self._final_ranking = FinalRanking(opened.store, folder.path, opened.run_folder / "weights")
             undo.callback(self._final_ranking.close)
             self._indexer = Companion(entry_points.command("index", folder.path), wanted=settings.index)
@@ -330,7 +332,7 @@ class CrawlServer:
             self._notify(remark)
         if complaint := self._indexer.step():
             self._notify(f"the search index is not kept up: {complaint}")
-        for message in self._messenger.step():
+        for message in [*self._messenger.step(), *self._uploads.step()]:
             self._notify(message)
         self._clients.replace_dead(self._absence.back_since)
         least = self.settings.min_free
@@ -373,6 +375,8 @@ class CrawlServer:
                 self._detection.close()
                 self._frontier.close()
             archives.set_aside(self._folder.warcs, self._store.warcs())
+            for message in self._uploads.finish(self._asked_to_stop):
+                self._notify(message)
         patience = DELIVERIES_OF_A_TURN if self._is_done() else LAST_DELIVERIES
         for message in self._messenger.finish(patience if not self._asked_to_stop() else 0.0):
             self._notify(message)

@@ -25,7 +25,7 @@ from sanderling.header_values import whole_number
 from sanderling.model import Commit, Exchange, Host, Kind, NewUrl, State, Stored, Task, Visit, VisitReport
 from sanderling.processes.crew import new_name
 from sanderling.processes.scratch import scratch
-from sanderling.repository import archives, pruning, warc
+from sanderling.repository import archives, pruning, remote, warc
 from sanderling.repository.exchanges import ArchivedExchange, by_date
 from sanderling.repository.folder import Folder, hold
 from sanderling.repository.opening import open_store
@@ -96,8 +96,8 @@ class Part(Struct):
 def unknown_parts(folder: Folder, committed: dict[str, int]) -> list[Part]:
     """All bytes that the database does not vouch for."""
     found = []
-    for path in sorted(folder.warcs.glob("*.warc.gz")):
-        start, size = committed.get(path.name, 0), path.stat().st_size
+    for path in remote.archives_in(folder.warcs):
+        start, size = committed.get(path.name, 0), remote.size_of(path)
         if size > start:
             found.append(Part(path, path.name, start, start, size))
     for path in archives.orphans(folder.warcs):
@@ -309,7 +309,7 @@ def _is_robots(url: str) -> bool:
 
 def seeds_in(folder: Folder) -> list[str]:
     """Where a crawl began whose settings are lost: the pages that no link leads from a seed to."""
-    paths = [*folder.warcs.glob("*.warc.gz"), *archives.orphans(folder.warcs)]
+    paths = [*remote.archives_in(folder.warcs), *archives.orphans(folder.warcs)]
     found = {
         exchange.url: None
         for _, exchange in by_date((path, 0) for path in sorted(paths))
