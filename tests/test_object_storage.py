@@ -75,6 +75,8 @@ def test_a_crawl_whose_archives_are_elsewhere(storage: Storage, sanderling: Run,
         server.table["/two"] = b"<p>Second, edited"
         assert sanderling("crawl", "-d", folder, "--again", *FAST).code == 0
         assert "edited" in sanderling("diff", folder, f"{server.origin}/two").out
+    kept = sanderling("prune", folder, "--keep", "1 versions")
+    assert kept.code == 0 and "it is in object storage" in kept.out + kept.err
     assert sanderling("check", folder, "--deep").code == 0
     assert sanderling("export", folder, "--format", "wacz", "-o", tmp_path / "a.wacz").code == 0
 

@@ -20,6 +20,7 @@ from sanderling.errors import Damaged
 from sanderling.model import ChangeKind, Forgotten, History, Pruned
 from sanderling.repository import archives, lost, revisit_bases, rewriting
 from sanderling.repository.folder import Folder
+from sanderling.repository.remote import archives_in
 from sanderling.repository.revisit_bases import Bases
 from sanderling.repository.rewriting import Replaced
 from sanderling.repository.store import Notes, PruningStore
@@ -146,7 +147,8 @@ def _stuck(folder: Folder, store: PruningStore) -> dict[str, str]:
     found = {each.name: "it lost bytes" for each in archives.shortages(folder.warcs, store.warcs())}
     found |= {each.warc: "some of it is lost" for each in lost.known_lost(store)}
     linked = {path.name: "it is a link" for path in folder.warcs.glob("*.warc.gz") if path.is_symlink()}
-    return found | linked
+    elsewhere = {path.name: "it is in object storage" for path in archives_in(folder.warcs) if not path.exists()}
+    return found | linked | elsewhere
 
 
 def _bases(folder: Folder, store: PruningStore, choice: PruningChoice) -> Bases:

@@ -12,6 +12,7 @@ import msgspec
 from sanderling.files import write_whole
 from sanderling.repository import archives, warc
 from sanderling.repository.folder import Folder
+from sanderling.repository.remote import exists
 from sanderling.repository.rewriting import time_of
 
 _PLACE = "sanderling.revisits"
@@ -71,7 +72,7 @@ def of(folder: Folder, committed: Mapping[str, int], stuck: Container[str]) -> B
         known, path = before.get(name), folder.warcs / name
         if known is not None and known.size == size:
             found[name] = known
-        elif path.exists():
+        elif exists(path):
             found[name] = _Read(size, _bases_in(path, size))
     if found != before:
         write_whole(place, msgspec.json.encode(found), sync=False)
