@@ -28,6 +28,7 @@ from bench import (
     replay,
     revisit,
     search,
+    service,
     slow_hosts,
     store,
     topic,
@@ -51,6 +52,7 @@ examples:
   python -m bench change                   change detection beside other ways to compare two pages
   python -m bench alarms                   false alarms on noisy pages, beside webchanges and changedetection.io
   python -m bench growth                   how much a watched page takes in a year
+  python -m bench service                  the memory of a service with 20 watched pages
   python -m bench documents                reading office documents in the child process
   python -m bench parsers FOLDER ...       what the two parsers of HTML make of 10,000 pages
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
@@ -170,6 +172,9 @@ def parser() -> argparse.ArgumentParser:
     year = commands.add_parser("growth", help="how much a watched page takes in a year")
     year.add_argument("--days", type=int, default=365)
     year.set_defaults(run=lambda chosen: growth.report(chosen.days))
+    serving = commands.add_parser("service", help="the memory of a service with 20 watched pages")
+    serving.add_argument("--seconds", type=float, default=150.0)
+    serving.set_defaults(run=lambda chosen: service.report(chosen.seconds))
     again = commands.add_parser("revisit", help="an unchanged site visited again")
     again.add_argument("--on", default=working_folder(), metavar="DIR", help="where the crawl is written (memory)")
     again.set_defaults(run=lambda chosen: revisit.revisit(chosen.on))

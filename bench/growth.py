@@ -32,7 +32,6 @@ def report(days: int) -> int:
         home = Path(place)
         for name, changes_every, keep in (
             ("a new price every day (--select .price)", DAY, "all"),
-            ("a new price every hour (--select .price)", 3600.0, "all"),
             ("another page at each visit, keep = thin", EVERY, "thin"),
         ):
             _row(name, *_grown(home, days, changes_every, keep))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from sanderling.cli.watch import _NO_PLAN
+from sanderling.server.revisits.refresher import Beside, refreshing
 from sanderling.settings import load
 from tests.conftest import Run, started
 from tests.servers import ThreadedServer
@@ -130,3 +132,11 @@ def test_bad_input_gets_one_sentence_and_keeps_nothing(
     assert ran.code in (1, 2) and why in ran.err
     assert "Traceback" not in ran.err
     assert not (tmp_path / "w" / "sanderling.toml").exists()
+
+
+def test_watches_need_no_plan(tmp_path: Path) -> None:
+    """Making one takes a process as large as the rest of a turn."""
+    refresher = refreshing(tmp_path, tmp_path, _NO_PLAN, Beside())
+    refresher.step(0.0)
+    assert not refresher.schedule._job.out
+    assert not refresher.progress(0).planned

@@ -19,7 +19,9 @@ from tests.web.served import Served, running
 
 # These start processes, resolve names or do not end. Other tests check what they refuse.
 LEFT_OUT = r"(/events|/start|/api/v1/crawls|/watches/matches)$"
-WITH_METHOD = (("POST", "/api/v1/watches"), ("DELETE", "/api/v1/crawls/{crawl}"))
+WITH_METHOD = (
+    ("POST", "/api/v1/watches"), ("DELETE", "/api/v1/crawls/{crawl}"), ("POST", "/api/v1/crawls/{crawl}/notifications"),
+)  # fmt: skip
 CHECKS = [
     schemathesis.checks.not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance,
 ]  # fmt: skip

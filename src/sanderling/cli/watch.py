@@ -66,8 +66,8 @@ _FILTERS = (
 )
 VERBS = ("list", "edit", "pause", "resume", "remove", "test", "import", "run")
 FOLDER = Path("watches")
-# Visits of a watch are asked for one by one; a plan beside them visits nothing.
-_NO_PLAN = Terms(Budget(1.0, "visits", 3650 * DAY), "optimal", "freshness", True, False)
+# Visits of a watch are asked for one by one, so that no process plans any.
+_NO_PLAN = Terms(Budget(1.0, "visits", 3650 * DAY), forever=True, sitemaps=False, only_asked=True)
 _MOST_SHOWN = 20
 # What is due within this time is visited in the same run.
 _SOON = 5.0

@@ -400,7 +400,7 @@ class CrawlServer:
 
 def _report_watch(folder: Folder, settings: Settings, store: Store, terms: Terms | None) -> "ReportWatch | None":
     """Reads what sites announce, beside a refresh."""
-    if terms is None or not settings.reports:
+    if terms is None or terms.only_asked or not settings.reports:
         return None
     from sanderling.announcements import in_robots
     from sanderling.server.revisits.report_watch import ReportWatch

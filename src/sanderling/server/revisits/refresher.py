@@ -20,7 +20,7 @@ from sanderling.freshness.adaptive import SITEMAP_FIRST
 from sanderling.model import Outcome, PlannedVisit, Visit
 from sanderling.processes import entry_points
 from sanderling.server.revisits.calls import Call, Calls, Heeded
-from sanderling.server.revisits.schedule import HostSchedule, VisitPlan, VisitSchedule
+from sanderling.server.revisits.schedule import NO_VISITS, HostSchedule, VisitPlan, VisitSchedule
 from sanderling.server.revisits.terms import Terms
 
 # Seconds of a flowing budget that may be saved up.
@@ -54,7 +54,10 @@ class Refreshing(msgspec.Struct, frozen=True):
 def refreshing(folder: Path, run_folder: Path, terms: Terms, beside: "Beside") -> "Refresher":
     """A refresh of a crawl, with a process that plans it."""
     command = entry_points.command("plan", folder, msgspec.json.encode(terms).decode())
-    return Refresher(terms, VisitSchedule(command, run_folder / "plan", terms.forever), beside)
+    schedule = VisitSchedule(command, run_folder / "plan", terms.forever and not terms.only_asked)
+    if terms.only_asked:
+        schedule.plan = NO_VISITS
+    return Refresher(terms, schedule, beside)
 
 
 class Beside(NamedTuple):
@@ -96,7 +99,7 @@ class Refresher:
 
     def progress(self, spared: int) -> Refreshing:
         plan = self.schedule.plan
-        if plan is None:
+        if plan is None or plan is NO_VISITS:
             return Refreshing(False, 0, 0.0, 0.0, 0.0, spared, self.spent)
         first = self._first or plan
         return Refreshing(

@@ -36,6 +36,8 @@ class VisitPlan(msgspec.Struct, frozen=True):
     cpu: float
 
 
+NO_VISITS = VisitPlan(b"", 0, 1.0, 0.0, 0.0, 0.0)
+
 _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(VisitPlan).decode
 

@@ -34,6 +34,7 @@ class Terms(msgspec.Struct, frozen=True):
     sitemaps: bool = True
     threshold: float = 0.5  # by-rank: the least rank of pages that are visited
     levels: int = 2  # top-levels: the deepest level that is visited
+    only_asked: bool = False  # nothing is planned: pages are visited when somebody asks for it
 
 
 def read_budget(text: str) -> Budget:

@@ -24,15 +24,17 @@ class Problem(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
 
 
-def gives(kind: type[Any], status: int = 200) -> dict[str, Any]:
+def gives(kind: type[Any], *statuses: int) -> dict[str, Any]:
     """The arguments of an endpoint's decorator that describe its answer."""
     _KINDS.append(kind)
+    statuses = statuses or (200,)
     described = {"schema": {"$ref": _PLACE.format(name=kind.__name__)}}
     return {
         "response_model": None,
-        "status_code": status,
+        "status_code": statuses[0],
         "responses": {
-            status: {"description": (kind.__doc__ or "").strip(), "content": {"application/json": described}},
+            each: {"description": (kind.__doc__ or "").strip(), "content": {"application/json": described}}
+            for each in statuses
         },
     }
 

@@ -15,7 +15,7 @@ router = APIRouter(tags=["freshness"])
 PATIENCE = 10.0
 
 
-@router.get("/crawls/{crawl}/freshness", **gives(Known))
+@router.get("/crawls/{crawl}/freshness", **gives(Known, 200, 202))
 async def freshness(request: Request, crawl: str, shelf: ShelfDep) -> Response:
     """The last estimate. If there is none after ten seconds, the answer is 202 and empty: ask
     again."""
