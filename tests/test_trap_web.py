@@ -150,7 +150,7 @@ def test_held_pages_are_sampled_when_nothing_else_is_left(sanderling: Run, tmp_p
     with PageServer(table) as site:
         assert sanderling("crawl", site.origin, "-d", tmp_path / "crawl", *FAST).code == 0
         assert unique.keys() <= site.requests.keys()
-        assert len(site.requests) - len(unique) <= 800
+        assert len(site.requests) < len(table)
 
 
 def test_nothing_is_held_back_when_nothing_shall_be(sanderling: Run, tmp_path: Path) -> None:

@@ -62,15 +62,18 @@ def start(site: Site) -> Sequence[subprocess.Popen[bytes]]:
 
 
 def truth(site: Site) -> list[Item]:
-    """The pages we wrote, without Trac's own manual, and all tickets."""
+    """The pages we wrote, the manual, which is stored beside them, and all tickets."""
     with closing(sqlite3.connect(f"file:{site.place}/trac/db/trac.db?mode=ro", uri=True)) as db:
         pages = db.execute(
             "SELECT DISTINCT name FROM wiki WHERE author = 'keeper' AND name LIKE 'Shore%' ORDER BY name"
         )
+        manual = db.execute("SELECT DISTINCT name FROM wiki WHERE author = 'trac' AND name != 'WikiStart'").fetchall()
         tickets = db.execute("SELECT id, summary FROM ticket ORDER BY id").fetchall()
         shown = [
             Item((f"{site.url}wiki/{name}",), _word(name)) for (name,) in pages if not name.startswith("ShoreHidden")
         ]
+    # Most of it is linked by the timeline only, which names the version.
+    shown += [Item((f"{site.url}wiki/{name}", f"{site.url}wiki/{name}?version=1")) for (name,) in manual]
     return shown + [Item((f"{site.url}ticket/{id}",), _word(summary)) for id, summary in tickets]
 
 

@@ -56,7 +56,7 @@ def test_a_change(before: str, after: str, kind: str) -> None:
     [
         "3 minutes ago", "an hour ago", "vor 3 Minuten", "vor einer Stunde", "il y a 2 jours", "hace 3 horas", "5 minuti fa",
         "há 2 dias", "3 dagen geleden", "för 3 timmar sedan", "2 godziny temu", "5 минут назад", "3分前", "3 小时前", "Vor 2 Tagen",
-        "Il y a une heure", "just now",
+        "Il y a une heure", "just now", "4\xa0minutes ago", "1\xa0hour, 4\xa0minutes ago", "vor 1 Stunde und 4 Minuten",
     ],
 )  # fmt: skip
 def test_an_age_is_a_time(age: str) -> None:

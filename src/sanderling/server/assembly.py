@@ -32,6 +32,7 @@ from sanderling.server.gate.gatekeeper import Gatekeeper
 from sanderling.server.gate.tunnel import Tunnel
 from sanderling.server.intake.change_detection import ChangeDetection
 from sanderling.server.intake.intake import Intake
+from sanderling.server.intake.long_known import LongKnown
 from sanderling.server.intake.troubles import Troubles
 from sanderling.server.ranking.focus import Focus
 from sanderling.server.requests.change_hints import ChangeHints
@@ -117,7 +118,7 @@ def assemble(
     returns = purpose.retry or collection is not None
     intake = Intake(
         store=store, settings=settings, frontier=frontier, observer=observer, detection=detection,
-        troubles=Troubles(store, settings), harvest=harvest, returns=returns,
+        troubles=Troubles(store, settings), long_known=LongKnown(store), harvest=harvest, returns=returns,
     )  # fmt: skip
     visit_requests = VisitRequests(
         store=store, settings=settings, seeds=seeds, gate=gate, allocator=allocator, transitions=transitions,

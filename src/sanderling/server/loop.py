@@ -137,7 +137,8 @@ class CrawlServer:
             undo.callback(self._final_ranking.close)
             self._indexer = Companion(entry_points.command("index", folder.path), wanted=settings.index)
             newest = opened.store.newest_version()
-            baseline.begin(opened.store, newest, self._frontier.counts.pages, again or terms is not None)
+            pages, urls = self._frontier.counts.pages, opened.store.last_number()
+            baseline.begin(opened.store, newest, pages, urls, again or terms is not None)
             self._report_watch = _report_watch(folder, settings, opened.store, terms)
             self._messenger = Messenger(folder, settings, newest)
             undo.callback(self._messenger.close)
@@ -238,7 +239,8 @@ class CrawlServer:
         progress = self.progress()
         with contextlib.suppress(StoreAway):
             if not progress.counts.queued:
-                baseline.close(self._store, self._store.newest_version(), progress.counts.pages)
+                newest, urls = self._store.newest_version(), self._store.last_number()
+                baseline.close(self._store, newest, progress.counts.pages, urls)
             self._refresh_log.see(progress.refresh, clock.now(), ends=True)
         return progress
 

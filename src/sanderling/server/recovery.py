@@ -162,7 +162,7 @@ class Recovery:
     def run(self, on_progress: OnProgress) -> Recovered:
         counts = self._frontier.counts
         pages, versions = counts.pages, counts.versions
-        baseline.begin(self._store, self._store.newest_version(), pages, False)
+        baseline.begin(self._store, self._store.newest_version(), pages, 0, False)
         self._first_crawl = baseline.baseline(self._store).open
         self._allocator.join(self._client)
         done, whole = 0, sum(part.size - part.start for part in self._parts)
@@ -175,7 +175,7 @@ class Recovery:
         self._commit()
         self._store.commit(Commit(self._client, self._number + 1, [], [], [], [], self._reached(), counts))
         if not counts.queued:
-            baseline.close(self._store, self._store.newest_version(), counts.pages)
+            baseline.close(self._store, self._store.newest_version(), counts.pages, self._store.last_number())
         self._originals.close()
         self._recovered.pages, self._recovered.versions = counts.pages - pages, counts.versions - versions
         self._recovered.archives = sum(part.used for part in self._parts)
@@ -259,7 +259,8 @@ class Recovery:
         """A page is visited again: what was visited so far is the baseline."""
         self._commit()
         self._first_crawl = False
-        baseline.close(self._store, self._store.newest_version(), self._frontier.counts.pages)
+        pages, urls = self._frontier.counts.pages, self._store.last_number()
+        baseline.close(self._store, self._store.newest_version(), pages, urls)
 
     def _admitted(self, url: str, id: int, depth: int, kind: Kind) -> Task:
         """A URL that nothing leads to: a seed that was forgotten, or what it led to is lost."""

@@ -113,3 +113,66 @@ def test_samples_at_last_open_a_kind_again() -> None:
         site.views.released(number, kind)
         site.views.visited(number, f"{E}/wiki/Pageb1?action=edit", numbers_of(text(f"something new {number}")))
     assert site.views.find(kind).room == 2 * site.views.find(kind).tried
+
+
+def test_a_view_waits_for_its_page() -> None:
+    """Before the page itself, its old version would seem to bring what the page says."""
+    site = Site()
+    names = [f"Page{letter * 3}" for letter in "abcdefgh"]
+    for name in [*names, "version"]:
+        site.views.claim(identity(f"{E}/wiki/{name}"), f"{E}/wiki/{name}")
+    for name in names:
+        site.link(f"/wiki/{name}?version=1", text(name))
+    assert site.count("?version=") == 1  # the first has a name of its own
+    for name in names:
+        site.visit(f"/wiki/{name}", text(name))
+    site.views.forget_lost()  # nothing else is left
+    kind = "/wiki/*?version"
+    while site.views.find(kind).room:
+        site.views.released(identity(f"{E}/wiki/{names[-1]}?version=1"), kind)
+        site.visit(f"/wiki/{names[-1]}?version=1", text(names[-1]))
+    assert site.views.find(kind).dull and site.views.find(kind).tried == SAMPLES
+
+
+def table(extra: str = "") -> Site:
+    """Reports that can be sorted by many columns, in both directions and in some formats."""
+    site = Site()
+    for number in range(20):
+        site.link(f"/report/{number}", text(f"report {number}"))
+        for way in ("", "&asc=up", "&asc=down"):
+            for form in ("", "&format=csv", "&format=tab"):
+                for column in "abcdefgh":
+                    site.link(f"/report/{number}?sort=column-{column}{way}{form}{extra}", text(f"report {number}"))
+    return site
+
+
+def test_what_each_parameter_brought_is_not_tried_again_in_all_combinations() -> None:
+    assert table().count("sort=") <= 24  # of 1,440
+
+
+def test_a_parameter_that_was_not_tried_yet_is_tried() -> None:
+    site = table()
+    for number in range(20):
+        site.link(f"/report/{number}?sort=column-a&more=all", text(f"all of report {number}"))
+    assert site.count("more=all") == 20
+
+
+def test_views_at_the_end_of_a_path() -> None:
+    site = Site()
+    for number in range(20):
+        page = f"/pages/some-name-{number}"
+        site.link(f"{page}/", text(f"{number}"))
+        for end in ("_history", "_plugin/files"):
+            site.link(f"{page}/{end}/", text(f"{number}"), end)
+    assert site.count("_history") <= SAMPLES + 3 and site.count("_plugin") <= SAMPLES + 3
+
+
+def test_a_page_is_no_view_of_what_was_found_before_it() -> None:
+    """A list of the last posts names posts, and leads to their topics later."""
+    site = Site()
+    for number in range(20):
+        for post in range(3):
+            site.link(f"/topic/some-name-{number}/?post={number * 3 + post}", text(f"{number}"))
+    for number in range(20):
+        site.link(f"/topic/some-name-{number}/", text(f"{number}"))
+    assert site.count("/?post=") + 20 == len(site.visits) and not any(path.endswith("/") for path in site.held)

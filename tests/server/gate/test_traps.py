@@ -8,6 +8,7 @@ import pytest
 from sanderling.server.gate.traps import (
     FIRST_PROBE,
     GIVE_UP_AFTER,
+    GIVE_UP_COPIES,
     LONGEST_RUN,
     MOST_HOSTS,
     MOST_PATTERNS,
@@ -77,14 +78,24 @@ def test_a_pattern_is_given_up_after_hundreds_of_visits_when_nothing_else_is_lef
     budget = HostBudget(KeptTraps())
     days = iter(range(10_000))
     while not budget.closed:
-        budget.judge(f"{E}/day/{next(days)}", 7, 1)
+        budget.judge(f"{E}/day/{(day := next(days))}", 7, 1, exact=day)
     budget.be_patient(["/day/0", "/day/*"])
-    assert not budget.objection(f"{E}/day/99") and budget.find("/day/0").room > GIVE_UP_AFTER // 2
+    assert not budget.objection(f"{E}/day/99") and budget.find("/day/0").room >= GIVE_UP_COPIES
     while not budget.closed:
-        budget.judge(f"{E}/day/{next(days)}", 7, 1)
-    assert GIVE_UP_AFTER < next(days) < GIVE_UP_AFTER + 10
+        budget.judge(f"{E}/day/{(day := next(days))}", 7, 1, exact=day)
+    assert GIVE_UP_AFTER < day < GIVE_UP_AFTER + 10
     budget.be_patient(["/day/0", "/day/*"])
     assert budget.closed
+
+
+def test_a_pattern_of_exact_copies_is_given_up_sooner() -> None:
+    """The empty months of a calendar, back to the year one."""
+    budget = HostBudget(KeptTraps())
+    budget.be_patient(["/month/0", "/month/*"])
+    months = iter(range(10_000))
+    while not budget.closed:
+        budget.judge(f"{E}/month/{next(months)}", 7, 1)
+    assert GIVE_UP_COPIES < next(months) < GIVE_UP_COPIES + 5
 
 
 def test_patience_has_an_end() -> None:

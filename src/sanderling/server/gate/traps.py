@@ -39,6 +39,8 @@ DULL_RUN = 2
 # When nothing else is left to visit, a pattern gets this many visits without news. Links
 # from pages that repeat others are then followed so far, and PATIENT_LINKS of them at a host.
 GIVE_UP_AFTER = 300
+# And so many if they were exact copies, digits and all: the empty months of a calendar.
+GIVE_UP_COPIES = 30
 PATIENT_LINKS = 10 * GIVE_UP_AFTER
 # As many URLs of one pattern on one page are a list.
 LIST = 5
@@ -226,7 +228,7 @@ class Pattern(msgspec.Struct, array_like=True):
     @property
     def exhausted(self) -> bool:
         if self.patient:
-            return self.barren > GIVE_UP_AFTER + self.new / FAITH
+            return self.barren > GIVE_UP_AFTER + self.new / FAITH or self.copies > GIVE_UP_COPIES
         return self.run > self._longest + self.new / FAITH
 
     @property
@@ -245,7 +247,8 @@ class Pattern(msgspec.Struct, array_like=True):
         if self.proven:
             return MOST_HELD
         if self.patient:
-            return max(0, int(GIVE_UP_AFTER + self.new / FAITH - self.barren - self.pending) + 1)
+            left = min(GIVE_UP_AFTER + self.new / FAITH - self.barren, GIVE_UP_COPIES - self.copies)
+            return max(0, int(left - self.pending) + 1)
         return max(0, int(self._longest + self.new / FAITH - self.run - self.pending) + 1)
 
     @property

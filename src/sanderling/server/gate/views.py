@@ -6,7 +6,9 @@ a word for the way it is shown. A URL with a name of its own is never taken for 
 that ends in a number, or one that a page redirects to. Combinations
 are told apart by their kind, which is their folder and the names of their parameters. A few of each
 kind are visited. If they bring neither lines that the host has not shown before nor links to pages
-that do, the others are held back, and of many some more are tried at last.
+that do, the others are held back, and of many some more are tried at last. A new kind gets none if
+each of its parameters has brought nothing in many others, as with the orders of a table. The page
+comes first: a view of it that was visited before would seem to bring what the page says.
 
 What counts as new is measured against the pages of the host that are no combinations. So long
 menus, and pages that differ in numbers only, do no harm.
@@ -23,10 +25,14 @@ import msgspec
 from xxhash import xxh32_intdigest
 
 from sanderling.client.lines import length_of
+from sanderling.urls import identity
 
 # So many of a kind are visited first, and of those that are held back when nothing else is left.
 SAMPLES = 3
 MOST_TRIED = 8
+# A parameter has brought nothing after so many visits to URLs with it, or after SAMPLES beside one
+# that has.
+IN_OTHERS = 6
 # And then twice as many as were visited, until so many were and half of them were new.
 PROVEN = 12
 # A kind is worth its visits if one in so many brings something new: at least a quarter of what
@@ -53,10 +59,11 @@ MOST_KEPT = 16_384
 
 _NAMES = re.compile(r"[^/:,;|]+")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_WORD = re.compile(r"[a-z][a-z_-]{0,15}|[A-Z]{1,2}")
+_WORD = re.compile(r"[_~.+-]?[a-z][a-z_-]{0,15}|[A-Z]{1,2}")
 _DIGITS = re.compile(r"\d+|[0-9a-f]{8,}")
 _SIGNS = re.compile(r"[\W_]+")
 _AND = re.compile(r"[&;]")
+_ENDS = 0x5BD1E995  # any number
 
 
 class ViewKind(msgspec.Struct, array_like=True):
@@ -67,15 +74,22 @@ class ViewKind(msgspec.Struct, array_like=True):
     new: int = 0
     sampled: int = 0  # how many were held back when some of them were tried last
     under_way: int = 0
+    samples: int = SAMPLES
+    deferred: bool = False  # the pages that it shows in another way come first
 
     @property
     def known(self) -> bool:
-        return self.tried >= SAMPLES
+        return self.tried >= self.samples
 
     @property
     def dull(self) -> bool:
         # The first one brought at least the menus of its kind.
         return self.known and (self.new - 1) * WORTH < self.tried - 1
+
+    @property
+    def seems_dull(self) -> bool:
+        """Whether the first visits brought nothing, or will have to show it."""
+        return self.tried + self.under_way >= SAMPLES and self.new <= 1
 
     @property
     def room(self) -> int:
@@ -84,7 +98,7 @@ class ViewKind(msgspec.Struct, array_like=True):
             return 0
         if self.tried >= PROVEN and self.new * 2 >= self.tried:
             return MOST_UNDER_WAY
-        return max(0, (2 * self.tried if self.known else SAMPLES - self.tried) - self.under_way)
+        return max(0, (2 * self.tried if self.known else self.samples - self.tried) - self.under_way)
 
 
 class KeptViews(msgspec.Struct, array_like=True):
@@ -102,7 +116,8 @@ class ViewAddress(NamedTuple):
     """What tells the kind of a URL."""
 
     kinds: list[str]  # by folder, the deepest first
-    word: str  # the last part of its path with its parameters, if it looks like a word for a view
+    word: str  # the last part of its path with its parameters, if that is a word for a view
+    parameters: list[str]  # a kind for each of its parameters, whatever the others are
 
 
 class HostViews:
@@ -120,6 +135,7 @@ class HostViews:
         self._dull_now: dict[int, list[str]] = {}
         self._credited: set[int] = set()
         self._combinations: dict[int, str] = {}  # new ones, with the name that a link may say
+        self._pages: set[int] = set()  # URLs without a query that were not visited yet
 
     def keep(self) -> KeptViews:
         if not any(kind.dull for kind in self.kinds.values()):
@@ -135,8 +151,10 @@ class HostViews:
         own."""
         path, _, query = url[url.find("/", 8) :].partition("?")
         parts = [part for part in path.split("/") if part]
+        if not query and len(self._pages) < MOST_UNDER_WAY:
+            self._pages.add(id)
         if self._combines(parts, query) and not _is_number(url):
-            self._combinations[id] = "" if query or not parts or self._is_word(parts[-1]) else parts[-1]
+            self._combinations[id] = "" if query or not parts or self._word(parts) else parts[-1]
 
     def place(self, id: int, url: str, anchor: str, via: int) -> str:
         """Takes a new URL that has claimed its names; the kind for which it is held back, if it
@@ -146,9 +164,20 @@ class HostViews:
             if via in self._dull_now and len(self._leads) < MOST_UNDER_WAY:
                 self._leads[id] = via, self._dull_now[via]
             return ""
-        kind = self._deciding(self._address(url))
+        found = self._address(url)
+        kind = self._deciding(found)
+        if not kind.known and any(identity(page) in self._pages for page in _shown(url, found.word)):
+            kind.deferred = True
+            return kind.text
         if not kind.room:
             return kind.text
+        if not kind.known and found.parameters:
+            named = [self.find(text, IN_OTHERS) for text in found.parameters]
+            settled = any(each.dull for each in named)
+            if not any(each.room and not (settled and each.seems_dull) for each in named):
+                return min(named, key=lambda each: each.dull).text
+            for each in named:
+                each.under_way += 1
         self.released(id, kind.text)
         return ""
 
@@ -162,7 +191,7 @@ class HostViews:
         """Nothing is queued any more: what was under way was excluded, or merged with another."""
         self._under_way.clear()
         for kind in self.kinds.values():
-            kind.under_way = 0
+            kind.under_way, kind.deferred = 0, False
 
     def sample(self, text: str, held: int) -> int:
         """How many are tried when nothing else is left, if they became twice as many since that was
@@ -173,10 +202,10 @@ class HostViews:
         kind.sampled = held
         return min(MOST_TRIED, isqrt(held) // 4)
 
-    def find(self, text: str) -> ViewKind:
+    def find(self, text: str, samples: int = SAMPLES) -> ViewKind:
         kind = self.kinds.get(text)
         if kind is None:
-            kind = self.kinds[text] = ViewKind(text)
+            kind = self.kinds[text] = ViewKind(text, samples=samples)
             if len(self.kinds) > MOST_KINDS:
                 self._forget_one()
         return kind
@@ -188,6 +217,7 @@ class HostViews:
 
     def visited(self, id: int, url: str, lines: bytes | None, copy: bool = False) -> bool:
         """Takes a page; a `copy` has exactly the text of another. Whether a kind changed."""
+        self._pages.discard(id)
         numbers = set(memoryview(lines or b"").cast("I"))
         fresh = numbers - self._lines
         if len(self._lines) > MOST_LINES:
@@ -206,15 +236,17 @@ class HostViews:
 
     def failed(self, id: int, url: str) -> bool:
         """A URL brought no page."""
+        self._pages.discard(id)
         return id in self._under_way and self._judged(id, url, False)
 
     def _judged(self, id: int, url: str, new: bool) -> bool:
         found = self._address(url)
-        kinds = [
-            *dict.fromkeys([self._under_way.pop(id), *([found.word] if self._is_view(found) else []), *found.kinds])
-        ]
+        named = [found.word] if found.word else []
+        kinds = [*dict.fromkeys([self._under_way.pop(id), *named, *found.kinds, *found.parameters])]
         if not new:
             self._dull_now[id] = kinds
+        for text in found.parameters:
+            self.find(text, IN_OTHERS)
         return self._count(kinds, new)
 
     def _credit(self, id: int) -> bool:
@@ -246,23 +278,28 @@ class HostViews:
         """Whether all names in a URL stand in others. They do from now on."""
         said = [*parts, *_values(query)] if query else parts
         names = [_number(_ENDING.sub("", name)) for text in said for name in _NAMES.findall(text)]
-        if len(parts) > 1 and _WORD.fullmatch(parts[-1]) and len(self._below) < MOST_WORDS_BELOW:
-            self._below.setdefault(parts[-1], set()).add(parts[-2])
+        if not query and names:
+            # Where a name ends a path for the first time, there is its page, although
+            # `topic/some-name?post=7` was found before `topic/some-name`.
+            names.append(names[-1] ^ _ENDS)
+        for length in (1, 2):
+            if len(parts) <= length or not _WORD.fullmatch(parts[-length]) or len(self._below) >= MOST_WORDS_BELOW:
+                break
+            self._below.setdefault("/".join(parts[-length:]), set()).add(parts[-length - 1])
         if self._names.issuperset(names):
             return bool(names)
         if len(self._names) < MOST_NAMES:
             self._names.update(names)
         return False
 
-    def _is_word(self, name: str) -> bool:
-        return len(self._below.get(name, ())) >= PARENTS
-
-    def _is_view(self, found: ViewAddress) -> bool:
-        return self._is_word(found.word.partition("?")[0])
+    def _word(self, parts: list[str]) -> str:
+        """The end of a path that stands below many names: `history`, or `attachments/list`."""
+        ends = ("/".join(parts[-length:]) for length in (1, 2) if len(parts) > length)
+        return next((end for end in ends if len(self._below.get(end, ())) >= PARENTS), "")
 
     def _deciding(self, found: ViewAddress) -> ViewKind:
         """The kind that decides about a combination."""
-        if self._is_view(found):
+        if found.word:
             return self.find(found.word)
         known = (kind for text in found.kinds if (kind := self.kinds.get(text)) is not None and kind.known)
         return next(known, None) or self.find(found.kinds[-1])
@@ -276,8 +313,10 @@ class HostViews:
         folders = [_DIGITS.sub("0", part) for part in (parts if is_folder else parts[:-1])]
         least = min(FOLDERS, max(0, len(folders) - is_folder))
         depths = range(max(least, min(DEEPEST, len(folders))), least - 1, -1)
-        kinds = [f"/{''.join(f'{part}/' for part in folders[:depth])}*{asked}" for depth in depths]
-        return ViewAddress(kinds, parts[-1] + asked if len(parts) > 1 else "")
+        above = [f"/{''.join(f'{part}/' for part in folders[:depth])}*" for depth in depths]
+        parameters = [f"{above[-1]}?...{name}" for name in dict.fromkeys(name for name, _, _ in pairs)]
+        word = self._word(parts)
+        return ViewAddress([each + asked for each in above], word and word + asked, parameters)
 
     def _parameter(self, name: str, value: str) -> str:
         """A parameter as part of a kind: with its value if that is a word for a view."""
@@ -291,6 +330,15 @@ class HostViews:
     def _forget_one(self) -> None:
         idle = (text for text, kind in self.kinds.items() if not kind.dull and not kind.under_way)
         del self.kinds[next(idle, next(iter(self.kinds)))]
+
+
+def _shown(url: str, word: str) -> list[str]:
+    """Where the page may be that a view shows."""
+    path, question, _ = url.partition("?")
+    if question:
+        return [path]
+    above = path.rstrip("/").removesuffix(word) if word else ""
+    return [above, above.rstrip("/")] if above else []
 
 
 def _values(query: str) -> list[str]:

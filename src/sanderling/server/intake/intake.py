@@ -14,6 +14,7 @@ from sanderling.server.frontier.transition import Move, Transition
 from sanderling.server.gate.holding import Lessons
 from sanderling.server.intake import refused_logins, requisites, restoring
 from sanderling.server.intake.change_detection import ChangeDetection
+from sanderling.server.intake.long_known import LongKnown
 from sanderling.server.intake.shown_images import mark
 from sanderling.server.intake.troubles import Troubles
 from sanderling.server.revisits.observer import Observer
@@ -30,6 +31,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
     observer: Observer
     detection: ChangeDetection
     troubles: Troubles
+    long_known: LongKnown
     harvest: Harvest | None  # of a crawl with a topic
     returns: bool  # whether pages may be queued again that have been stored before
 
@@ -46,7 +48,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
         visits = self.detection.without_collapsed(visits, tasks, compared, self.troubles.accepts)
         settled, excused, lessons = self.frontier.settle(visits, tasks, before)
         found, noise = self.detection.compare(requisites.compared_as_pages(visits, tasks), tasks, compared)
-        found = requisites.changes_of(visits, tasks, compared) | found
+        found = requisites.changes_of(visits, tasks, compared) | self.long_known.changes_of(visits, tasks) | found
         changes, marked = mark(self.store, visits, tasks, found)
         changes = requisites.quietened(changes, found, tasks)
         told = self.troubles.hear(visits, tasks, before, excused, report.hosts)
@@ -56,6 +58,7 @@ class Intake(Struct, frozen=True, kw_only=True, eq=False):
 
         # What they lead to.
         ahead = self.frontier.admit(visits, tasks, lessons, answers)
+        self.long_known.follow(ahead.urls, found, tasks)
         blamed = [visit for visit in visits if visit.id not in excused]
         beliefs, trust = self.observer.observe(blamed, tasks, compared, changes, ahead.unknown)
         notes = ahead.notes | told.notes
