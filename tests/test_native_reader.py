@@ -17,9 +17,11 @@ import pytest
 
 import hatch_build
 from sanderling.client.contents import ContentReader
-from sanderling.documents import native
+from sanderling.client.lines import numbers_of
+from sanderling.client.sketch import sketch
+from sanderling.documents import flat, native
+from sanderling.documents.flat import FlatPage, read_flat
 from sanderling.documents.html import HtmlPage
-from sanderling.documents.native import FlatPage, read_flat
 from sanderling.documents.reading import hrefs_of
 from sanderling.settings import Settings
 from sanderling.testing import SyntheticWeb
@@ -46,8 +48,7 @@ def extension(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
 @pytest.fixture(autouse=True)
 def fresh(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     if "extension" in request.fixturenames:
-        monkeypatch.setattr(native, "_reader", request.getfixturevalue("extension"))
-        monkeypatch.setattr(native, "IS_NATIVE", True)
+        monkeypatch.setattr(native, "extension", request.getfixturevalue("extension"))
     yield
 
 
@@ -131,7 +132,7 @@ def test_a_page_whose_elements_move_is_given_up(extension: ModuleType, page: str
 
 
 def test_who_chooses_another_parser_gets_its_trees(extension: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "chosen", lambda: "lexbor")
+    monkeypatch.setattr(flat, "chosen", lambda: "lexbor")
     assert read_flat(b"<p>x", "utf-8", URL) == "Python reader"
 
 
@@ -268,11 +269,25 @@ def test_a_first_visit_is_the_same_with_both_readers(extension: ModuleType, monk
     readers = [ContentReader(Settings(), None, None, False) for _ in range(2)]  # type: ignore[arg-type]
     for page in READ:
         reads = []
-        for reader, is_native in zip(readers, (True, False), strict=True):
-            monkeypatch.setattr(native, "IS_NATIVE", is_native)
+        for reader, used in zip(readers, (extension, None), strict=True):
+            monkeypatch.setattr(native, "extension", used)
             read = reader.read(URL, page.encode(), "text/html", "utf-8", (False, False), False)
             reads.append(read._replace(linked=[*read.linked], hrefs=[*read.hrefs]))
         assert reads[0] == reads[1]
+
+
+def test_what_is_compared_of_a_text_is_the_same(extension: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(3)
+    words = ["tide", "Wader", "12", "é", "a-b", "\n", "\t", "x1y2", "; ", "  ", "shore " * 9 + "\n", "ü" * 30, "\r"]
+    texts = ["", "1 2 3", "one", "tide " * 90_000, "\n".join(f"line {chance.random()} of many" for _ in range(4000))]
+    texts += [" ".join(chance.choices(words, k=chance.randint(1, 3000))) for _ in range(150)]
+    for text in texts:
+        url = chance.choice(["http://e.org/", "http://e.org/a1/tide-tables?x=Wader", "http://e.org/shoreshore/x1y2"])
+        found = []
+        for used in (extension, None):
+            monkeypatch.setattr(native, "extension", used)
+            found.append((sketch(text, url), numbers_of(text, url)))
+        assert found[0] == found[1], text[:200]
 
 
 def test_names_of_characters_are_those_of_html() -> None:

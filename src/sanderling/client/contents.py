@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sanderling.client.arrival import Condense
 from sanderling.documents.charsets import decode
+from sanderling.documents.flat import FlatPage, flat_page
 from sanderling.documents.formats import kind_of
 from sanderling.documents.html import Head, HtmlPage
 from sanderling.documents.links import LinkTable, pack, unpacked
-from sanderling.documents.native import FlatPage, flat_page
 from sanderling.documents.reading import as_document, dated, hrefs_of, read_document
 from sanderling.documents.requisites import of_page, requisites_of
 from sanderling.documents.tree import Document

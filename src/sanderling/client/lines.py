@@ -9,6 +9,8 @@ from array import array
 from collections.abc import Collection, Iterable
 from zlib import crc32
 
+from sanderling.documents import native
+
 # A shorter line is a label. Of a text so much is looked at, and of more lines the longest count.
 SHORTEST = 20
 MOST_BYTES = 64 * 1024
@@ -29,11 +31,15 @@ _NAME = re.compile(r"[^/:,;+|?&=]+")
 
 def numbers_of(text: str, url: str = "") -> bytes:
     """The lines of a text as packed numbers, without those that only repeat the URL's own name."""
-    data = text.encode("utf-8", "surrogatepass")[:MOST_BYTES].translate(_CELLS, _SIGNS)
-    lines: Collection[bytes] = {line for line in data.split(b"\n") if len(line) >= SHORTEST}
+    data = text[:MOST_BYTES].encode("utf-8", "surrogatepass")[:MOST_BYTES]
     name = max(_NAME.findall(url[url.find("/", 8) :]), key=len, default="").encode().translate(None, _SIGNS)
+    if native.extension is not None:
+        packed: bytes = native.extension.lines(data, name)
+        return packed
+    data = data.translate(_CELLS, _SIGNS)
+    lines: Collection[bytes] = dict.fromkeys(line for line in data.split(b"\n") if len(line) >= SHORTEST)
     if len(name) >= LONG_NAME and name in data:
-        lines = {line for line in lines if len(line) > HEADING or name not in line}
+        lines = [line for line in lines if len(line) > HEADING or name not in line]
     if len(lines) > MOST_LINES:
         lines = sorted(lines, key=len, reverse=True)[:MOST_LINES]
     ends = [line[-ENOUGH:] for line in lines]

@@ -10,8 +10,9 @@ to six times as long as xxhash does for the digest; the voting is more than half
 import re
 from typing import NamedTuple
 
-import numpy as np
 from xxhash import xxh3_64_digest, xxh3_128_digest
+
+from sanderling.documents import native
 
 # Of a longer text three parts of this length are looked at, from its beginning, its middle and its
 # end: menus are at the beginning. The parts are taken after the digits are gone, so that another
@@ -19,15 +20,8 @@ from xxhash import xxh3_64_digest, xxh3_128_digest
 PART = 2048
 MOST_BYTES = 64 * 1024
 
-# About this many words vote. More would cost more and sharpen little: 150 tell 1 % of changed words
-# from 5 %.
-_ENOUGH_BYTES = 900
-# A word votes so often at most, however often it stands there: twenty times "Reply" would outvote
-# sixty words that only this page has. Of 4,000 pages of documentation 118 pairs with less than 70 %
-# of their words in common were taken for near-duplicates without it, 37 with it.
-_VOTES = 4
 _LETTERS = b"oxkdzbqpuyvlhjtnagrwiescmf"  # common and rare ones mixed: a cut anywhere takes its share of the words
-_FIRST = 64
+FIRST = 64
 
 
 def _codes() -> bytes:
@@ -36,12 +30,12 @@ def _codes() -> bytes:
         # Space and control characters separate words; other signs are never as high as a letter.
         codes[byte] = 0 if byte < 33 else byte if byte >= 128 else 1 + byte % 32
     for rank, letter in enumerate(_LETTERS):
-        codes[letter] = codes[letter - 32] = _FIRST + rank
+        codes[letter] = codes[letter - 32] = FIRST + rank
     return bytes(codes)
 
 
 _CODES = _codes()
-_NOT_LETTERS = bytes(range(_FIRST))
+_NOT_LETTERS = bytes(range(FIRST))
 _WORD = re.compile("[a-z]{3,}")
 _ID = re.compile(r"(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{4,}")
 
@@ -50,8 +44,6 @@ LONGEST_ECHO = 1024
 MOST_WORDS = 30
 _DIGITS = b"0123456789"
 _NO_DIGITS = dict.fromkeys(_DIGITS)
-_AFTER = bytes(9)
-_MIX = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9), np.uint64(32))
 
 
 class Sketch(NamedTuple):
@@ -76,15 +68,23 @@ def sketch(text: str, url: str = "") -> Sketch:
     digest = xxh3_128_digest(data)
     if len(data) > MOST_BYTES:
         data = data[: MOST_BYTES // 2] + data[-MOST_BYTES // 2 :]
+    packed, simhash = native.extension.rough(data) if native.extension is not None else _rough(data)
+    if not packed:
+        return Sketch(digest)
+    gist = _number(packed)
+    return Sketch(digest, simhash, gist, _core(data, packed, url) if len(packed) <= LONGEST_ECHO else gist)
+
+
+def _rough(data: bytes) -> tuple[bytes, int]:
+    """The letters of a text, coded, and which bits most of its words vote for."""
+    from sanderling.client.simhash import simhash
+
     coded = data.translate(_CODES, _DIGITS)
     if len(coded) > 3 * PART:
         middle = len(coded) // 2
         coded = b"".join((coded[:PART], coded[middle - PART // 2 : middle + PART // 2], coded[-PART:]))
     packed = coded.translate(None, b"\0")  # runs of numbers leave runs of gaps
-    if not packed:
-        return Sketch(digest)
-    gist = _number(packed)
-    return Sketch(digest, _simhash(coded), gist, _core(data, packed, url) if len(packed) <= LONGEST_ECHO else gist)
+    return packed, simhash(coded, FIRST) if packed else 0
 
 
 def _core(data: bytes, packed: bytes, url: str) -> int:
@@ -102,22 +102,3 @@ def _core(data: bytes, packed: bytes, url: str) -> int:
 
 def _number(data: bytes) -> int:
     return int.from_bytes(xxh3_64_digest(data), "big", signed=True)
-
-
-def _simhash(coded: bytes) -> int:
-    padded = b"".join((b"\0", coded, _AFTER))
-    size = len(padded)
-    codes = np.frombuffer(padded, np.uint8)
-    # In a long text only words with certain first letters vote: choosing them costs less than
-    # hashing them all.
-    lowest = _FIRST + int(26 - 26 * _ENOUGH_BYTES / size) if size > _ENOUGH_BYTES else 1
-    starts = ((codes[:-9] == 0) & (codes[1:-8] >= lowest)).nonzero()[0]
-    words = np.ndarray((size - 8,), "<u8", padded, 1, (1,))[starts[:255]]
-    words.sort()
-    words = np.concatenate((words[:_VOTES], words[_VOTES:][words[_VOTES:] != words[:-_VOTES]]))
-    words *= _MIX[0]
-    words ^= words >> _MIX[2]
-    words *= _MIX[1]
-    bits = np.unpackbits(words.view(np.uint8)).reshape(-1, 64)
-    votes = np.add.reduce(bits, 0, np.uint8)
-    return int.from_bytes(np.packbits(votes > len(bits) >> 1).tobytes(), "big", signed=True)

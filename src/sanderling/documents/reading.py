@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from sanderling.documents import foreign, sitemaps
 from sanderling.documents.charsets import decode
+from sanderling.documents.flat import FlatPage
 from sanderling.documents.formats import Text, kind_of, read_xml
 from sanderling.documents.html import Head, HtmlPage, directives
 from sanderling.documents.links import LinkTable, in_charset, unpacked
-from sanderling.documents.native import FlatPage
 from sanderling.documents.tree import Document, escape, parse
 from sanderling.model import Found, Kind
 from sanderling.network import names

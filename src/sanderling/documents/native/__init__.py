@@ -1,146 +1,27 @@
-"""Reads a page in one pass over its bytes, by an extension in C, where it is simple enough.
+"""The extension in C, where it was built.
 
-`HtmlPage` is the definition of a page. What is read here is the same to the bit, or the page is
-given up, and a tree is made of it. A tree is made of every page where the extension was not built,
-because there was no compiler, where SANDERLING_READER=python forbids it, and where the user chose
-another parser.
+It repeats what modules in Python define: how a page is read (`documents/flat.py`) and what of its
+text is compared (`client/sketch.py`, `client/lines.py`). Without it they do it themselves.
 """
 
 import os
-from collections.abc import Set
+from types import ModuleType
 from typing import Final
 
-from sanderling.documents.charsets import xml_charset
-from sanderling.documents.html import ANCHOR_LENGTH, LANGUAGE_LENGTH, TITLE_LENGTH, Head, head_of, one_line
-from sanderling.documents.parser_choice import TURBOHTML, chosen
-from sanderling.documents.visible import MOST_NESTED
-
-try:
-    from sanderling.documents.native import _reader
-except ImportError:
-    _reader = None  # type: ignore[assignment]
-
 # Of the answers of the extension. One that was built from older sources is not used.
-_REVISION: Final = 1
-IS_NATIVE: Final = getattr(_reader, "REVISION", 0) == _REVISION and os.environ.get("SANDERLING_READER") != "python"
+_REVISION: Final = 2
+
+
+def _load() -> ModuleType | None:
+    if os.environ.get("SANDERLING_READER") == "python":
+        return None
+    try:
+        from sanderling.documents.native import _reader
+    except ImportError:  # there was no compiler
+        return None
+    return _reader if _reader.REVISION == _REVISION else None
+
+
+extension = _load()
 # What `sanderling --version` says.
-READER: Final = "native reader" if IS_NATIVE else "Python reader"
-
-# Where a charset is looked for in a page whose headers do not name one.
-_WINDOW: Final = 1024
-# Labels of charsets that most pages have, and what each is called.
-_CHARSETS: Final = {
-    **dict.fromkeys(("utf-8", "utf8"), "utf-8"),
-    **dict.fromkeys(("iso-8859-1", "iso8859-1", "latin1", "windows-1252", "cp1252", "ascii", "us-ascii"), "windows-1252"),
-}  # fmt: skip
-_MARKS: Final = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")
-
-
-class Tag:
-    """A tag with its attributes."""
-
-    __slots__ = ("attr", "tag")
-
-    def __init__(self, tag: str, attributes: dict[str, str]) -> None:
-        self.tag = tag
-        self.attr = attributes.get
-
-
-class FlatPage:
-    """A page at a URL that was read without a tree: what `HtmlPage` says for a first visit."""
-
-    def __init__(
-        self, url: str, charset: str, body: bytes, words: str, title: str | None, language: str | None,
-        hrefs: list[str], noted: list[tuple[str, dict[str, str]]], places: bytes, nofollow: bytes,
-    ) -> None:  # fmt: skip
-        self.url = url
-        self.charset = charset
-        self._body = body
-        self._words = words
-        self._title = title
-        self._language = language
-        self._hrefs = hrefs
-        self._noted = noted
-        self._places = places
-        self._nofollow = nofollow
-
-    def title(self) -> str:
-        return one_line(self._title, TITLE_LENGTH) if self._title else ""
-
-    def language(self) -> str:
-        return (self._language or "")[:LANGUAGE_LENGTH]
-
-    def text(self, spent: bool = False) -> str:
-        return self._words
-
-    def head(self, names: Set[str], follow_nofollow: bool = False) -> Head:
-        tags = [Tag(tag, attributes) for tag, attributes in self._noted]
-        return head_of(self.url, tags, _no_refresh, names, follow_nofollow)
-
-    def hrefs(self, follow_nofollow: bool) -> list[str]:
-        if follow_nofollow or not self._nofollow:
-            return self._hrefs
-        return [href for href, refuses in zip(self._hrefs, self._nofollow, strict=True) if not refuses]
-
-    def anchor_texts(self, hrefs: list[str]) -> list[str]:
-        if not hrefs:
-            return []
-        places = memoryview(self._places).cast("I")
-        first = {href: at for at, href in zip(range(len(self._hrefs) - 1, -1, -1), reversed(self._hrefs), strict=True)}
-        left, texts = MOST_NESTED, []
-        for href in hrefs:
-            at = first.get(href, -1)
-            text = _reader.text_between(self._body, places[2 * at], places[2 * at + 1]) if at >= 0 and left > 0 else ""
-            left -= len(text)
-            texts.append(one_line(text, ANCHOR_LENGTH))
-        return texts
-
-
-def flat_page(body: bytes, charset: str | None, url: str) -> FlatPage | None:
-    """A page, if it can be read without a tree."""
-    read = read_flat(body, charset, url)
-    return read if isinstance(read, FlatPage) else None
-
-
-def read_flat(body: bytes, charset: str | None, url: str) -> FlatPage | str:
-    """The same, or why a tree is needed."""
-    if not IS_NATIVE or chosen() != TURBOHTML:
-        return "Python reader"
-    if body.startswith(_MARKS):
-        return "byte-order mark"
-    known = _CHARSETS.get(charset.lower()) if charset is not None else None
-    if charset is not None and known is None:
-        return "charset"
-    window, is_western = 0 if known else _WINDOW, False
-    if b"\r" in body:
-        window = window and len(_in_lines(body[:window]))
-        body = _in_lines(body)
-    read = _reader.read(body, window)
-    if read == "not UTF-8" and known != "utf-8":
-        body, window = _transcoded(body), window and len(_transcoded(body[:window]))
-        read, is_western = _reader.read(body, window), True
-    if isinstance(read, str):
-        return read
-    words, title, language, hrefs, noted, places, nofollow, label, is_ascii = read
-    if known is None:
-        if label is not None:
-            known = _CHARSETS.get(label)
-        elif (said := xml_charset(body)) is not None:
-            known = _CHARSETS.get(said.lower())
-        elif is_ascii:
-            known = "windows-1252"
-    if known is None or not (is_ascii or is_western == (known != "utf-8")):
-        return "charset"
-    return FlatPage(url, known, body, words, title, language, hrefs, noted, places, nofollow)
-
-
-def _in_lines(body: bytes) -> bytes:
-    return body.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-
-
-def _transcoded(body: bytes) -> bytes:
-    return body.decode("whatwg-windows-1252").encode()
-
-
-def _no_refresh(base: str) -> None:
-    return None
+READER: Final = "native reader" if extension is not None else "Python reader"

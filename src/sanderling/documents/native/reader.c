@@ -10,12 +10,11 @@
 #include <Python.h>
 
 #include "markup.h"
+#include "rough.h"
 #include "tree.h"
 
-#include <stdint.h>
-
 /* The form of the answers; documents/native/__init__.py runs with no other. */
-#define REVISION 1
+#define REVISION 2
 
 enum { LONGEST_PAGE = 64 << 20, LABEL = 64, FREE = 500000, DISTINCT = 2048 };
 
@@ -284,11 +283,10 @@ static const byte *raw(Page *page, int tag, const byte *at)
             give_up(reader, "raw text");
         int shown = show(reader, tag);
         if (shown != NOT_AT_ALL && at < end) {
-            if (tag != TAG_TEXTAREA || *at == '\n' || *at == '&') {
+            if (tag == TAG_TEXTAREA ? *at == '\n' || *at == '&' : memchr(at, '&', (size_t)(end - at)) != NULL)
                 give_up(reader, "raw text");
-            } else {
+            else
                 flow(page, at, end);
-            }
         }
         reader->node_space = 0;
     }
@@ -351,13 +349,22 @@ static const byte *drawing(Page *page, const byte *at, int closed)
     return at;
 }
 
+/* A second tag adds the attributes that the first does not have. */
+static void html_again(Reader *reader, const Value *values)
+{
+    if (values[LANG].at != NULL || values[XML_LANG].at != NULL)
+        give_up(reader, "html again");
+}
+
 /* A start tag before the body; 0 if it begins the body. */
 static int start_in_head(Page *page, int tag, const Value *values)
 {
     Reader *reader = &page->tree;
+    if (tag == TAG_HTML && reader->mode != BEFORE_HTML) {
+        html_again(reader, values);
+        return 1;
+    }
     if (tag == TAG_HTML) {
-        if (reader->mode != BEFORE_HTML)
-            give_up(reader, "html again");
         Value lang = values[LANG].size ? values[LANG] : values[XML_LANG];
         if (lang.at != NULL && page->language == NULL)
             page->language = value_text(page, lang);
@@ -402,7 +409,7 @@ static void start_in_body(Page *page, int tag, const byte *name, unsigned size, 
     if (RULES[top(reader)->tag] & TABLE_PART)
         return give_up(reader, "element in a table");
     if (tag == TAG_HTML)
-        return give_up(reader, "html again");
+        return html_again(reader, values);
     if (tag == TAG_BODY || tag == TAG_HEAD)
         return;
     if (reader->open_select && tag != TAG_OPTION && tag != TAG_OPTGROUP)
@@ -918,9 +925,79 @@ static PyObject *text_between(PyObject *self, PyObject *const *given, Py_ssize_t
     return made;
 }
 
+PyDoc_STRVAR(rough_doc, "rough(text, /)\n--\n\n"
+                        "The letters of a text, coded, and which bits most of its words vote for.");
+
+static PyObject *rough(PyObject *self, PyObject *given)
+{
+    char *text;
+    Py_ssize_t size;
+    (void)self;
+    if (PyBytes_AsStringAndSize(given, &text, &size) < 0)
+        return NULL;
+    byte *coded = malloc((size_t)size + 10);
+    if (coded == NULL)
+        return PyErr_NoMemory();
+    coded[0] = 0;
+    size_t count = code_text((const byte *)text, (size_t)size, coded + 1), letters = 0;
+    memset(coded + 1 + count, 0, 9);
+    uint64_t simhash = simhash_of(coded, count + 10);
+    for (size_t at = 1; at <= count; at++) {
+        coded[letters] = coded[at];
+        letters += coded[at] != 0;
+    }
+    PyObject *made = Py_BuildValue("(y#L)", (char *)coded, (Py_ssize_t)letters, (long long)simhash);
+    free(coded);
+    return made;
+}
+
+PyDoc_STRVAR(lines_doc, "lines(text, name, /)\n--\n\n"
+                        "The numbers of the lines of a text, without those that only repeat a name.");
+
+static PyObject *lines_of(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    char *text, *name;
+    Py_ssize_t size, named;
+    (void)self;
+    if (count != 2) {
+        PyErr_SetString(PyExc_TypeError, "lines takes a text and a name");
+        return NULL;
+    }
+    if (PyBytes_AsStringAndSize(given[0], &text, &size) < 0 || PyBytes_AsStringAndSize(given[1], &name, &named) < 0)
+        return NULL;
+    if (size > MOST_TEXT)
+        size = MOST_TEXT;
+    size_t most = (size_t)size / SHORTEST_LINE + 1;
+    byte *kept = malloc((size_t)size + 1);
+    Line *lines = malloc(most * sizeof *lines);
+    uint16_t *slots = calloc(LINE_SLOTS, sizeof *slots);
+    PyObject *made = NULL;
+    if (kept != NULL && lines != NULL && slots != NULL) {
+        size_t found = lines_in((const byte *)text, (size_t)size, (const byte *)name, (size_t)named, kept, lines, slots);
+        if (found > MOST_LINES) {
+            qsort(lines, found, sizeof *lines, longer_first);
+            found = MOST_LINES;
+        }
+        uint32_t numbers[MOST_LINES];
+        for (size_t at = 0; at < found; at++) {
+            uint32_t end = lines[at].size < LINE_END ? lines[at].size : LINE_END;
+            numbers[at] = (crc32_of(lines[at].at + lines[at].size - end, end) & ~31u) | end >> 3;
+        }
+        made = PyBytes_FromStringAndSize((char *)numbers, (Py_ssize_t)(4 * found));
+    } else {
+        PyErr_NoMemory();
+    }
+    free(kept);
+    free(lines);
+    free(slots);
+    return made;
+}
+
 static PyMethodDef METHODS[] = {
     {"read", (PyCFunction)(void (*)(void))read_page, METH_FASTCALL, read_doc},
     {"text_between", (PyCFunction)(void (*)(void))text_between, METH_FASTCALL, between_doc},
+    {"rough", rough, METH_O, rough_doc},
+    {"lines", (PyCFunction)(void (*)(void))lines_of, METH_FASTCALL, lines_doc},
     {NULL, NULL, 0, NULL},
 };
 
@@ -929,6 +1006,7 @@ static int prepare(PyObject *module)
     fill_kinds();
     fill_tags();
     fill_entities();
+    fill_rough();
     return PyModule_AddIntConstant(module, "REVISION", REVISION);
 }
 
