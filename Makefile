@@ -21,7 +21,7 @@ crawl: $(VENV)/.run ## crawl a site: make crawl URL=https://example.org/ [DIR=fo
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.browser $(VENV)/.replay ## run all tests
 	@$(BIN)/python -m compileall -q -j 0 src bench lab
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	$(BIN)/python -m pytest -n 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 check: $(VENV)/.dev ## format, lint, types and import rules
 	$(BIN)/ruff format --check .

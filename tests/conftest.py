@@ -43,11 +43,21 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("steady")
 
 
+# Each of these files takes about ten seconds of a processor or more.
+LONG = (
+    "test_torture.py", "test_cluster.py", "test_docs.py", "test_refresh.py", "test_postgres.py", "test_mirrors.py",
+    "test_bounds.py", "test_crawl.py", "test_again.py", "test_topic.py", "test_bad_input.py", "test_control.py",
+    "test_web_running.py", "test_name_outage.py", "test_no_network.py", "test_keeping.py", "test_extractors.py",
+    "test_forms.py", "test_login.py", "test_doors.py", "test_private_addresses.py", "test_kill.py",
+)  # fmt: skip
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longest test begins first, then files with many tests: beside each other they end at
-    about the same time."""
+    """Long files begin first, then files with many tests: beside each other they end at about the
+    same time."""
     sizes = Counter(item.path for item in items)
-    items.sort(key=lambda item: (item.path.name != "test_torture.py", -sizes[item.path]))
+    turn = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: (turn.get(item.path.name, len(LONG)), -sizes[item.path]))
 
 
 def command(*arguments: object) -> list[str]:
