@@ -28,6 +28,7 @@ from bench import (
     replay,
     revisit,
     search,
+    semantic,
     service,
     slow_hosts,
     store,
@@ -188,6 +189,10 @@ def parser() -> argparse.ArgumentParser:
     extracting.add_argument("--kind", nargs="+", default=[], metavar="KIND", help="only pages of this kind: docs, blog")
     extracting.add_argument("--alone", action="store_true", help="without the other extractors")
     extracting.set_defaults(run=_extraction)
+    meaning = commands.add_parser("semantic", help="search by words and by meaning, on questions with known answers")
+    meaning.add_argument("--pages", type=int, default=20_000, metavar="N")
+    meaning.add_argument("--questions", type=int, default=500, metavar="N")
+    meaning.set_defaults(run=lambda chosen: semantic.report(chosen.pages, chosen.questions))
     return top
 
 

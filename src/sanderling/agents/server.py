@@ -27,12 +27,13 @@ def create_server(tools: Toolbox) -> MCPServer:
         return await _said(tools.list_crawls)
 
     @server.tool()
-    async def search(query: str, crawl: str = "", limit: int = 10, at: str = "") -> str:
+    async def search(query: str, crawl: str = "", limit: int = 10, at: str = "", semantic: bool = False) -> str:
         """Find pages by words, "phrases", -without, title:word, host:name.
 
-        `at` searches pages as they were then, or all versions of a month: 2026-03.
+        `at` searches pages as they were then, or all versions of a month: 2026-03. `semantic` also
+        finds pages that say it in other words; ask a question then.
         """
-        return await _said(tools.search, query, crawl, limit, at)
+        return await _said(tools.search, query, crawl, limit, at, semantic)
 
     @server.tool()
     async def read_page(url: str, crawl: str = "", at: str = "", start: int = 0) -> str:

@@ -69,12 +69,13 @@ class Toolbox:
                 lines.append(f"{name}: {store.counts().pages:,} pages from {', '.join(store.seeds()[:5])}")
         return "\n".join(lines)
 
-    def search(self, query: str, crawl: str = "", limit: int = 10, at: str = "") -> str:
+    def search(self, query: str, crawl: str = "", limit: int = 10, at: str = "", semantic: bool = False) -> str:
         lines = []
         start, end = span(at, "", time.time()) if at else (0.0, 0.0)
         for name, site in self._chosen(crawl):
             with site:
-                found = site.search(query, limit=max(1, min(limit, MOST_ENTRIES)), at=start, until=end)
+                most = max(1, min(limit, MOST_ENTRIES))
+                found = site.search(query, limit=most, at=start, until=end, semantic=semantic)
             for hit in found.hits:
                 gone = ", gone now" if hit.gone else ""
                 lines.append(

@@ -30,6 +30,10 @@ def run(options: argparse.Namespace) -> int:
 class ReindexProgress(NowAndThen):
     """Says how far the index is."""
 
+    def __init__(self, what: str = "indexing") -> None:
+        super().__init__()
+        self._what = what
+
     def __call__(self, done: int, all: int) -> bool:
-        self.say(f"indexing: {done:,} of {all:,} versions")
+        self.say(f"{self._what}: {done:,} of {all:,} versions")
         return True

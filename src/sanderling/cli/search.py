@@ -36,6 +36,7 @@ Examples:
   sanderling search example price --between 2026-03 2026-04
   sanderling search example price --versions          all versions
   sanderling search example discount --within price   only in what "price" finds
+  sanderling search example 'what does delivery cost' --semantic
 """
 _BOLD, _PLAIN, _DIM = "\x1b[1m", "\x1b[0m", "\x1b[2m"
 
@@ -49,6 +50,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--within", action="append", default=[], metavar="QUERY",
         help="only what this earlier query finds too; it does not affect the ranking (repeatable)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--semantic", action="store_true",
+        help="also find pages that say it in other words; needs `pip install 'sanderling[semantic]'`",
     )  # fmt: skip
     parser.add_argument("--host", type=host, metavar="NAME", help="only this host and its subdomains")
     parser.add_argument("--lang", default="", metavar="CODE", help="only pages in this language, e.g. en")
@@ -83,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     first, last = options.between or (options.at, "")
     at, until = span(first, last, now) if first is not None else (0.0, 0.0)
     asked = Query(
-        text=" ".join(options.query), within=tuple(options.within), host=options.host or "", language=options.lang, since=since, changed=changed,
+        text=" ".join(options.query), semantic=options.semantic, within=tuple(options.within), host=options.host or "", language=options.lang, since=since, changed=changed,
         kinds=kinds, gone=options.gone, at=at, until=until, versions=options.versions, limit=options.limit,
         page=options.page,
     )  # fmt: skip
@@ -93,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
     ):  # more often a variable that was never set than everybody
         raise UsageError("there are no words to look for: name some, or '*' for all that the filters leave")
     with open_search(Folder(options.dir)) as search:
-        _bring_up(search)
+        _bring_up(search, asked.semantic)
         results = search.find(asked)
         similar = _similar(search, asked) if not results.total else ""
     for note in results.notes:
@@ -122,7 +127,7 @@ def _similar(search: Searcher, asked: Query) -> str:
     return f"did you mean something similar? '{harmless(fuzzy)}' finds {many(found, 'page')}" if found else ""
 
 
-def _bring_up(search: Searcher) -> None:
+def _bring_up(search: Searcher, semantic: bool) -> None:
     """Indexes what is missing, unless the crawl's own process is at it."""
     behind = search.behind()
     if behind > 1000:
@@ -130,6 +135,9 @@ def _bring_up(search: Searcher) -> None:
     if behind:
         with contextlib.suppress(IndexInUse):
             search.catch_up(ReindexProgress())
+    if semantic:
+        with contextlib.suppress(IndexInUse):
+            search.catch_up_meaning(ReindexProgress("reading for meaning"))
 
 
 def _as_text(results: Results, asked: Query, colours: bool) -> str:

@@ -131,23 +131,29 @@ class OpenFolder:
     def search(
         self, query: str, *, limit: int = 10, page: int = 1, host: str = "", language: str = "", since: When = 0.0,
         changed: When = 0.0, at: When = 0.0, until: When = 0.0, versions: bool = False, gone: bool = False,
+        semantic: bool = False,
     ) -> "Results":  # fmt: skip
         """Finds pages by their words, the best first, in the language of `sanderling search`. What
         is not indexed yet is indexed first, unless another process does it. `at` searches pages as
-        they were then; with `until`, all versions that were current from `at` until before it."""
+        they were then; with `until`, all versions that were current from `at` until before it.
+        `semantic` also finds what says it in other words, and needs `pip install
+        'sanderling[semantic]'`."""
         from sanderling.search.query import Query
         from sanderling.search.searching import check, open_search
 
         asked = Query(
             text=query, limit=limit, page=page, host=host, language=language, since=_seconds(since),
             changed=_seconds(changed), at=_seconds(at), until=_seconds(until), versions=versions,
-            gone=gone,
+            gone=gone, semantic=semantic,
         )  # fmt: skip
         check(asked)
         with open_search(self._folder) as search:
             if search.behind():
                 with contextlib.suppress(IndexInUse):
                     search.catch_up()
+            if semantic:
+                with contextlib.suppress(IndexInUse):
+                    search.catch_up_meaning()
             return search.find(asked)
 
     def _pages(self) -> Iterator[Page]:

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 import tantivy
+from msgspec import structs
 from tantivy import FieldType, Occur
 from tantivy import Query as Matching
 
@@ -58,6 +59,12 @@ class Matcher:
         earlier = [_unscored(each) for text in asked.within for each in self._words(text)]
         self.highlights = Highlights(*marked)
         return Matching.boolean_query([(Occur.Must, each) for each in (*_filters(asked), *earlier, *words)])
+
+    def query_of_versions(self, asked: Query, numbers: Iterable[int]) -> Matching:
+        """Those of some versions that pass the filters and the earlier queries."""
+        some = [Matching.term_query(SCHEMA, "number", number, "basic") for number in numbers]
+        unworded = structs.replace(asked, text="*")
+        return Matching.boolean_query([(Occur.Must, self.query(unworded)), (Occur.Must, _any(some))])
 
     def _words(self, text: str) -> list[Matching]:
         """What a text in the query language asks for; nothing if it asks for everything."""

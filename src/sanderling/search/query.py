@@ -9,6 +9,7 @@ class Query(Struct, frozen=True, kw_only=True):
     """What to search for. Times are seconds since 1970; 0 means no limit."""
 
     text: str = ""  # in the query language; an empty text finds every page that passes the filters
+    semantic: bool = False  # also by meaning, in other words
     within: tuple[str, ...] = ()  # earlier queries: only what each of them finds too
     host: str = ""  # this host and its subdomains
     language: str = ""  # two letters

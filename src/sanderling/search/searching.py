@@ -20,12 +20,14 @@ from sanderling.model import HitFacts
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import open_store
 from sanderling.repository.store import IndexStore, Store
-from sanderling.search import indexing, location, searchable
+from sanderling.search import indexing, location, searchable, semantic
+from sanderling.search.embedding import embedder
 from sanderling.search.matching import Matcher
 from sanderling.search.query import Hit, Query, Results
 from sanderling.search.ranking import Candidate, Folded, fold, rank
 from sanderling.search.schema import NEVER
 from sanderling.search.snippets import Snipper
+from sanderling.search.vectors import Near, Vectors, note_of
 from sanderling.search.writing import IndexProgress, clean, hosts
 from sanderling.settings import load
 
@@ -41,6 +43,7 @@ MOST_WITHIN = 10
 # Word forms are searched in the most frequent languages of the index.
 MOST_LANGUAGES = 6
 MOST_NAMED = 5
+_NO_VECTORS = ("the pages have not been read for their meaning yet: only the words were searched for",)
 
 
 def open_search(folder: Folder) -> "Searcher":
@@ -77,6 +80,14 @@ class Searcher:
         """Indexes the missing versions. Raises IndexInUse if another process does so already."""
         return indexing.catch_up(self._folder, self._store, on_progress)
 
+    def catch_up_meaning(self, on_progress: OnProgress = lambda done, all: True) -> int:
+        """Makes the vectors that are missing for a search by meaning. Raises UsageError if there is
+        no model, and IndexInUse if another process makes them already."""
+        opened = self._index.now(self._store)
+        if opened is None:
+            return 0
+        return semantic.catch_up(self._folder, self._store, opened.searcher, opened.progress.number, on_progress)
+
     def find(self, asked: Query) -> Results:
         """Returns one page of hits. Raises BadIndex if the index cannot be used."""
         started = time.perf_counter()
@@ -95,18 +106,24 @@ class Searcher:
             language=clean(asked.language),
         )  # fmt: skip
         matcher = Matcher(opened.held, opened.searcher, [asked.language] if asked.language else opened.languages)
-        query = matcher.query(asked)
         first, last = (asked.page - 1) * asked.limit, asked.page * asked.limit
-        total, folded = self._ranked(opened.searcher, query, last + 1, past=bool(asked.at or asked.versions))
+        semantically = asked.semantic and bool(asked.text.strip("* "))
+        vectors = self._index.vectors() if semantically else None
+        near = dict[int, Near]()
+        if vectors is None:
+            past = bool(asked.at or asked.versions)
+            total, folded = self._ranked(opened.searcher, matcher.query(asked), last + 1, past)
+        else:
+            total, folded, near = self._by_meaning(opened, matcher, asked, vectors)
         snipper = Snipper(opened.searcher, matcher.highlights)
         return Results(
             total=total,
-            hits=[self._hit(opened.searcher, each, snipper) for each in folded[first:last]],
+            hits=[self._hit(opened.searcher, each, snipper, near.get(each.best.number)) for each in folded[first:last]],
             more=len(folded) > last,
             took_ms=(time.perf_counter() - started) * 1000,
             documents=max(0, opened.searcher.num_docs - 1),
             behind=self._behind(opened.progress),
-            notes=list(dict.fromkeys(matcher.notes)),
+            notes=[*dict.fromkeys(matcher.notes), *(_NO_VECTORS if semantically and vectors is None else ())],
         )
 
     def _ranked(
@@ -135,10 +152,31 @@ class Searcher:
             for page, each in found.items()
         }
 
-    def _hit(self, searcher: tantivy.Searcher, folded: Folded, snipper: Snipper) -> Hit:
+    def _by_meaning(
+        self, opened: "OpenIndex", matcher: Matcher, asked: Query, vectors: Vectors
+    ) -> tuple[int, list[Folded], dict[int, Near]]:
+        """The best hits by words and by meaning, and the passages that mean the same."""
+        past = bool(asked.at or asked.versions)
+        near = {each.number: each for each in vectors.nearest(embedder().embed([asked.text])[0], semantic.MOST, past)}
+        meanings = [
+            each
+            for each in self._candidates(opened.searcher, matcher.query_of_versions(asked, near), semantic.MOST, past)
+            if each.number in near
+        ]
+        worded = structs.replace(asked, text=semantic.any_word(asked.text))
+        words = self._candidates(opened.searcher, matcher.query(worded), semantic.MOST, past)
+        both = semantic.fused(words, [(each, near[each.number].score) for each in meanings])
+        for each in words:
+            near.pop(each.number, None)  # its words are shown
+        return len(both), fold(both), near
+
+    def _candidates(self, searcher: tantivy.Searcher, query: tantivy.Query, most: int, past: bool) -> list[Candidate]:
+        return rank(searcher, searcher.search(query, most).hits, lambda pages: self._facts(pages, past))
+
+    def _hit(self, searcher: tantivy.Searcher, folded: Folded, snipper: Snipper, near: Near | None) -> Hit:
         best = folded.best
         document = searcher.doc(best.place)
-        snippet = snipper.cut(document)
+        snippet = snipper.cut(document, near.ordinal if near else None)
         first = document.get_first
         url, until, state = str(first("url")), first("until"), first("state")
         names = hosts(url)
@@ -183,6 +221,7 @@ class KeptIndex:
         self._folder = folder
         self._lock = threading.Lock()
         self._opened: OpenIndex | None = None
+        self._vectors: Vectors | None = None
 
     def now(self, store: IndexStore) -> OpenIndex | None:
         """The index as it is now, or None if there is none."""
@@ -201,6 +240,17 @@ class KeptIndex:
                     continue  # another index replaced it in between
                 return self._opened
         raise IndexInUse(f"{self._folder.index} is being replaced again and again")
+
+    def vectors(self) -> Vectors | None:
+        """The vectors as they are now, or None if there are none."""
+        root = semantic.folder_of(self._folder)
+        with self._lock:
+            note = note_of(root)
+            if not note.passages:
+                return None
+            if self._vectors is None or self._vectors.note != note:
+                self._vectors = Vectors(root, note)
+            return self._vectors
 
     def _look(self, where: Path, store: IndexStore) -> OpenIndex:
         stamp, kept = _stamp(where), self._opened

@@ -9,6 +9,7 @@ from tantivy import Occur
 from tantivy import Query as Matching
 
 from sanderling.search.matching import Highlights
+from sanderling.search.passages import passages
 from sanderling.search.schema import SCHEMA, WORDS
 
 LENGTH = 220
@@ -37,9 +38,12 @@ class Snipper:
         self._wanted = wanted
         self._generators: dict[tuple[str, frozenset[str]], tantivy.SnippetGenerator] = {}
 
-    def cut(self, document: tantivy.Document) -> Snippet:
+    def cut(self, document: tantivy.Document, passage: int | None = None) -> Snippet:
+        """`passage` is the one to begin with, instead of the words."""
         for field in ("text", "signs"):
             text = document.get_first(field)
+            if text and passage is not None and (found := passages(text)[passage : passage + 1]):
+                return tidy(found[0].text[:LENGTH], [])
             if text:
                 return self._cut(document, field, text)
         return Snippet()

@@ -34,20 +34,23 @@ class Indexes:
         with self._guard:
             self._kept = {path: each for path, each in self._kept.items() if each[0] > since}
 
-    def catch_up(self, folder: Folder) -> str:
-        """Starts to index missing versions, unless that is running. Returns the error of the last
+    def catch_up(self, folder: Folder, semantic: bool = False) -> str:
+        """Starts to index missing versions, unless that is running; with `semantic`, also by
+        meaning. Returns the error of the last
         time, if any."""
         with self._guard:
             if folder.path not in self._busy:
                 self._busy.add(folder.path)
-                threading.Thread(target=self._work, args=(folder,), daemon=True).start()
+                threading.Thread(target=self._work, args=(folder, semantic), daemon=True).start()
             return self._troubles.get(folder.path, "")
 
-    def _work(self, folder: Folder) -> None:
+    def _work(self, folder: Folder, semantic: bool) -> None:
         trouble = ""
         try:
             with open_search(folder) as search:
                 search.catch_up()
+                if semantic:
+                    search.catch_up_meaning()
         except IndexInUse:
             pass  # another process is already doing the same
         except (SanderlingError, OSError) as error:

@@ -1,7 +1,7 @@
 """Searches the text of current and older versions."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
@@ -22,6 +22,7 @@ Within = Annotated[
 ]
 
 At = Annotated[str, Query(description="as they were then: a month, a day or a moment", max_length=40)]
+Semantic = Annotated[bool, Query(description="also pages that say it in other words")]
 Until = Annotated[str, Query(description="with at: all versions until the end of this month or day", max_length=40)]
 
 
@@ -29,7 +30,7 @@ Until = Annotated[str, Query(description="with at: all versions until the end of
 def search(
     request: Request, crawl: str, shelf: ShelfDep, q: Annotated[str, Query(max_length=1000)] = "",
     host: str = "", language: str = "", since: Since = "", changed: Since = "", at: At = "", until: Until = "",
-    gone: bool = False, versions: bool = False, limit: Annotated[int, Query(ge=1, le=100)] = 10, page: Annotated[int, Query(ge=1)] = 1,
+    gone: bool = False, versions: bool = False, semantic: Semantic = False, limit: Annotated[int, Query(ge=1, le=100)] = 10, page: Annotated[int, Query(ge=1)] = 1,
     kind: Kinds = [],  # noqa: B006  (FastAPI copies it)
     within: Within = [],  # noqa: B006
 ) -> Response:  # fmt: skip
@@ -40,15 +41,15 @@ def search(
     now = time.time()
     if until and not at:
         raise UsageError("until needs at, where the time begins")
-    times = {name: moment(text, now) for name, text in (("since", since), ("changed", changed)) if text}
+    times: dict[str, Any] = {name: moment(text, now) for name, text in (("since", since), ("changed", changed)) if text}
     times |= zip(("at", "until"), span(at, until, now), strict=True) if at else ()
     asked = searching.Query(
-        text=q, within=tuple(within), host=host, language=language, kinds=kinds_named(kind), gone=gone, versions=versions, limit=limit,
+        text=q, semantic=semantic, within=tuple(within), host=host, language=language, kinds=kinds_named(kind), gone=gone, versions=versions, limit=limit,
         page=page, **times,
     )  # fmt: skip
     indexes: Indexes = request.app.state.indexes
     with shelf.reading(crawl) as (folder, store):
         results = indexes.searcher(folder, store).find(asked)
-    if results.behind:
-        indexes.catch_up(folder)
+    if results.behind or semantic:
+        indexes.catch_up(folder, semantic)
     return json_answer(results)

@@ -21,7 +21,12 @@ from sanderling.web.pages.rendering import show
 router = APIRouter()
 
 _HITS = 20
-WHICH = (("", "pages as they are now"), ("versions", "every version"), ("gone", "pages that are gone"))
+WHICH = (
+    ("", "pages as they are now"),
+    ("semantic", "also in other words"),
+    ("versions", "every version"),
+    ("gone", "pages that are gone"),
+)
 
 
 class SearchQuery(NamedTuple):
@@ -61,8 +66,9 @@ def search(
         if asked.any:
             try:
                 results = indexes.searcher(folder, store).find(_query(asked, page))
-                if results.behind:
-                    trouble = indexes.catch_up(folder)
+                semantic = asked.which == "semantic"
+                if results.behind or semantic:
+                    trouble = indexes.catch_up(folder, semantic)
             except SanderlingError as error:
                 trouble = str(error)
     address = request.url.include_query_params
@@ -92,7 +98,8 @@ def _query(asked: SearchQuery, page: int) -> Query:
     at, until = span(asked.at or asked.until, asked.until, now) if asked.at or asked.until else (0.0, 0.0)
     return Query(
         text=asked.q, within=asked.within, host=host, changed=moment(asked.changed, now) if asked.changed else 0.0,
-        at=at, until=until, gone=asked.which == "gone", versions=asked.which == "versions", limit=_HITS, page=page,
+        at=at, until=until, gone=asked.which == "gone", versions=asked.which == "versions",
+        semantic=asked.which == "semantic", limit=_HITS, page=page,
     )  # fmt: skip
 
 
