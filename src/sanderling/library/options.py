@@ -65,6 +65,7 @@ class CrawlOptions(TypedDict, total=False):
     cookies: bool
     login: Sequence[Login | dict[str, Any]]
     fetchers: Sequence[str | Callable[..., Any]]
+    html_parser: Literal["turbohtml", "lexbor"]
     skip_types: Sequence[str]
     body_types: Sequence[str]
     body_urls: Sequence[str]
@@ -98,6 +99,7 @@ class CrawlOptions(TypedDict, total=False):
     browser_sandbox: bool
     rules: Sequence[Rule | dict[str, Any]]
     down_after: Duration
+    keep: str
     watch: Sequence[Watch | dict[str, Any]]
     extractors: Sequence[str | Callable[..., Any]]
     index: bool
