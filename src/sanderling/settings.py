@@ -65,6 +65,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "order": tuple(ORDERS),
     "render": get_args(Render),
     "forms": ("none", "search", "filters", "all-get"),
+    "take_reset": ("time", "change"),
     "html_parser": ("turbohtml", "lexbor"),
 }
 # Kinds of files that pages need not get, because their text is the same without.
@@ -212,6 +213,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     report_interval: Annotated[float, _setting("duration", "Scope", "shortest pause between two looks at a report")] = 10.0
     heed_taken: Annotated[bool, _setting("flag", "Scope", "leave a site alone while its report says that another crawler is at work there")] = True
     take_at: Annotated[tuple[str, ...], _setting("list", "Scope", "reserve a site during a refresh, so that other crawlers wait: URL#env:NAME or URL#file:PATH, the announcer's /begin and its token (repeatable)")] = ()
+    take_reset: Annotated[str, _setting("choice", "Scope", "when a reserved site is free again: after a time, or also at the first change of a page")] = "time"
     images: Annotated[bool, _setting("flag", "Scope", "also fetch the images on pages, each as its own page, and compare their pixels", offered=ANY)] = False
     requisites: Annotated[bool, _setting("flag", "Scope", "also fetch the files that pages need, from any host: style sheets, scripts, images, fonts, media, frames; they do not count as pages", offered=ANY)] = False
     hold: Annotated[bool, _setting("flag", "Scope", "hold back URLs like others that brought nothing new, and those of mirrors; --no-hold visits them all, and may never finish on a site with a trap")] = True

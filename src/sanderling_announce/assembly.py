@@ -12,7 +12,7 @@ from sanderling_announce import hashing
 from sanderling_announce.announcer import Announcer, Receivers, Source
 from sanderling_announce.errors import CannotAnnounce
 from sanderling_announce.files import write_whole
-from sanderling_announce.flag import LONGEST, Flag, Taken
+from sanderling_announce.flag import LONGEST, Flag, Reset, Taken
 from sanderling_announce.folder import GONE_AFTER, FolderSource
 from sanderling_announce.hashing import sha256
 from sanderling_announce.linked import linked_by
@@ -46,6 +46,7 @@ class SiteOptions(NamedTuple):
     pushes: tuple[PushAddress, ...] = ()
     feeds: tuple[str, ...] = ()
     longest_taken: float = LONGEST
+    reset: Optional[Reset] = None  # None: crawlers choose
 
 
 def assemble(
@@ -70,7 +71,7 @@ def assemble(
     if any(address.kind == "indexnow" for address in options.pushes):
         _publish_key(options.folder, key)
     taken = Taken(memory.fact("taken_until", 0.0), memory.fact("taken_by", ""))
-    flag = Flag(taken, wake, options.longest_taken)
+    flag = Flag(taken, wake, options.longest_taken, options.reset)
     linked = linked_by(options.folder, options.site, tools)
     return Announcer(options.site, memory, source, publisher, reach, flag, options.quiet, linked, say)
 

@@ -184,6 +184,11 @@ def _add_server(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how long a crawler may keep the site (default: 1h)",
     )
+    own.add_argument(
+        "--reset",
+        choices=("time", "change"),
+        help="when a site that was taken is free again: after the time, or also when a page changes (default: as the crawler asks)",
+    )
 
 
 def run(options: argparse.Namespace, tools: Tools = PLAIN) -> int:
@@ -302,6 +307,7 @@ def _site(options: argparse.Namespace, folder: Path, site: str, tools: Tools) ->
         pushes=tuple(dict.fromkeys(pushes)),
         feeds=tuple(feeds),
         longest_taken=_seconds("longest-taken", options.longest_taken),
+        reset=options.reset,
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, Optional
 
 Reset = Literal["time", "change"]
 # A crawler gets the site for an hour unless it asks for less, in seconds.
@@ -25,7 +25,11 @@ class Taken(NamedTuple):
 class Flag:
     """Crawlers take it in the threads of the announcer's server; the announcer publishes it."""
 
-    def __init__(self, taken: Taken, wake: Callable[[], None], longest: float = LONGEST) -> None:
+    def __init__(
+        self, taken: Taken, wake: Callable[[], None], longest: float = LONGEST, reset: Optional[Reset] = None
+    ) -> None:
+        """`reset` is what the site wants; without it, crawlers choose."""
+        self._reset = reset
         self._taken = taken
         self._wake = wake
         self._longest = longest
@@ -38,7 +42,9 @@ class Flag:
             if self._taken.until > now and self._taken.by != who:
                 return False, self._taken
             self._taken = Taken(
-                now + min(seconds, self._longest) if seconds > 0 else 0.0, who if seconds > 0 else "", reset
+                now + min(seconds, self._longest) if seconds > 0 else 0.0,
+                who if seconds > 0 else "",
+                self._reset or reset,
             )
             taken = self._taken
         self._wake()

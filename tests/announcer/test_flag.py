@@ -34,6 +34,17 @@ def test_both_ways_in_which_the_flag_is_reset() -> None:
     assert flag.begin("one", 0.0, "time", 1106.0) == (True, Taken())
 
 
+def test_the_site_may_choose_how_it_is_reset() -> None:
+    flag = Flag(Taken(), lambda: None, reset="time")
+    assert flag.begin("one", 60.0, "change", 1000.0)[1].reset == "time"
+    flag.page_changed()
+    assert not flag.begin("two", 60.0, "change", 1001.0)[0]
+    flag = Flag(Taken(), lambda: None, reset="change")
+    assert flag.begin("one", 60.0, "time", 1000.0)[0]
+    flag.page_changed()
+    assert flag.begin("two", 60.0, "time", 1001.0)[0]
+
+
 @pytest.fixture
 def served(tmp_path: Path) -> Any:
     site = WatchedSite(tmp_path)

@@ -213,6 +213,20 @@ def test_a_site_that_another_crawler_has_taken_is_left_alone(
         assert "another crawler" not in said and visited
         assert "another crawler" not in sanderling("freshness", folder).out
 
+        # The report is known now, so rounds of all pages heed it, too.
+        _begin(port, 600)
+        until(lambda: b'"taken_by":"other"' in manifest.read_bytes())
+        for command in (("crawl", "--again", "-d", folder), ("refresh", folder, "--policy", "all")):
+            site.requests.clear()
+            ran = sanderling(*command, "--no-index")
+            assert ran.code == 0 and "it is left out of this round" in ran.err, ran.err
+            assert not any(path.endswith(("/", ".html")) for path in site.requests)
+        _begin(port, 0)
+        until(lambda: b'"taken_by":"other"' not in manifest.read_bytes())
+        ran = sanderling("crawl", "--again", "-d", folder, "--no-index")
+        assert "another crawler" not in ran.err
+        assert any(path.endswith(("/", ".html")) for path in site.requests)
+
 
 def test_a_refresh_takes_a_site_and_gives_it_back(
     site: FileSite, folder: Path, tmp_path: Path, sanderling: Run
@@ -220,7 +234,7 @@ def test_a_refresh_takes_a_site_and_gives_it_back(
     (tmp_path / "token").write_text("a token that nobody guesses")
     port = free_port()
     manifest = site.root / ".well-known/sanderling/manifest.jsonl"
-    take = ("--take-at", f"http://127.0.0.1:{port}/begin#file:{tmp_path / 'token'}")
+    take = ("--take-at", f"http://127.0.0.1:{port}/begin#file:{tmp_path / 'token'}", "--take-reset", "change")
     with announcing(site, tmp_path, "--listen", port, "--token-file", tmp_path / "token"):
         with refreshing(folder, *NOTHING_ELSE, *take, budget="20/s"):
             until(lambda: b'"taken_by":"sanderling-' in manifest.read_bytes())

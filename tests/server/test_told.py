@@ -1,6 +1,7 @@
 """Messages of sources: one commit each, nothing of other hosts, and calls within the budget."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,17 @@ def page(name: str, at: float = 0.0, what: str = "changed", home: str = HOME) ->
     return NamedPage(identity(url), url, what, at or clock.now())  # type: ignore[arg-type]
 
 
-def crawl(store: Store, tmp_path: Path, refresher: Refresher | None = None, **settings: object) -> Parts:
+def crawl(
+    store: Store,
+    tmp_path: Path,
+    refresher: Refresher | None = None,
+    say: Callable[[str], None] = print,
+    **settings: object,
+) -> Parts:
     purpose = Purpose(refresher=None if refresher is None else lambda _: refresher)
-    parts = assemble(store, Settings(delay=0, **settings), [f"{HOME}/"], Folder(tmp_path), tmp_path, 1, purpose)  # type: ignore[arg-type]
+    parts = assemble(
+        store, Settings(delay=0, **settings), [f"{HOME}/"], Folder(tmp_path), tmp_path, 1, purpose, None, say
+    )  # type: ignore[arg-type]
     rows = [NewUrl(page(n).id, page(n).url, HOST, 1, State.QUEUED, 0.0, 0, 0, "", "") for n in ("old", "left-out")]
     parts.ledger.admitted(rows)
     parts.ledger.moved([(State.QUEUED, State.FETCHED), (State.QUEUED, State.EXCLUDED)])
@@ -262,7 +271,7 @@ def test_planned_visits_wait_until_the_other_crawler_has_gone(store: Store, tmp_
         terms, VisitSchedule(["true"], tmp_path / "plan", repeat=False), Beside(always, lambda: False, said.append)
     )
     refresher.schedule.step = lambda: None  # type: ignore[method-assign]
-    parts = crawl(store, tmp_path, refresher=refresher)
+    parts = crawl(store, tmp_path, refresher, said.append)
     turn = PlannedVisit(page("old").id, HOST, 1.0, 86_400.0, 0.0, 1.0)
     refresher.schedule.plan = VisitPlan(PLANNED_VISIT.pack(*turn), 1, 0.0, 0.0, 0.0, 0.0)
     now = clock.now()

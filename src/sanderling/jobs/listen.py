@@ -207,7 +207,7 @@ class Listener:
                         proxy=self._settings.proxy, reach=ANYWHERE, seconds=SECONDS,
                     )  # fmt: skip
 
-                return SiteTaking(self._crawler, post)
+                return SiteTaking(self._crawler, post, self._settings.take_reset)
         return None
 
     def give_back(self) -> None:

@@ -26,6 +26,7 @@ class CrawlOptions(TypedDict, total=False):
     report_interval: Duration
     heed_taken: bool
     take_at: Sequence[str]
+    take_reset: str
     images: bool
     requisites: bool
     hold: bool

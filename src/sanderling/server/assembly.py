@@ -127,6 +127,7 @@ def assemble(
     change_hints = ChangeHints(
         store=store, settings=settings, seeds=seeds, hosts=hosts, admission=admission, transitions=transitions,
         observer=observer, refresher=refresher, allocator=allocator, hints=hints,
+        say=say, taken=refresher.taken if refresher is not None else {},
     )  # fmt: skip
     return Parts(
         frontier, intake, detection, observer, refresher, visit_requests, change_hints, messages, harvest, ledger, hosts

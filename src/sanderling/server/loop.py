@@ -139,7 +139,7 @@ class CrawlServer:
             newest = opened.store.newest_version()
             pages, urls = self._frontier.counts.pages, opened.store.last_number()
             baseline.begin(opened.store, newest, pages, urls, again or terms is not None)
-            self._report_watch = _report_watch(folder, settings, opened.store, terms)
+            self._report_watch = _report_watch(folder, settings, opened.store, terms, again)
             self._messenger = Messenger(folder, settings, newest)
             undo.callback(self._messenger.close)
             self._undo = undo.pop_all()
@@ -228,7 +228,8 @@ class CrawlServer:
             self._kept_files.check(self._published)
             if not self.stopped:
                 self._final_ranking.begin(self._frontier.counts)
-                if self._again and self._control.time_left != 0 and self._frontier.limits.bytes_left != 0:
+                complete = self._control.time_left != 0 and self._frontier.limits.bytes_left != 0
+                if self._again and complete and not self._change_hints.taken:
                     beginning.end_round(self._store)
         except Exception:
             self._sound = False
@@ -278,7 +279,8 @@ class CrawlServer:
             else:
                 self._answer(line, message)
         self._clients.lose(lost)
-        self._clients.feed()
+        if not (self._again and self._is_reading()):  # a site may be taken by another crawler
+            self._clients.feed()
 
     def _take_in(self, report: VisitReport) -> None:
         self._publish(report)
@@ -400,9 +402,13 @@ class CrawlServer:
         return self._stopping or self._asked_to_stop()
 
 
-def _report_watch(folder: Folder, settings: Settings, store: Store, terms: Terms | None) -> "ReportWatch | None":
-    """Reads what sites announce, beside a refresh."""
-    if terms is None or terms.only_asked or not settings.reports:
+def _report_watch(
+    folder: Folder, settings: Settings, store: Store, terms: Terms | None, again: bool
+) -> "ReportWatch | None":
+    """Reads what sites announce, beside a refresh, and beside a round of all pages if there are
+    reports."""
+    wanted = again or (terms is not None and not terms.only_asked)
+    if not wanted or not settings.reports:
         return None
     from sanderling.announcements import in_robots
     from sanderling.server.revisits.report_watch import ReportWatch
@@ -411,4 +417,6 @@ def _report_watch(folder: Folder, settings: Settings, store: Store, terms: Terms
     homes = (store.host(identity(origin(seed))) for seed in store.seeds())
     texts = (home.robots.text for home in homes if home is not None and home.robots is not None)
     known = bool(store.noted(NOTED)) or any(any(in_robots(text)) for text in texts)
-    return ReportWatch(folder, settings, known, terms.forever)
+    if terms is None and not (known or settings.report_at or settings.take_at):
+        return None
+    return ReportWatch(folder, settings, known, terms is not None and terms.forever)

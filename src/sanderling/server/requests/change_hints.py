@@ -7,7 +7,7 @@ and in a crawl that refreshes nothing, the word is kept as evidence for the next
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import groupby
 
 from msgspec import Struct
@@ -31,6 +31,8 @@ from sanderling.server.revisits.reports import NOTE, NOTED
 from sanderling.settings import Settings
 from sanderling.urls import hostname, identity, origin
 
+Say = Callable[[str], None]
+
 # No source may name more at once.
 MOST_AT_ONCE = 10_000
 # This many pages that a host's source named may wait for their visits; a plan takes care of the
@@ -53,6 +55,8 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
     refresher: Refresher | None
     allocator: Allocator
     hints: EventHints
+    say: Say
+    taken: dict[int, float]  # hosts where another crawler is at work, and until when
 
     def take_in(self, told: Told) -> str:
         """Commits a message; returns why not, when nothing of it is believed."""
@@ -98,24 +102,23 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         return {NOTED: json.dumps([*known, url])} if key.startswith(NOTE) and url not in known else {}
 
     def _heed_taken(self, host: int, told: Told, now: float) -> None:
-        """Leaves a host alone while another crawler is at work there: a refresh that ends leaves it
+        """Leaves a host alone while another crawler is at work there: a run that ends leaves it
         out.
         """
-        refresher = self.refresher
-        if refresher is None or told.source != "report" or not self.settings.heed_taken:
+        if told.source != "report" or not self.settings.heed_taken:
             return
-        before = refresher.taken.get(host, 0.0)
+        waits = self.refresher is not None and self.refresher.forever
+        before = self.taken.get(host, 0.0)
         if told.taken_until > now:
-            refresher.taken[host] = told.taken_until
-            left = time.monotonic() + told.taken_until - now
-            self.allocator.suspend(host, left if refresher.forever else None)
+            self.taken[host] = told.taken_until
+            self.allocator.suspend(host, time.monotonic() + told.taken_until - now if waits else None)
             if not before:
-                refresher.say(_is_taken(told, refresher.forever))
+                self.say(_is_taken(told, waits, "refresh" if self.refresher is not None else "round"))
         elif before:
-            self._free(refresher, host)
+            self._free(host)
 
-    def _free(self, refresher: Refresher, host: int) -> None:
-        refresher.taken.pop(host, None)
+    def _free(self, host: int) -> None:
+        self.taken.pop(host, None)
         self.allocator.resume(host)
 
     def step(self, now: float) -> None:
@@ -123,9 +126,8 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
         host no longer.
         """
         refresher = self.refresher
-        if refresher is not None:
-            for host in [host for host, until in refresher.taken.items() if until <= now]:
-                self._free(refresher, host)
+        for host in [host for host, until in self.taken.items() if until <= now]:
+            self._free(host)
         if refresher is None or not refresher.is_reading:  # otherwise the reports are just being read
             for host in list(self.admission.reported):
                 self._judge(host, "report", now)
@@ -203,9 +205,9 @@ def _most(record: SourceRecord | None) -> float:
     return min((record or SourceRecord()).allowance, MOST_CALLS)
 
 
-def _is_taken(told: Told, waits: bool) -> str:
+def _is_taken(told: Told, waits: bool, run: str) -> str:
     until = time.strftime("%H:%M:%S", time.localtime(told.taken_until))
-    what = "it is visited after that" if waits else "it is left out of this refresh"
+    what = "it is visited after that" if waits else f"it is left out of this {run}"
     return f"another crawler is at work at {told.origin} until {until}: {what}"
 
 

@@ -35,8 +35,9 @@ class _Begun(msgspec.Struct, frozen=True):
 class SiteTaking:
     """The reservation of one site."""
 
-    def __init__(self, crawler: str, post: Post) -> None:
+    def __init__(self, crawler: str, post: Post, reset: str = "time") -> None:
         self._crawler = crawler
+        self._reset = reset
         self._post = post
         self._again_at = 0.0
         self.complaint = ""
@@ -64,4 +65,4 @@ class SiteTaking:
             self._send(0.0)
 
     def _send(self, seconds: float) -> Answer:
-        return self._post(msgspec.json.encode({"crawler": self._crawler, "seconds": seconds, "reset": "time"}))
+        return self._post(msgspec.json.encode({"crawler": self._crawler, "seconds": seconds, "reset": self._reset}))
