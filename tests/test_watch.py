@@ -99,7 +99,7 @@ def test_watches_are_listed_edited_paused_and_removed(sanderling: Run, tmp_path:
     sanderling("watch", "pause", shop.url, "-d", folder)
     first, second = sanderling("watch", "list", "-d", folder, "--json").lines
     assert (first["every"], first["select"], first["paused"]) == (600.0, [".price"], True)
-    assert "every 10 min 00 s, only .price, #shop, paused" in sanderling("watch", "list", "-d", folder).out
+    assert "every 10 min, only .price, #shop, paused" in sanderling("watch", "list", "-d", folder).out
     sanderling("watch", "resume", shop.url, "-d", folder)
     sanderling("watch", "remove", second["url"], "-d", folder)
     settings, seeds = load(folder / "sanderling.toml")

@@ -293,8 +293,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     index: Annotated[bool, _setting("flag", "Search", "keep the search index up to date beside the crawl, with at most a tenth of a core; otherwise the next search does it")] = True
     webhook: Annotated[tuple[Webhook, ...], _setting("tables", "Notifications", "where to send changes as they are found; only in sanderling.toml")] = ()
     notify: Annotated[tuple[Notify, ...], _setting("tables", "Notifications", "who is told of changes by mail, chat or another service: a list of Apprise addresses, or tables; only in sanderling.toml")] = ()
-    keep_fresh: Annotated[str, _setting("text", "Service", "refresh with this budget, such as 2000/h, while `sanderling serve --keep-fresh` runs")] = ""
-    quiet: Annotated[str, _setting("text", "Service", "hours without visits by that service, such as 22:00-06:30, in local time")] = ""
+    keep_fresh: Annotated[str, _setting("text", "Service", "refresh with this budget, such as 2000/h, while `sanderling serve --keep-fresh` runs", offered=ANY)] = ""
+    quiet: Annotated[str, _setting("text", "Service", "hours without visits by that service, such as 22:00-06:30, in local time", offered=ANY)] = ""
     cluster: Annotated[str | None, _setting("text", "Cluster", "run the clients on the machines of a Ray cluster: auto for the one that this machine is part of, or HOST:PORT of its head")] = None
     cluster_compress: Annotated[bool, _setting("flag", "Cluster", "send archives as zstd; it pays where the line between the machines is slow")] = False
     cluster_patience: Annotated[float, _setting("duration", "Cluster", "how long a machine that cannot be reached keeps its leases; its clients end themselves before that", ge=0.001)] = 30.0

@@ -9,7 +9,10 @@ import httpx
 import pytest
 import turbohtml
 
+from sanderling.settings import DECLARED
 from sanderling.testing import ServedWeb, SyntheticWeb
+from sanderling.web.pages import settings_form
+from sanderling.web.pages.starting import GROUPS
 from tests.servers import Answer, PageServer
 from tests.waiting import until
 from tests.web.served import Served, running
@@ -181,3 +184,14 @@ def test_a_server_of_one_folder_makes_no_others(crawled: Path) -> None:
     with running(crawled / "small") as server:
         assert not any(attribute(each, "href") == "/new" for each in tree(server, "/").find_all("a"))
         check(tree(server, "/new", 400), "/new")
+
+
+def test_a_new_crawl_may_have_a_schedule_and_forget() -> None:
+    names = [name for title, _, some in GROUPS if title == "Later" for name in some]
+    assert set(names) <= {each.name for each in DECLARED if each.offered}
+    typed = {"seeds": "https://e.org/", "keep_fresh": "20/h", "quiet": "22:00-06:30", "keep": "thin"}
+    asked = settings_form.read(typed, names)
+    assert asked.wrong == {}
+    assert asked.command == "sanderling crawl https://e.org/ -d e.org --keep-fresh 20/h --quiet 22:00-06:30 --keep thin"
+    assert settings_form.read({**typed, "keep": "5"}, names).wrong["keep"].startswith("Keep: '5' is not all, thin")
+    assert settings_form.read({"seeds": "https://e.org/"}, names).chosen == {}

@@ -24,7 +24,7 @@ from sanderling.clock import DAY
 from sanderling.errors import RunFailed, UsageError
 from sanderling.model import Counts
 from sanderling.presenting.arguments import pathname
-from sanderling.presenting.screen import duration, harmless, many, say
+from sanderling.presenting.screen import harmless, interval, many, say
 from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading, settings_for
 from sanderling.retention import EXPECTED
@@ -88,7 +88,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     parser.add_argument(
         "--script", type=pathname, metavar="FILE", help="JavaScript that is run before the page is read"
     )
-    parser.add_argument("--every", metavar="TIME", help=f"the interval, such as 10m (default: {duration(USUAL)})")
+    parser.add_argument("--every", metavar="TIME", help=f"the interval, such as 10m (default: {interval(USUAL)})")
     parser.add_argument("--title", metavar="T", help="a name for messages")
     parser.add_argument(
         "--tag", action="append", dest="tags", metavar="TAG", help="a tag; notify can name it (repeatable)"
@@ -188,7 +188,7 @@ def _list(options: argparse.Namespace) -> int:
             write_json(json.dumps(table))
             continue
         facts = [
-            f"every {duration(each.every)}",
+            f"every {interval(each.every)}",
             *(f"only {part}" for part in (*each.select, *each.keep_text)),
             *(f"without {part}" for part in (*each.ignore, *each.ignore_text)),
             *(f"must {each}" for each in each.must),

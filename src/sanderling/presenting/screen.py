@@ -77,6 +77,14 @@ def rate_of(a_second: float) -> str:
     return f"{a_second:,.0f}/s" if a_second >= 10 else f"{a_second:.1f}/s"
 
 
+def interval(seconds: float) -> str:
+    """A duration that somebody has chosen: `10 min`, `2 h`, `1 day`."""
+    for unit, name in ((86_400, "day"), (3600, "h"), (60, "min")):
+        if seconds % unit == 0:
+            return many(int(seconds // unit), name, "days" if name == "day" else name)
+    return f"{seconds:g} s"
+
+
 def duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"

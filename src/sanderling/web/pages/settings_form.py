@@ -15,7 +15,14 @@ _BY_NAME = {each.name: each for each in DECLARED}
 # Settings that contain secrets. They belong in files and are not shown.
 SECRET = ("store", "webhook", "notify", "watch", "login")
 # The meaning of an empty field. For all others it is "no limit".
-_UNSET = {"delay": "adapts to the server", "contact": "none", "proxy": "none", "topic": "none"}
+_UNSET = {
+    "delay": "adapts to the server",
+    "contact": "none",
+    "proxy": "none",
+    "topic": "none",
+    "keep_fresh": "2000/h",
+    "quiet": "22:00-06:30",
+}
 # Where a form takes less than the command line does: it names no files.
 _HELP = {"topic": "keep to a topic that some words name"}
 _WRITTEN = {"duration": "90s or 2h", "size": "64MiB"}

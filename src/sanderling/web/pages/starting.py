@@ -23,6 +23,7 @@ GROUPS = (
     ("Topic", "Keep to a topic instead of a site. Name it in words, or give pages that are about it.", ("topic", "relatedness", "tunnel_depth", "min_harvest", "topic_share", "cut_short")),
     ("When to stop", "By default, when nothing is left to visit.", ("max_pages", "max_depth", "max_time", "max_bytes")),
     ("What to fetch", "By default, pages that scripts fill are rendered in a browser, if there is one.", ("render", "images", "requisites", "screenshots")),
+    ("Later", "By default, you start each further visit, and every version is kept.", ("keep_fresh", "quiet", "keep")),
     (
         "Manners",
         "By default, robots.txt is obeyed. A host gets one connection, and a pause after each page that is four times as long as its answer took.",

@@ -11,7 +11,7 @@ from sanderling.change.rules import ChangeRules
 from sanderling.clock import DAY
 from sanderling.errors import SanderlingError
 from sanderling.model import Command
-from sanderling.presenting.screen import duration
+from sanderling.presenting.screen import interval
 from sanderling.repository import views, warc
 from sanderling.repository.archive import document_in
 from sanderling.retention import EXAMPLES, read_keep
@@ -57,7 +57,7 @@ def listed(request: Request, shelf: ShelfDep, crawl: str = "", tag: str = "") ->
     )
     return show(
         request, "watches.html", here="Watches", found=shown, tags=tags, tag=tag, only=crawl, idle=idle,
-        running=[] if kept else list(dict.fromkeys(each.crawl for each in found if each.running)), every=duration, kept=kept,
+        running=[] if kept else list(dict.fromkeys(each.crawl for each in found if each.running)), every=interval, kept=kept,
     )  # fmt: skip
 
 
