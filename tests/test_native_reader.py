@@ -93,6 +93,7 @@ READ = [
     "one<!-- two --> <!----> three</p>four</div>five</body> six</html> seven",
     "<h1>a<h2>b</h2>c</h1><custom-tag>d</custom-tag><section>e</section>",
     "<p>a\r\nb\rc<pre>\r\nd\r\ne</pre><a href='x\r\ny'>z</a>",
+    "<a href=x><!doctype y>one<!----><!-- > -->two</b=\">three</a>",
     "<DIV CLASS=x>Upper<P>Case</P></DIV><IMG SRC=x><Br/>y",
 ]  # fmt: skip
 

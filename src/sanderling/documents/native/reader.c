@@ -16,7 +16,7 @@
 /* The form of the answers; documents/native/__init__.py runs with no other. */
 #define REVISION 2
 
-enum { LONGEST_PAGE = 64 << 20, LABEL = 64, FREE = 500000, DISTINCT = 2048 };
+enum { LONGEST_PAGE = 64 << 20, LABEL = 64, FREE = 500000, DISTINCT = 512 };
 
 typedef struct {
     Reader tree; /* first, so that one pointer is the other */
@@ -909,11 +909,13 @@ static PyObject *text_between(PyObject *self, PyObject *const *given, Py_ssize_t
         if (at == end)
             break;
         if (at[1] == '!') {
-            for (at += 4; end - at > 2 && !(at[0] == '-' && at[1] == '-' && at[2] == '>'); at++)
-                ;
-            at = end - at > 2 ? at + 3 : end;
+            int is_comment = end - at > 3 && at[2] == '-' && at[3] == '-';
+            for (at += is_comment ? 4 : 2; at < end; at++)
+                if (*at == '>' && (!is_comment || (at[-1] == '-' && at[-2] == '-')))
+                    break;
+            at += at < end;
         } else {
-            for (at++; at < end && !is(*at, ENDS_NAME); at++)
+            for (at += 1 + (at[1] == '/'); at < end && !is(*at, ENDS_NAME); at++)
                 ;
             at = attributes(at, end, NULL);
             if (at == NULL)
