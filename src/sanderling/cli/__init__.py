@@ -69,6 +69,7 @@ GROUPS = {
         "export": "write pages, links or archives to a file",
         "sql": "answer questions about a crawl in SQL",
         "shell": "try selectors on a page, in Python",
+        "new": "begin a project with an extractor and its test",
         "extract": "run extractors on stored pages",
         "reindex": "rebuild the search index",
         "check": "check archives, database and index",

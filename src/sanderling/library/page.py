@@ -14,6 +14,7 @@ from sanderling.repository.templates import SiteTemplates
 from sanderling.repository.views import PageVersion
 
 if TYPE_CHECKING:
+    from sanderling.documents.extracting import ReadPage
     from sanderling.documents.html import Anchor
     from sanderling.documents.metadata import Metadata
     from sanderling.documents.tree import Document
@@ -118,6 +119,10 @@ class Page(Struct, frozen=True, kw_only=True, eq=False):
         if tree is None:
             return [Anchor(url, "", False) for url in page_in(self._archived).links()]
         return anchors_of(tree, self.url)
+
+    def for_extractors(self) -> "ReadPage":
+        """The page as an extractor gets it, to test extractors on stored pages."""
+        return page_in(self._archived)
 
     @property
     def metadata(self) -> "Metadata":

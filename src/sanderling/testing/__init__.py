@@ -10,6 +10,7 @@ every kind of misbehaviour. The trap web leads to endless pages.
 
 from sanderling.clock import DAY
 from sanderling.testing.clock import Clock
+from sanderling.testing.extracting import read_html
 from sanderling.testing.faults.server import FaultServer, Received
 from sanderling.testing.schedule import Kind, ScheduledChange
 from sanderling.testing.synthetic import SyntheticWeb
@@ -27,4 +28,5 @@ __all__ = [
     "ServedWeb",
     "SyntheticWeb",
     "TrapWeb",
+    "read_html",
 ]
