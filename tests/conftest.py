@@ -18,7 +18,7 @@ import pytest
 from sanderling.testing import ServedWeb, SyntheticWeb
 from sanderling.testing.postgres import PostgresMissing, PostgresServer
 from tests.forking import suits
-from tests.ready import ReadyProcess
+from tests.ready import ready
 from tests.search_library import Library
 from tests.unsteady import pytest_configure, pytest_xdist_make_scheduler
 from tests.web.served import Served, running
@@ -107,12 +107,11 @@ Run = Callable[..., Ran]
 def sanderling() -> Iterator[Run]:
     """Runs the command in a process of its own. A traceback fails the test, unless `crashes` is
     set."""
-    ready = ReadyProcess()
 
     def run(*arguments: object, env: dict[str, str] | None = None, crashes: bool = False) -> Ran:
         surroundings = {**os.environ, **(env or {})}
         if suits(env or {}):
-            done = ready.run([str(each) for each in arguments], surroundings, WHOLE_RUN)
+            done = ready().run([str(each) for each in arguments], surroundings, WHOLE_RUN)
         else:
             done = subprocess.run(
                 command(*arguments), capture_output=True, text=True, timeout=WHOLE_RUN, env=surroundings
@@ -121,7 +120,7 @@ def sanderling() -> Iterator[Run]:
         return Ran(done)
 
     yield run
-    ready.close()
+    ready().close()
 
 
 @pytest.fixture

@@ -39,7 +39,7 @@ def fork_children() -> None:
 def import_all() -> None:
     """What commands and the processes of a crawl need, except for heavy things that few need."""
     commands = (f"cli.{MODULES.get(each, each)}" for each in COMMANDS if each not in ("lab", "cluster"))
-    for name in (*commands, "jobs.client", "server.loop"):
+    for name in (*commands, "jobs.client", "server.loop", "web.app"):
         importlib.import_module(f"sanderling.{name}")
     gc.collect()
     gc.freeze()

@@ -13,8 +13,10 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from tests.forking import become, fork_children, import_all
 
@@ -34,21 +36,62 @@ class ReadyProcess:
         self._requests.close()
         self._process.wait()
 
+    def start(self, arguments: Sequence[str], env: Mapping[str, str], out: int, err: int) -> tuple[int, socket.socket]:
+        """The process, and a line on which its exit code arrives."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            asked = json.dumps({"arguments": arguments, "env": dict(env), "folder": str(Path.cwd())}).encode()
+            socket.send_fds(self._requests, [asked], [theirs.fileno(), out, err])
+        return int(ours.recv(64) or 0), ours
+
     def run(self, arguments: Sequence[str], env: dict[str, str], timeout: float) -> "subprocess.CompletedProcess[str]":
         """As `subprocess.run` with `capture_output`."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with ours, theirs, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            asked = json.dumps({"arguments": arguments, "env": env, "folder": str(Path.cwd())}).encode()
-            socket.send_fds(self._requests, [asked], [theirs.fileno(), out.fileno(), err.fileno()])
-            theirs.close()
-            ours.settimeout(timeout)
-            pid = int(ours.recv(64) or 0)
+        with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            pid, ended = self.start(arguments, env, out.fileno(), err.fileno())
+            ended.settimeout(timeout)
             try:
-                code = int(ours.recv(64))
+                with ended:
+                    code = int(ended.recv(64))
             except TimeoutError:
                 os.kill(pid, signal.SIGKILL)
                 raise subprocess.TimeoutExpired(arguments, timeout, _text(out.fileno()), _text(err.fileno())) from None
             return subprocess.CompletedProcess(arguments, code, _text(out.fileno()), _text(err.fileno()))
+
+
+@cache
+def ready() -> ReadyProcess:
+    """The one of this process of the tests. It ends with it."""
+    return ReadyProcess()
+
+
+class BesideTest(subprocess.Popen[str]):
+    """A command that runs beside the test, with pipes for its output."""
+
+    def __init__(self, *arguments: object) -> None:
+        words = [str(each) for each in arguments]
+        super().__init__(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def _execute_child(self, args: list[str], *others: Any) -> None:
+        # These six are the ends of the three pipes: read and write for each.
+        pipes = others[9:15]
+        self.pid, self._ended = ready().start(args, os.environ, pipes[3], pipes[5])
+        self._child_created = True
+        self._close_pipe_fds(*pipes)  # type: ignore[attr-defined]
+
+    def _wait(self, timeout: float | None) -> int:
+        if self.returncode is None:
+            self._ended.settimeout(timeout)
+            try:
+                self.returncode = int(self._ended.recv(64))
+            except (TimeoutError, BlockingIOError):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0) from None
+            self._ended.close()
+        return self.returncode
+
+    def _internal_poll(self, *_: object, **__: object) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._wait(0.0)
+        return self.returncode
 
 
 def _text(descriptor: int) -> str:

@@ -3,12 +3,12 @@
 import re
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import httpx
 
+from tests.ready import BesideTest
 from tests.waiting import PATIENCE
 
 
@@ -30,10 +30,7 @@ class Served:
 
 @contextmanager
 def running(*arguments: object) -> Iterator[Served]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sanderling", "serve", *map(str, arguments), "--port", "0", "--archive-port", "0"],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    process = BesideTest("serve", *arguments, "--port", "0", "--archive-port", "0")
     try:
         assert process.stdout is not None
         said = process.stdout.readline()
