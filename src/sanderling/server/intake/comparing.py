@@ -6,6 +6,7 @@ all the rest of the server, and a first crawl has no use for it.
 """
 
 from collections.abc import Mapping, Set
+from datetime import datetime
 from functools import cached_property
 from itertools import islice, pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ from sanderling.change.excerpt import excerpt
 from sanderling.change.explain import paragraphs
 from sanderling.change.judging import chooser, image_describer, judge, known_noise, rejudge, watcher
 from sanderling.change.noise import volatile_places
+from sanderling.change.passing import only_time_passed
 from sanderling.change.pixels import Decoder
 from sanderling.change.rules import unmatched
 from sanderling.documents.tree import Document
@@ -146,11 +148,16 @@ class Comparing:
         ]
 
     def document_at(self, stored: Stored) -> Document | None:
+        archived = self.archived_at(stored)
+        return document_in(archived) if archived is not None else None
+
+    def archived_at(self, stored: Stored) -> warc.Archived | None:
+        """A version that is not too large."""
         try:
             archived = warc.read(self._warcs, stored)
         except (Damaged, OSError):  # `sanderling check` names it
             return None
-        return document_in(archived) if len(archived.body) <= MOST_BYTES else None
+        return archived if len(archived.body) <= MOST_BYTES else None
 
     def _fingerprint_anew(self, before: Before) -> bytes:
         """The fingerprint of a version that is in the archive, taken the way it is taken now."""
@@ -177,10 +184,16 @@ class _BothVersions:
         self.rules = archive.rule_for(url)
 
     @cached_property
+    def archived(self) -> list[warc.Archived]:
+        """Both, unless one is missing or too large."""
+        read = (self._archive.archived_at(each) if each else None for each in self._stored)
+        return [each for each in read if each is not None]
+
+    @cached_property
     def whole(self) -> tuple[Document, Document] | None:
         """None if one of them is no document, or missing."""
-        old, new = (self._archive.document_at(each) if each else None for each in self._stored)
-        return (old, new) if old is not None and new is not None else None
+        found = [document for each in self.archived if (document := document_in(each)) is not None]
+        return (found[0], found[1]) if len(found) == 2 else None
 
     @cached_property
     def compared(self) -> tuple[Document, Document] | None:
@@ -188,6 +201,12 @@ class _BothVersions:
         if self.whole is None or not self.rules:
             return self.whole
         return focus(self.whole[0], self.rules), focus(self.whole[1], self.rules)
+
+    def only_time_passed(self) -> bool:
+        texts = self.texts()
+        return texts is not None and only_time_passed(
+            *texts, *(datetime.fromisoformat(each.at).timestamp() for each in self.archived)
+        )
 
     def texts(self) -> tuple[list[str], list[str]] | None:
         return (paragraphs(self.compared[0]), paragraphs(self.compared[1])) if self.compared else None
@@ -200,6 +219,8 @@ def _with_excerpt(change: Change, both: _BothVersions, volatile: Set[int] = froz
         return change
     if both.rules and (why := both.rules.conditions.objection(*map(visible_text, both.compared))):
         change = replace(change, news=False, summary=f"{change.summary}; {why}")
+    if change.kinds == ChangeKind.TEXT and not (both.rules and both.rules.chosen) and both.only_time_passed():
+        change = replace(change, news=False, summary=f"{change.summary}; only time has passed")
     if both.rules and both.rules.chosen:
         change = _unmatched(change, *(unmatched(each, both.rules) for each in both.whole))
     return replace(change, excerpt=excerpt(*both.compared, volatile))
