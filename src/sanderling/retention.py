@@ -20,7 +20,7 @@ EXAMPLES = (ALL, "30d", "100 versions", "thin")
 EXPECTED = "all, thin, an age such as 30d or 12h, or a number such as '100 versions'"
 _AGE, _COUNT = re.compile(r"(\d{1,6})\s*([hd])"), re.compile(r"(\d{1,9})\s+versions?")
 _UNITS = {"h": 3600.0, "d": DAY}
-# Up to an age, one version in so many seconds; 0 for all of them. Each span divides the next, so
+# Up to an age, one version in this many seconds; 0 for all of them. Each span divides the next, so
 # that what is the last version of a span is the last of one of its parts, too.
 _THIN = ((7 * DAY, 0.0), (90 * DAY, DAY), (730 * DAY, 7 * DAY), (float("inf"), 28 * DAY))
 

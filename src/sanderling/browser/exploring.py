@@ -7,7 +7,7 @@ list is a combination of what is known, and such combinations would never end.
 
 What changes without an event, such as a clock, is found by watching the page before any, and does
 not count. A page may still change by itself while an event is tried. So when an event leads to a
-small change for the first time, it is tried once more on a page that was loaded anew, and has to
+small change for the first time, it is tried once more on a page that was loaded again, and has to
 show some of the same.
 
 Events with the same handler, kind of element, text and target usually do the same. So their key is

@@ -87,7 +87,7 @@ async def _is_routed(page: LoadedPage, fragments: list[str]) -> bool:
 
 
 async def _loaded(page: LoadedPage, address: str) -> frozenset[int]:
-    """What a page says after it was loaded anew."""
+    """What a page says after it was loaded again."""
     await page.load(address)
     return (await page.look()).fresh
 

@@ -39,7 +39,7 @@ from sanderling.urls import document_of
 ROTATE_AT = 1 << 30
 # A smaller file takes less than the record that says where its bytes are.
 _WORTH_SHARING = 512
-# Of so many files a client knows where their bytes are.
+# Of this many files a client knows where their bytes are.
 _MOST_SHARED = 50_000
 
 _PROFILES = {

@@ -37,7 +37,7 @@ _MOST_SURE = 0.99
 # up to one half have changed anyway.
 _HEEDED = 0.6
 # Until a source was checked this often, only this many of the pages it names are visited at once.
-# After that, so many for each that was right, until it has been right so often.
+# After that, this many for each that was right, until it has been right this often.
 TRIALS, _FOR_EACH, _KNOWN_TO_BE_RIGHT = 10, 4, 40.0
 # That many visits count less, because counts fade.
 _TRIED = 0.9 * TRIALS

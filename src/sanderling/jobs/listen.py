@@ -76,7 +76,7 @@ class Watched:
         except BadReport as error:
             self._wait(self._pause * 1.5)
             said, self._complaint = self._complaint, str(error)
-            return f"the report at {self.reader.url} is not believed: {error}" if said != str(error) else ""
+            return f"ignored the report at {self.reader.url}: {error}" if said != str(error) else ""
         if found is None:
             self.due = now + NO_REPORT_PAUSE
             return f"there is no report at {self.reader.url}" if self._by_hand else ""

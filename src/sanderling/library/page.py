@@ -97,7 +97,7 @@ class Page(Struct, frozen=True, kw_only=True, eq=False):
     @property
     def tree(self) -> "Document | None":
         """The parsed document, for CSS (`select`) and XPath (`xpath`); None for other files than
-        HTML. It is yours: each call parses anew."""
+        HTML. It is yours: each call parses it again."""
         return html_in(self._archived)
 
     @property

@@ -23,7 +23,7 @@ class ReadSoFar(Protocol[T_contra]):
 
 
 class Stream(Generic[T]):
-    """Rows for `for` and for `async for`. Each loop begins anew."""
+    """Rows for `for` and for `async for`. Each loop starts at the beginning."""
 
     def __init__(self, begin: Callable[[], Iterator[T]], remembered: Callable[[], ReadSoFar[T]] | None = None) -> None:
         self._begin = begin

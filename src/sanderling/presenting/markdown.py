@@ -29,7 +29,7 @@ _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
 _LONGEST_NAME = 100
 
 
-# Part of what is remembered of a file: another number has all files written anew.
+# Part of what is remembered of a file: another number has all files written again.
 _WRITTEN_BY = 1
 
 

@@ -33,7 +33,7 @@ _UNSAFE = re.compile(r"[^\w.~@+=-]", re.ASCII)
 _LONGEST_STEP, _LONGEST_PATH = 80, 200
 # Names that mean something to Windows.
 _RESERVED = re.compile(r"^(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
-# Part of what is remembered of a file: another number has all files written anew.
+# Part of what is remembered of a file: another number has all files written again.
 _WRITTEN_BY = 1
 _DECLARED = re.compile(r"<meta[^>]+charset[^>]*>", re.IGNORECASE)
 

@@ -22,7 +22,7 @@ from sanderling.repository.store import Store
 # A page takes so much of files into itself; what is beyond, as a long video, stays out.
 MOST_EMBEDDED = 64 << 20
 _NOTHING = "about:invalid"
-# Part of what is remembered of a file: another number has all files written anew.
+# Part of what is remembered of a file: another number has all files written again.
 _WRITTEN_BY = 1
 
 # Makes a PDF of an HTML page; None if it cannot.

@@ -16,7 +16,7 @@ class TookTooLong(TimeoutError):
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raises TookTooLong in the block once it has used so many seconds of a processor. Only the
+    """Raises TookTooLong in the block once it has used that many seconds of a processor. Only the
     main thread of a process can be interrupted; in others there is no limit."""
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -211,7 +211,7 @@ class _Buffer:
         self.ended = self.broken = False
 
     def fill(self, size: int) -> bool:
-        """Whether so many bytes are there."""
+        """Whether that many bytes are there."""
         while len(self.data) < size and not self.ended:
             try:
                 more = self._stream.read(max(_CHUNK, size - len(self.data)) if size < LARGEST else _CHUNK)

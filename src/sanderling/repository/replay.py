@@ -7,8 +7,8 @@ from sanderling.repository import rows, views
 from sanderling.repository.store import ViewStore
 from sanderling.urls import SEEDABLE, identity, with_fragment
 
-# The files of a page are fetched after it. Those of so many seconds later belong to it, unless the
-# page has a newer version by then.
+# The files of a page are fetched after it. Those of up to this many seconds later belong to it,
+# unless the page has a newer version by then.
 SLACK = 3600.0
 # Other names and redirects that lead from a URL to its page.
 MOST_STEPS = 5

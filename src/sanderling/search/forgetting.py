@@ -14,8 +14,8 @@ from sanderling.repository.store import IndexStore
 from sanderling.search import searchable
 from sanderling.search.writing import IndexProgress
 
-# With so many more documents that are gone than there are, a new index is made: tantivy gives their
-# space back only when it merges their segments.
+# With this many more documents that are gone than there are, a new index is made: tantivy gives
+# their space back only when it merges their segments.
 _FEW = 1000
 _ALL = 1 << 31
 

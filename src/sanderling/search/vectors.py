@@ -27,7 +27,7 @@ OWNER: Final = np.dtype([("number", "<i8"), ("page", "<i8"), ("text", "<u8"), ("
 _BITS: Final = DIMENSIONS // 64
 _SIZES: Final = {"owners": OWNER.itemsize, "bits": 8 * _BITS, "codes": DIMENSIONS}
 _FINEST: Final = 127
-# Of the passages with the nearest signs, so many are compared exactly.
+# Of the passages with the nearest signs, this many are compared exactly.
 _COMPARED: Final = 1000
 _FAR: Final = DIMENSIONS + 1
 

@@ -32,7 +32,7 @@ from sanderling.repository.sqlite.identities import Identities
 
 # The size of the file is checked every so often, after this many commits.
 COMMITS_A_LOOK = 32
-# A file with a larger share of free pages is written anew when its owner has time for it.
+# A file with a larger share of free pages is written again when its owner has time for it.
 MUCH_FREE = 0.25
 
 _SETTLE = """UPDATE urls SET state = ?, attempts = ?, due = ?, reason = ?, page = iif(page, page, ?)

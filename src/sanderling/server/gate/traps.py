@@ -39,7 +39,7 @@ DULL_RUN = 2
 # When nothing else is left to visit, a pattern gets this many visits without news. Links
 # from pages that repeat others are then followed so far, and PATIENT_LINKS of them at a host.
 GIVE_UP_AFTER = 300
-# And so many if they were exact copies, digits and all: the empty months of a calendar.
+# And this many if they were exact copies, digits and all: the empty months of a calendar.
 GIVE_UP_COPIES = 30
 PATIENT_LINKS = 10 * GIVE_UP_AFTER
 # As many URLs of one pattern on one page are a list.

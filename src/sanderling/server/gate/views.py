@@ -33,14 +33,14 @@ MOST_TRIED = 8
 # A parameter has brought nothing after so many visits to URLs with it, or after SAMPLES beside one
 # that has.
 IN_OTHERS = 6
-# And then twice as many as were visited, until so many were and half of them were new.
+# And then twice as many as were visited, until this number was and half of them were new.
 PROVEN = 12
-# A kind is worth its visits if one in so many brings something new: at least a quarter of what
+# A kind is worth its visits if one in this number brings something new: at least a quarter of what
 # other pages of the host bring.
 WORTH = 4
 SHARE = 4
 LEAST, MOST = 2, 64
-# A last part of paths, such as `feed`, is a word for a view when it stands below so many names.
+# A last part of paths, such as `feed`, is a word for a view when it stands below this many names.
 PARENTS = 3
 # Folders that tell kinds apart. What lies deeper is judged with these until it was visited itself.
 FOLDERS = 2

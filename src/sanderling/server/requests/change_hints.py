@@ -59,7 +59,7 @@ class ChangeHints(Struct, frozen=True, kw_only=True, eq=False):
     taken: dict[int, float]  # hosts where another crawler is at work, and until when
 
     def take_in(self, told: Told) -> str:
-        """Commits a message; returns why not, when nothing of it is believed."""
+        """Commits a message; returns why it is ignored, if it is."""
         if objection := self._objection(told):
             return objection
         host = identity(told.origin)

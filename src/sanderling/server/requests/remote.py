@@ -36,8 +36,8 @@ def visit(folder: Path, urls: list[str], patience: float = PATIENCE) -> LiveAnsw
 
 
 def tell(folder: Path, told: Told, patience: float = PATIENCE) -> str:
-    """Passes on what a source says to the crawl in a folder; returns why nothing of it is believed,
-    if so."""
+    """Passes on what a source says to the crawl in a folder; returns why it is ignored,
+    if it is."""
     return _exchange(folder, told, patience).problem
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-# Ranks are remembered of so many pages that were named, about 100 bytes each.
+# Ranks are remembered of this many pages that were named, about 100 bytes each.
 MOST_RANKS = 100_000
 _NONE: Mapping[int, float] = MappingProxyType({})
 
