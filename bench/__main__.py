@@ -24,6 +24,7 @@ from bench import (
     notices,
     parsers,
     race,
+    reader,
     render,
     replay,
     revisit,
@@ -54,6 +55,8 @@ examples:
   python -m bench alarms                   false alarms on noisy pages, beside webchanges and changedetection.io
   python -m bench growth                   how much a watched page takes in a year
   python -m bench service                  the memory of a service with 20 watched pages
+  python -m bench reader                   both readers of HTML on the pages of the race: the same, and how fast
+  python -m bench reader FOLDER --mutate 20 --fuzz 3600   on other pages, each in 20 other forms; with libFuzzer
   python -m bench documents                reading office documents in the child process
   python -m bench parsers FOLDER ...       what the two parsers of HTML make of 10,000 pages
   python -m bench dashboard                every page of the dashboard and the API on a million URLs
@@ -137,6 +140,12 @@ def parser() -> argparse.ArgumentParser:
     office = commands.add_parser("documents", help="what reading an office document costs")
     office.add_argument("--times", type=int, default=200, help="how often each is read (200)")
     office.set_defaults(run=lambda chosen: documents.report(chosen.times))
+    native = commands.add_parser("reader", help="the native reader beside the tree: the same result, and how fast")
+    native.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="where HTML files are (the race's)")
+    native.add_argument("--count", type=int, default=2000, help="of them, by chance (2,000)")
+    native.add_argument("--mutate", type=int, default=0, metavar="N", help="compare N mutations of each as well (0)")
+    native.add_argument("--fuzz", type=int, default=0, metavar="SECONDS", help="run libFuzzer with sanitizers (clang)")
+    native.set_defaults(run=lambda chosen: reader.report(chosen.folders, chosen.count, chosen.mutate, chosen.fuzz))
     both = commands.add_parser("parsers", help="links, text and title of pages by both parsers of HTML")
     both.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="where HTML files are")
     both.add_argument("--count", type=int, default=10_000, help="of them, by chance (10,000)")

@@ -20,14 +20,10 @@ from sanderling.client.contents import ContentReader
 from sanderling.client.lines import numbers_of
 from sanderling.client.sketch import sketch
 from sanderling.documents import flat, native
-from sanderling.documents.flat import FlatPage, read_flat
-from sanderling.documents.html import HtmlPage
-from sanderling.documents.reading import hrefs_of
+from sanderling.documents.flat import read_flat
 from sanderling.settings import Settings
 from sanderling.testing import SyntheticWeb
-
-URL = "http://e.org/a/b.html"
-NAMES = frozenset({"sanderling"})
+from tests.both_readers import URL, compared
 
 
 @pytest.fixture(scope="module")
@@ -50,25 +46,6 @@ def fresh(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     if "extension" in request.fixturenames:
         monkeypatch.setattr(native, "extension", request.getfixturevalue("extension"))
     yield
-
-
-def said(page: HtmlPage | FlatPage, follow_nofollow: bool) -> dict[str, object]:
-    head = page.head(NAMES, follow_nofollow)
-    hrefs, spelled = hrefs_of(page, head, follow_nofollow)
-    texts = page.anchor_texts([href for href in hrefs if href])
-    return {
-        "charset": page.charset, "head": head, "hrefs": hrefs, "spelled": spelled, "texts": texts,
-        "title": page.title(), "language": page.language(), "text": page.text(),
-    }  # fmt: skip
-
-
-def compared(body: bytes, charset: str | None = None, follow_nofollow: bool = False) -> str:
-    """Why a page is given up; empty if both readers say the same of it."""
-    flat = read_flat(body, charset, URL)
-    if isinstance(flat, str):
-        return flat
-    assert said(flat, follow_nofollow) == said(HtmlPage(body, charset, URL), follow_nofollow), body
-    return ""
 
 
 READ = [
@@ -116,6 +93,7 @@ GIVEN_UP = [
     "<title>never ended",
     "<meta http-equiv=refresh content='0; url=x'>",
     "<object><p>x</object>",
+    "<a href=x><datalist>&#",
     "<div>" * 300,
     "<blockquote>" * 20,
 ]
@@ -125,6 +103,24 @@ GIVEN_UP = [
 def test_a_simple_page_is_read_as_by_the_tree(extension: ModuleType, page: str) -> None:
     assert [compared(page.encode(), charset) for charset in (None, "utf-8")] == ["", ""]
     assert compared(page.encode(), "utf-8", follow_nofollow=True) == ""
+
+
+def test_halves_of_a_letter_do_not_meet(extension: ModuleType) -> None:
+    for letter in ("é", "—", "😀"):
+        whole = letter.encode()
+        assert compared(whole[:-1] + b"<x>" + whole[-1:], "utf-8") == "not UTF-8"
+    odd = (
+        b"\xc0\x80",
+        b"\xe0\x80\x80",
+        b"\xed\xa0\x80",
+        b"\xf0\x80\x80\x80",
+        b"\xf4\x90\x80\x80",
+        b"\xf5",
+        b"\x80",
+        b"\xc2",
+    )
+    assert {compared(b"<p>12345678" + each, "utf-8") for each in odd} == {"not UTF-8"}
+    assert compared("<p>12345678é߿ࠀ퟿\ufffd😀\U0010ffff".encode(), "utf-8") == ""
 
 
 @pytest.mark.parametrize("page", GIVEN_UP)

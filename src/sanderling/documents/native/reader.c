@@ -183,8 +183,11 @@ static void flow(Page *page, const byte *at, const byte *end)
 {
     Reader *reader = &page->tree;
     Element *in = top(reader);
-    if (in->shown == NOT_AT_ALL)
+    if (in->shown == NOT_AT_ALL) {
+        if (reader->open_a && memchr(at, '&', (size_t)(end - at)) != NULL)
+            give_up(reader, "reference"); /* the text of the link has it all the same */
         return;
+    }
     if (in->shown == AS_WRITTEN) {
         if (memchr(at, '&', (size_t)(end - at)) == NULL)
             return write_lines(reader, at, end);
@@ -807,16 +810,38 @@ static PyObject *answer(Page *page, int is_ascii)
                          is_ascii ? Py_True : Py_False);
 }
 
-static int only_ascii(const byte *at, size_t size)
+/* Where the first byte is that is not ASCII. */
+static const byte *beyond_ascii(const byte *at, const byte *end)
 {
-    uint64_t all = 0, part;
-    for (; size >= 8; size -= 8, at += 8) {
+    uint64_t part;
+    for (; end - at >= 8; at += 8) {
         memcpy(&part, at, 8);
-        all |= part;
+        if (part & 0x8080808080808080u)
+            break;
     }
-    for (; size; size--)
-        all |= *at++;
-    return !(all & 0x8080808080808080u);
+    while (at < end && *at < 0x80)
+        at++;
+    return at;
+}
+
+/* Whether all of a page is UTF-8. Halves of a letter on both sides of a tag would become one. */
+static int is_utf8(const byte *at, const byte *end)
+{
+    while ((at = beyond_ascii(at, end)) < end) {
+        byte first = *at;
+        int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
+        if (first < 0xC2 || first > 0xF4 || end - at <= more)
+            return 0;
+        byte lowest = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
+        byte highest = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
+        if (at[1] < lowest || at[1] > highest)
+            return 0;
+        for (int place = 2; place <= more; place++)
+            if ((at[place] & 0xC0) != 0x80)
+                return 0;
+        at += more + 1;
+    }
+    return 1;
 }
 
 PyDoc_STRVAR(read_doc, "read(page, window, /)\n--\n\n"
@@ -839,6 +864,9 @@ static PyObject *read_page(PyObject *self, PyObject *const *given, Py_ssize_t co
         return PyUnicode_FromString("long");
     if (memchr(body, 0, (size_t)size) != NULL)
         return PyUnicode_FromString("zero");
+    const byte *end = (const byte *)body + size, *beyond = beyond_ascii((const byte *)body, end);
+    if (!is_utf8(beyond, end))
+        return PyUnicode_FromString("not UTF-8");
     if (!is_bounded((const byte *)body, (size_t)size))
         return PyUnicode_FromString("many elements");
     Page page;
@@ -846,7 +874,7 @@ static PyObject *read_page(PyObject *self, PyObject *const *given, Py_ssize_t co
     memset((char *)&page + offsetof(Reader, depth), 0, sizeof page - offsetof(Reader, depth));
     Reader *reader = &page.tree;
     reader->start = (const byte *)body;
-    reader->end = reader->start + size;
+    reader->end = end;
     reader->quirks = NO_DOCTYPE;
     reader->text.most = reader->scratch.most = 4 * (size_t)size + 65536;
     page.places.most = page.nofollow.most = 4 * (size_t)size + 65536;
@@ -859,7 +887,7 @@ static PyObject *read_page(PyObject *self, PyObject *const *given, Py_ssize_t co
         reserve(&reader->text, (size_t)size / 2 + 64);
         read_markup(&page);
         if (reader->given_up == NULL)
-            result = answer(&page, only_ascii(reader->start, (size_t)size));
+            result = answer(&page, beyond == end);
         else if (!PyErr_Occurred())
             result = PyUnicode_FromString(reader->given_up);
     }
