@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from fastwarc.warc import ArchiveIterator as WarcRecords
 
 from sanderling.repository.opening import reading
-from sanderling.repository.warc import record
+from sanderling.repository.warc import read, record
 from tests import complete_page
 from tests.conftest import FAST, Run
 from tests.servers import PageServer, links
@@ -134,6 +135,51 @@ def test_bad_archives_are_one_sentence(name: str, content: bytes, said: str, san
     if name.endswith("wacz") and content:
         assert sanderling("import", good, "-d", folder).code == 0  # nothing was begun
     assert pages(folder, sanderling)["http://b.example/"] == 200
+
+
+def test_bombs_are_stepped_over(sanderling: Run, tmp_path: Path) -> None:
+    """One record that unpacks to 200 MiB, and one whose body does."""
+    much = gzip.compress(bytes(200 << 20), 1)
+    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+    at, kind = b"2024-05-01T12:00:09Z", b"application/http; msgtype=response"
+    bomb = record(b"response", b"urn:uuid:9", at, b"http://a.example/bomb", kind, (head, bytes(200 << 20)), b"")
+    inside = archive(("http://a.example/inside", HTML, much), **{"Content-Encoding": "gzip"})
+    file = tmp_path / "bombs.warc.gz"
+    file.write_bytes(archive(TWO[0]) + gzip.compress(bomb, 1) + inside + archive(TWO[1]))
+    assert sanderling("import", file, "-d", tmp_path / "crawl").code == 0
+    assert pages(tmp_path / "crawl", sanderling) == {"http://a.example/": 200, "http://a.example/two": 200}
+
+
+def test_an_export_as_zstd_comes_back(crawled: Path, sanderling: Run, tmp_path: Path) -> None:
+    file = tmp_path / "small.warc.zst"
+    assert sanderling("export", crawled / "small", "--format", "warc.zst", "-o", file).code == 0
+    plain = b"".join(map(gzip.decompress, [path.read_bytes() for path in (crawled / "small" / "warc").glob("*.gz")]))
+    with file.open("rb") as stream:
+        assert sum(1 for _ in WarcRecords(stream)) == plain.count(b"WARC/1.1\r\n")
+    assert file.stat().st_size < len(plain) / 3  # of which half is the dictionary
+    assert sanderling("import", file, "-d", tmp_path / "again").code == 0
+    before, after = (
+        {(row["url"], row["digest"]) for row in sanderling("pages", folder, "--json").lines if row["warc"]}
+        for folder in (crawled / "small", tmp_path / "again")
+    )
+    assert before == after
+
+
+def test_bytes_of_another_url_are_read(sanderling: Run, tmp_path: Path) -> None:
+    """A `revisit` of a URL that was not seen before, as crawlers write it that know all digests."""
+    script, digest = b"let birds = 1;", b"WARC-Payload-Digest: sha1:SOMETHING\r\n"
+    head, kind = b"HTTP/1.1 200 OK\r\nContent-Type: text/javascript\r\n\r\n", b"application/http; msgtype=response"
+    first = record(
+        b"response", b"urn:uuid:1", b"2024-05-01T12:00:01Z", b"http://a.example/a.js", kind, (head, script), digest
+    )
+    second = record(b"revisit", b"urn:uuid:2", b"2024-05-01T12:00:02Z", b"http://a.example/b.js", kind, (head,), digest)
+    (tmp_path / "a.warc.gz").write_bytes(archive(TWO[0]) + gzip.compress(first) + gzip.compress(second))
+    folder = tmp_path / "crawl"
+    assert sanderling("import", tmp_path / "a.warc.gz", "-d", folder).code == 0
+    with reading(folder) as (_, store):
+        files = {row.url: read(folder / "warc", row.stored).body for row in store.changes() if row.url.endswith(".js")}
+    assert files == dict.fromkeys(("http://a.example/a.js", "http://a.example/b.js"), script)
+    assert sanderling("check", folder).code == 0
 
 
 def test_what_is_no_page_is_left_out(sanderling: Run, tmp_path: Path) -> None:

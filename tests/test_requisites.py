@@ -14,6 +14,7 @@ from sanderling.repository import warc
 from sanderling.repository.opening import reading
 from tests import complete_page
 from tests.conftest import FAST, Run
+from tests.rendering.rendering import browser
 from tests.servers import Answer, PageServer, links, redirect
 
 PLAIN = ("--requisites", "--render", "never", "--allow-private", *FAST)
@@ -53,6 +54,17 @@ def test_a_page_gets_all_files_that_its_text_names(site: Site, sanderling: Run, 
     ]
     assert "51 files" in sanderling("status", folder).out
     assert sanderling("check", folder, "--deep").code == 0
+
+
+def test_with_a_browser_it_gets_those_that_scripts_ask_for(site: Site, sanderling: Run, tmp_path: Path) -> None:
+    browser()
+    folder = tmp_path / "crawl"
+    always = ("--requisites", "--render", "always", "--allow-private", *FAST)
+    sanderling("crawl", f"{site.home.origin}/", "-d", folder, "--max-pages", 1, *always)
+    every = {*complete_page.files(), "/", *complete_page.files_elsewhere()}
+    assert len(every) == 55 and every <= {*site.home.requests, *site.other.requests}
+    captured = sanderling("export", folder, "--format", "cdxj", "-o", "-").out
+    assert all(f'{path}"' in captured for path in every)
 
 
 def test_a_file_is_asked_for_again_by_its_validators_and_marks_its_pages(sanderling: Run, tmp_path: Path) -> None:

@@ -67,6 +67,7 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "forms": ("none", "search", "filters", "all-get"),
     "take_reset": ("time", "change"),
     "html_parser": ("turbohtml", "lexbor"),
+    "compression": ("fast", "small"),
 }
 # Kinds of files that pages need not get, because their text is the same without.
 BLOCKS = ("images", "fonts", "media", "styles", "none")
@@ -302,6 +303,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     fan_out: Annotated[int, _setting("count", "Cluster", "machines that the server and each relay serve at most; 0 for any number")] = 0
     relay_alone: Annotated[float, _setting("duration", "Cluster", "how long a relay goes on with what it holds when its line to the server is away")] = 120.0
     min_free: Annotated[int, _setting("size", "Store", "stop cleanly when less disk space than this is free")] = 100 * 1024**2
+    compression: Annotated[str, _setting("choice", "Store", "how archives are compressed: fast, or small, which saves a tenth and takes 0.2 ms more for a page")] = "fast"
     archive: Annotated[str | None, _setting("text", "Store", "bring archives to object storage when they are complete: s3://bucket/prefix; credentials are those of the environment (AWS_ACCESS_KEY_ID, AWS_ENDPOINT_URL ...)", metavar="URL")] = None
     store: Annotated[str | None, _setting("text", "Store", "where to keep the state: empty for SQLite in the folder, or postgresql://user@host/database, or env:NAME or file:PATH, where the address is kept", metavar="URL")] = None
 # fmt: on

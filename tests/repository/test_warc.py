@@ -90,3 +90,15 @@ def test_what_does_not_fit_is_not_taken_for_written(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
         writer.close()
+
+
+def test_archives_may_be_smaller(tmp_path: Path) -> None:
+    page = b"<p>" + b" ".join(b"word%d" % (n * n % 997) for n in range(3000))
+    sizes = []
+    for smallest in (False, True):
+        writer = WarcWriter(tmp_path, f"t{smallest}", smallest=smallest)
+        place = writer.add(exchange(1, page))
+        writer.close()
+        assert warc.read(tmp_path, place).body == page
+        sizes.append(place.length)
+    assert sizes[1] < sizes[0] * 0.95

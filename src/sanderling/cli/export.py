@@ -26,6 +26,7 @@ from sanderling.repository.folder import Folder
 from sanderling.repository.opening import reading
 from sanderling.repository.store import Store
 from sanderling.repository.wacz import Sign, wacz
+from sanderling.repository.zstd_export import warc_zst
 from sanderling.urls.patterns import pattern
 
 _ABOUT = """Writes the data of a crawl to a file, or to standard output with -o -. Formats with a file for each page
@@ -34,7 +35,8 @@ of pages that are gone, and go on where an interrupted export was.
 
 Formats:
   warc      every request and response as one .warc.gz, for any web archive tool
-  wacz      the same with an index and all pages listed, for replayweb.page
+  warc.zst  the same packed with zstd and a dictionary (needs `sanderling[zstd]`)
+  wacz      all of it with an index and all pages listed, for replayweb.page
   cdxj      an index of the WARC files, for pywb and other tools
   jsonl     one JSON object per page: its facts, text and main content
   markdown  one .md file per page with its facts, without the navigation
@@ -59,6 +61,7 @@ Formats:
 # Formats that are made of records, and can be narrowed down.
 ARCHIVES: dict[str, Callable[[Folder, Store, export.LeftOut, archive_export.RecordChoice], Iterator[bytes]]] = {
     "warc": archive_export.warcs,
+    "warc.zst": warc_zst,
     "wacz": wacz,
     "cdxj": archive_export.cdxj,
 }

@@ -172,6 +172,13 @@ class ContentReader:
             return unread(error)
         return Read(charset=charset or "", found=found, fingerprint=drawn)
 
+    def with_document(self, read: Read, url: str, document: bytes) -> Read:
+        """With the files that only the document of a rendered page names, such as those of
+        `noscript`."""
+        if not self._requisites:
+            return read
+        return read._replace(found=[*read.found, *self.read_requisite(url, document, "text/html", None, False).found])
+
     def _files_of(self, base: str, written: list[str]) -> tuple[bytes, list[Found]]:
         """The files that a document needs, packed, and those that this client meets for the first
         time."""

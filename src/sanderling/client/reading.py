@@ -140,6 +140,8 @@ class Reader:
         fetch, headers, known, body, mime, charset = arrival
         task, response, rendered = fetch.task, fetch.response, fetch.response.rendered
         outcome, read = self._outcome(arrival)
+        if rendered is not None and outcome is Outcome.PAGE:
+            read = self._contents.with_document(read, task.url, response.body)
         if self._filter is not None and outcome is Outcome.PAGE and self._filter.says_the_same(task, read):
             return same_text(arrival, read.found, self._revisit_records)
         if self._judge is not None:

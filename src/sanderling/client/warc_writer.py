@@ -11,6 +11,7 @@ import time
 from collections import OrderedDict
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -66,8 +67,9 @@ class WarcWriter:
     """Appends records to the files of one client."""
 
     def __init__(
-        self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT, place: Path | None = None, clock_apart: float = 0.0
-    ) -> None:
+        self, folder: Path, prefix: str, rotate_at: int = ROTATE_AT, place: Path | None = None,
+        clock_apart: float = 0.0, smallest: bool = False,
+    ) -> None:  # fmt: skip
         """New files are made in `place`. The server moves them to `folder`, where it finds them.
 
         `clock_apart` is how far the clock of the server is ahead of ours: all archives of a crawl
@@ -76,6 +78,7 @@ class WarcWriter:
         self._place = place or folder
         self._clock_apart = clock_apart
         self._prefix = prefix
+        self._pack = partial(packed_record, smallest=smallest)
         self._rotate_at = rotate_at
         self._serial = 0
         self._records = 0
@@ -109,7 +112,7 @@ class WarcWriter:
             else (_revisit(exchange, self._originals) if exchange.revisit else _response(exchange))
         )
         kind, block_type, block, about = parts
-        response = packed_record(record(kind, response_id, at, uri, block_type, block, mark + connection + about))
+        response = self._pack(record(kind, response_id, at, uri, block_type, block, mark + connection + about))
         stored = shared.stored if shared is not None else Stored(self.name, self._end, len(response))
         self._append(response)
         if content is not None and shared is None:
@@ -137,13 +140,13 @@ class WarcWriter:
         about += _missing(left_out, made.truncated)
         about += b"".join(b"%b: %b\r\n" % (ROBOTS_TAG.encode(), value) for value in made.robots)
         content = record(b"conversion", id, at, DOM + uri, b"text/html; charset=utf-8", (made.html,), about)
-        packed = packed_record(content)
+        packed = self._pack(content)
         stored = Stored(self.name, self._end, len(packed))
         self._append(packed)
         if made.screenshot:  # directly behind it: that is where it is looked for
             about = mark + b"WARC-Refers-To: <%b>\r\n" % id
             content = record(b"conversion", self._record_id(), at, PICTURE + uri, SCREENSHOT, (made.screenshot,), about)
-            self._append(packed_record(content))
+            self._append(self._pack(content))
         beside = mark + b"WARC-Concurrent-To: <%b>\r\n" % id
         self._append_small(b"metadata", at, uri, NOTES, made.notes, beside)
         return stored
@@ -192,7 +195,7 @@ class WarcWriter:
 
     def _append_small(self, kind: bytes, at: bytes, uri: bytes, block_type: bytes, block: bytes, extra: bytes) -> None:
         content = record(kind, self._record_id(), at, uri, block_type, (block,), extra)
-        self._append(packed_record(content))
+        self._append(self._pack(content))
 
     def _record_id(self) -> bytes:
         # A random prefix per writer and a counter: unique like uuid4, and cheaper.

@@ -76,7 +76,9 @@ def local_client(name: str, socket: Path, warcs: Path, marker: Path) -> None:
     with suppress(ConnectionError), closing(SocketLine(str(socket))) as line:
         welcome = line.introduce(Hello(PROTOCOL, name))
         if welcome is not None:
-            archive = WarcWriter(warcs, name, place=warcs / socket.parent.name, clock_apart=apart(welcome.now))
+            smallest = msgspec.json.decode(welcome.settings, type=Settings).compression == "small"
+            place, ahead = warcs / socket.parent.name, apart(welcome.now)
+            archive = WarcWriter(warcs, name, place=place, clock_apart=ahead, smallest=smallest)
             crawl(name, welcome, line, archive, Marker(marker).write, warcs.parent)
 
 

@@ -115,5 +115,6 @@ class CrawlOptions(TypedDict, total=False):
     fan_out: int
     relay_alone: Duration
     min_free: Size
+    compression: Literal["fast", "small"]
     archive: str
     store: str

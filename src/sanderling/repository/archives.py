@@ -26,8 +26,10 @@ ORPHANED = "orphaned"
 _ONLY_HEAD = 1024
 _CHUNK = 1 << 16
 _MAGIC = b"\x1f\x8b\x08"
-# A record that unpacks to more is not read: it is a bomb, or of another program.
+# A record that unpacks to more is not read: it is a bomb, or of another program. So is one that
+# unpacks to more than so many times its size, unless it is small.
 LARGEST_RECORD = 1 << 30
+_MOST_TIMES, _SMALL_RECORD = 200, 64 << 20
 
 
 class Shortage(NamedTuple):
@@ -199,6 +201,7 @@ def _member(file: ReadableBytes, offset: int, end: int) -> Member | None:
     unpacker, at, size = igzip_lib.IgzipDecompressor(flag=igzip_lib.DECOMP_GZIP), offset, 0
     parts: list[bytes] = []
     packed: list[bytes] = []
+    is_bomb = False
     try:
         while not unpacker.eof:
             chunk = file.pread(min(_CHUNK, end - at), at)
@@ -207,7 +210,8 @@ def _member(file: ReadableBytes, offset: int, end: int) -> Member | None:
             at += len(chunk)
             unpacked = unpacker.decompress(chunk)
             size += len(unpacked)
-            if size > LARGEST_RECORD:  # goes on only to find its end
+            is_bomb = is_bomb or size > LARGEST_RECORD or size > max(_SMALL_RECORD, _MOST_TIMES * (at - offset))
+            if is_bomb:  # goes on only to find its end
                 parts, packed = [], []
             else:
                 parts.append(unpacked)
@@ -215,7 +219,7 @@ def _member(file: ReadableBytes, offset: int, end: int) -> Member | None:
     except igzip_lib.IsalError:  # type: ignore[misc]  # the stub calls it an instance
         return None
     content, length = b"".join(parts), at - len(unpacker.unused_data) - offset
-    if size > LARGEST_RECORD:
+    if is_bomb:
         return Member(offset, length, None)
     return Member(offset, length, content, b"".join(packed)[:length]) if content.startswith(b"WARC/") else None
 

@@ -47,6 +47,8 @@ def archived_fetch(
             body = original(known).body
         except (Damaged, OSError):
             return None
+    if len(body) > max(settings.max_body, settings.max_media) and not exchange.is_ours:
+        return None
     response.session = int(warc.LOGIN_FIELD in exchange.fields)
     response.lines = head
     response.chunks, response.size = [body], len(body)
