@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.comment_site import CommentSite, comments_in
+from lab.confidence import repeated
 from sanderling.browser.fetcher import RenderingFetcher
 from sanderling.browser.finding import find
 from sanderling.client.curl_fetcher import CurlFetcher
@@ -73,6 +74,7 @@ def run(options: argparse.Namespace) -> int:
                 each = made.events / made.states if made.states else float("nan")
                 sys.stdout.write(f"| {crawlers} | {name} | {made.pages:,} | {made.states:,} | {each:.1f} |\n")
                 sys.stdout.flush()
+    sys.stdout.write(repeated(1, "run of each") + "\n")
     return 0
 
 

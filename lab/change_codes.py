@@ -76,6 +76,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.buffer.write(msgspec.json.format(msgspec.json.encode(_as_data(scores, pictures))) + b"\n")
     else:
         sys.stdout.write("\n".join(table(scores)) + "\n\n" + "\n".join(picture_table(pictures)) + "\n")
+        sys.stdout.write(f"Each edit was made {options.edits:,} times, in one run: no interval.\n")
     if options.plot:
         _plot(scores, options.plot)
     return 0

@@ -20,3 +20,16 @@ def half_width(values: Sequence[float]) -> float:
     middle = mean(values)
     deviation = math.sqrt(sum((value - middle) ** 2 for value in values) / (count - 1))
     return (_STUDENT[count - 1] if count <= len(_STUDENT) else _NORMAL) * deviation / math.sqrt(count)
+
+
+def plus_minus(values: Sequence[float], form: str = ".3f") -> str:
+    """The interval behind a mean, or nothing if there is one value only."""
+    return f" ±{half_width(values):{form}}" if len(values) > 1 else ""
+
+
+def repeated(count: int, what: str) -> str:
+    """What an experiment says of its repetitions."""
+    if count < 2:
+        return f"One {what}, once: no interval."
+    first, space, rest = what.partition(" ")
+    return f"Means of {count} {first}s{space}{rest}, with intervals at 95 %."

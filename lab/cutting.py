@@ -10,12 +10,14 @@ seeds.
 
 import argparse
 import sys
+from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from lab import topical
+from lab.confidence import half_width, repeated
 from lab.focus import FocusedCrawl, at_percent, recall
 from lab.sections import archived, documentation
 from lab.topical import TopicalWeb
@@ -43,6 +45,8 @@ class CutFigures(msgspec.Struct):
     saved: list[float]  # the share of the bytes
     recall: list[float]
     recall_cut: list[float]
+    sets: int = 1  # of examples; the others are means over them
+    half_widths: list[list[float]] = []  # of the intervals at 95 % of the three lists; none of one set
 
 
 class Cut(msgspec.Struct):
@@ -93,9 +97,13 @@ def measure(path: Path, made: list[TopicalWeb], seed: int) -> CutFigures:
         before.append([at_percent(recall(of, first), len(of.truth), share) for share in AFTER])
         after.append([at_percent(recall(of, second), len(of.truth), share) for share in AFTER])
         saved.append([1 - _bytes(cut.kept, second, share) / _bytes(cut.whole, first, share) for share in AFTER])
-    mean = [np.mean(each, axis=0).round(4).tolist() for each in (saved, before, after)]
     counted = int(np.mean([(of.truth & of.counted).sum() for of in made]))
-    return CutFigures(made[0].topic, counted, round(float(np.mean(shares)), 4), *mean)
+    bytes_saved, whole, short = (np.mean(each, axis=0).round(4).tolist() for each in (saved, before, after))
+    spread = [[half_width(column) for column in zip(*each, strict=True)] for each in (saved, before, after)]
+    cut_share = round(float(np.mean(shares)), 4)
+    return CutFigures(
+        made[0].topic, counted, cut_share, bytes_saved, whole, short, len(made), spread if len(made) > 1 else []
+    )
 
 
 def _bytes(sizes: Floats, visits: list[int], percent: float) -> float:
@@ -125,10 +133,17 @@ def run(options: argparse.Namespace) -> int:
         return 0
     for each in reports:
         rows = [
-            ["bytes a page saved", *(f"{x:.1%}" for x in each.saved)],
-            ["recall, whole pages", *(f"{x:.3f}" for x in each.recall)],
-            ["recall, cut short", *(f"{x:.3f}" for x in each.recall_cut)],
-        ]
+            [name, *(_told(value, half, form) for value, half in zip_longest(values, halves))]
+            for name, form, values, halves in zip(
+                ("bytes a page saved", "recall, whole pages", "recall, cut short"), (".1%", ".3f", ".3f"),
+                (each.saved, each.recall, each.recall_cut), each.half_widths or [[], [], []], strict=True,
+            )
+        ]  # fmt: skip
         title = f"{each.topic}: {each.on_topic:,} pages; {each.cut:.1%} of all pages are cut"
-        sys.stdout.write(f"{title}\n{table(rows, ['', *(f'{x} %' for x in AFTER)])}\n\n")
+        sys.stdout.write(f"{title}\n{table(rows, ['', *(f'{x} %' for x in AFTER)])}\n")
+        sys.stdout.write(repeated(each.sets, "set of examples") + "\n\n")
     return 0
+
+
+def _told(value: float, half: float | None, form: str) -> str:
+    return f"{value:{form}}" + (f" ±{half:{form}}" if half is not None else "")

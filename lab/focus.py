@@ -21,6 +21,7 @@ import msgspec
 import numpy as np
 
 from lab import topical, webs
+from lab.confidence import half_width, mean, repeated
 from lab.sections import documentation
 from lab.shark import DEPTH, fish, inherited, shark
 from lab.topical import TopicalWeb
@@ -219,14 +220,14 @@ def at_percent(curve: Floats, pages: int, percent: float) -> float:
 
 class Figures(msgspec.Struct):
     """Of one web: for each crawl its recall and harvest after each share of the pages, as mean and
-    two standard errors."""
+    half of the interval at 95 %, which one seed does not have."""
 
     web: str
     pages: int
     on_topic: int
     seeds: int
-    recall: dict[str, list[tuple[float, float]]]
-    harvest: dict[str, list[tuple[float, float]]]
+    recall: dict[str, list[tuple[float, float | None]]]
+    harvest: dict[str, list[tuple[float, float | None]]]
 
 
 def measure(name: str, made: list[TopicalWeb]) -> tuple[Figures, dict[str, Floats]]:
@@ -249,10 +250,9 @@ def measure(name: str, made: list[TopicalWeb]) -> tuple[Figures, dict[str, Float
     return figures, {crawl: np.mean(each, axis=0) for crawl, each in curves.items()}
 
 
-def _with_error(rows: list[list[float]]) -> list[tuple[float, float]]:
-    each = np.array(rows)
-    error = 2 * each.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else np.zeros(each.shape[1])
-    return [(round(float(m), 4), round(float(e), 4)) for m, e in zip(each.mean(axis=0), error, strict=True)]
+def _with_error(rows: list[list[float]]) -> list[tuple[float, float | None]]:
+    columns = zip(*rows, strict=True)
+    return [(round(mean(each), 4), round(half_width(each), 4) if len(each) > 1 else None) for each in columns]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -301,10 +301,11 @@ def _webs(folder: Path | None, pages: int, seeds: int, first: int) -> Iterable[t
 
 
 def _show(figures: Figures) -> None:
-    lines = [
-        f"{figures.web}: {figures.pages:,} pages, {figures.on_topic:,} of them on the topic, {figures.seeds} seeds"
-    ]
+    lines = [f"{figures.web}: {figures.pages:,} pages, {figures.on_topic:,} of them on the topic"]
     for name, by_crawl in (("Recall", figures.recall), ("Harvest", figures.harvest)):
-        rows = [[crawl, *(f"{mean:.3f} ±{error:.3f}" for mean, error in values)] for crawl, values in by_crawl.items()]
+        rows = [
+            [crawl, *(f"{mean:.3f}" + (f" ±{error:.3f}" if error is not None else "") for mean, error in values)]
+            for crawl, values in by_crawl.items()
+        ]
         lines += ["", f"{name} after a share of the pages", table(rows, ["crawl", *(f"{x} %" for x in AFTER)])]
-    sys.stdout.write("\n".join(lines) + "\n\n")
+    sys.stdout.write("\n".join([*lines, repeated(figures.seeds, "seed")]) + "\n\n")

@@ -14,6 +14,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from lab.confidence import mean as mean_of
+from lab.confidence import plus_minus, repeated
 from sanderling.documents.html_forms import forms_of
 from sanderling.documents.tree import parse
 from sanderling.forms.answers import Likeness
@@ -247,7 +249,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     for setting in SETTINGS:
         sys.stdout.write(f"\n{setting.records:,} records, {setting.name}\n\n")
-        sys.stdout.write("strategy      after 25      50     100   for 90 %   x oracle   requests   wasted\n")
+        sys.stdout.write(
+            "strategy             after 25              50             100   for 90 %   x oracle   requests   wasted\n"
+        )
         best = 0.0
         for name, strategy in STRATEGIES.items():
             courses = [
@@ -255,6 +259,7 @@ def run(options: argparse.Namespace) -> int:
                 for seed in range(options.first_seed, options.first_seed + options.seeds)
             ]
             best = _print(name, courses, setting, best)
+        sys.stdout.write(repeated(options.seeds, "database") + "\n")
     found, records, queries = templates()
     sys.stdout.write(
         f"\nthree selects of 20 values, 25 results: {found:,} of {records:,} records with {queries} queries of 8,000\n"
@@ -266,10 +271,11 @@ def run(options: argparse.Namespace) -> int:
 
 def _print(name: str, courses: Sequence[Course], setting: HiddenDatabase, best: float) -> float:
     """Prints a line; returns how many queries the oracle needs."""
-    shares = [
-        sum(each.reached[min(after, len(each.reached)) - 1] for each in courses) / len(courses) / setting.records
+    reached_by = [
+        [each.reached[min(after, len(each.reached)) - 1] / setting.records for each in courses]
         for after in (25, 50, 100)
     ]
+    shares = [f"{mean_of(each):.1%}{plus_minus(each, '.1%')}" for each in reached_by]
     needed = [each.queries_for(GOAL * setting.records) for each in courses]
     reached = [number for number in needed if number is not None]
     mean = sum(reached) / len(reached) if len(reached) == len(courses) else 0.0
@@ -279,6 +285,6 @@ def _print(name: str, courses: Sequence[Course], setting: HiddenDatabase, best: 
     times = f"{mean / best:.2f}" if mean and best else "-"
     requests = sum(each.requests[-1] for each in courses) / len(courses)
     sys.stdout.write(
-        f"{name:12}  {shares[0]:8.1%} {shares[1]:7.1%} {shares[2]:7.1%}   {mean or '-':>8.4}   {times:>8}   {requests:8,.0f}   {wasted:6.1%}\n"
+        f"{name:12}  {shares[0]:>15} {shares[1]:>15} {shares[2]:>15}   {mean or '-':>8.4}   {times:>8}   {requests:8,.0f}   {wasted:6.1%}\n"
     )
     return best

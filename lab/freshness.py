@@ -26,6 +26,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from lab.confidence import repeated
 from lab.simulation.history import COLUMNS, HistoryError, PageHistory, read
 from lab.simulation.pickers import PICKERS
 from lab.simulation.replay import ReplayResult, replay
@@ -174,6 +175,7 @@ def _print_tables(args: argparse.Namespace, part: ScenarioResult) -> None:
         for row, r in zip(rows, results, strict=True):
             row += ["-" if r.predicted is None else r.predicted, "-" if r.true_then is None else r.true_then]
     _say(table(rows, header))
+    _say(repeated(1, "run of each policy"))
     if len(budgets) > 1:
         curves = {
             p: [(r.budget, r.freshness) for r in results if r.policy == p]

@@ -6,7 +6,8 @@ dependent     before each page, a crawler asks all others whether they have begu
 seed-server   a server knows all URLs; after each page a crawler reports its links, asks for a
               URL and waits for it
 ours          the server leases pages in batches; a crawler asks for the next batch while it
-              still has half of one, and the same message reports what it has fetched
+              still has half of one, and the same message reports what it has fetched; while
+              there is none, the answer waits, and what was fetched is reported alone
 """
 
 from collections import deque
@@ -151,6 +152,7 @@ class Served(Timed):
         self._fetched: list[list[int]] = [[] for _ in threads]
         self._idle = list(threads)
         self._asking = [0] * len(threads)
+        self._parked: list[deque[int]] = [deque() for _ in self._queues]  # machines that wait for an answer
         self._admit(web.seeds)
         for machine in range(len(threads)):
             self._go_on(machine)
@@ -169,6 +171,10 @@ class Served(Timed):
             report, self._fetched[machine] = self._fetched[machine], []
             self.messages += 2
             self.after(self.costs.message, lambda report=report: self._handle(machine, report))  # type: ignore[misc]
+        if self._fetched[machine] and machine in self._parked[machine if self._owner else 0]:
+            report, self._fetched[machine] = self._fetched[machine], []
+            self.messages += 1
+            self.after(self.costs.message, lambda: self._handle(machine, report, asks=False))
 
     def _begin(self, machine: int, page: int) -> None:
         def fetched() -> None:
@@ -178,16 +184,28 @@ class Served(Timed):
 
         self.download(page, fetched)
 
-    def _handle(self, machine: int, report: list[int]) -> None:
+    def _handle(self, machine: int, report: list[int], asks: bool = True) -> None:
         """The message reaches the server, which answers when it has handled the messages before
         it."""
         self._busy = max(self._busy, self.now) + self.costs.handling + self.costs.visit * len(report)
-        self.after(self._busy - self.now, lambda: self._answer(machine, report))
+        self.after(self._busy - self.now, lambda: self._answer(machine, report, asks))
 
-    def _answer(self, machine: int, report: list[int]) -> None:
+    def _answer(self, machine: int, report: list[int], asks: bool) -> None:
         for page in report:
             self._admit(self.links(page))
+        if asks:
+            self._parked[machine if self._owner else 0].append(machine)
+        for waiting in self._parked:
+            for _ in range(len(waiting)):
+                self._lease(waiting.popleft())
+
+    def _lease(self, machine: int) -> None:
+        """Answers a question. If there is nothing to fetch, the answer waits until there is, as it
+        does in the product: nobody asks again and again."""
         part = machine if self._owner else 0
+        if not self._waiting[part]:
+            self._parked[part].append(machine)
+            return
         sharing = 1 if self._owner else len(self._leased)
         lease: list[int] = []
         # Nobody gets more than an equal share of the queue: at the start, a batch for one would

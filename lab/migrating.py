@@ -41,6 +41,7 @@ from tempfile import TemporaryDirectory
 
 import msgspec
 
+from lab.confidence import mean, plus_minus, repeated
 from lab.served import run_sanderling
 from sanderling.cluster.pieces import Packer, unpacked
 from sanderling.errors import RunFailed, UsageError
@@ -300,11 +301,18 @@ def report(results: list[MachinesResult], data: list[DataResult]) -> str:
     ]
     for count in sorted({each.machines for each in results} - {1}):
         these = [each for each in results if each.machines == count]
-        time = sum(1 - 1 / each.faster for each in these) / len(these)
-        less = sum(each.less for each in these) / len(these)
-        repeated = sum(each.repeated for each in these)
-        parts.append(f"  {count} machines: {time:.0%} less time, {repeated} repeated URLs, {less:.0%} less data")
+        again = sum(each.repeated for each in these)
+        time = _change([1 - 1 / each.faster for each in these], "less time", "more time")
+        less = _change([each.less for each in these], "less data", "more data")
+        parts.append(f"  {count} machines: {time}, {again} repeated URLs, {less}")
+    parts.append(repeated(len({each.web for each in results}), "web"))
     return "\n\n".join(parts[:3]) + "\n\n" + "\n".join(parts[3:])
+
+
+def _change(shares: list[float], less: str, more: str) -> str:
+    """A mean of what was saved, as a sentence without a sign."""
+    saved = mean(shares)
+    return f"{abs(saved):.0%}{plus_minus(shares, '.0%')} {less if saved >= 0 else more}"
 
 
 def _told_apart(each: DataResult) -> list[object]:

@@ -172,6 +172,8 @@ def run(options: argparse.Namespace) -> int:
     elif len(all_curves) > 1:
         rows = [[order, *(means[serving][order] for serving in means)] for order in means["best first"]]
         sys.stdout.write(f"Mean of all shares on these {len(all_curves)} webs\n{table(rows, ['order', *means])}\n")
+    if not options.json:
+        sys.stdout.write("Each web was crawled once by each order: no interval.\n")
     if options.plot is not None:
         save_png(_series(all_curves[0]), _X, _Y, options.plot)
     return 0

@@ -29,6 +29,7 @@ import msgspec
 import numpy as np
 
 from lab import real_teams, webs
+from lab.confidence import repeated
 from lab.messaging import Costs, Served, Timed, crawl
 from lab.parallel import BATCH
 from sanderling.presenting.arguments import positive
@@ -145,6 +146,7 @@ def run_real(options: argparse.Namespace) -> int:
         sys.stdout.write(msgspec.json.encode({"teams": results}).decode() + "\n")
     else:
         sys.stdout.write(f"{options.crawlers} clients for {options.seconds} s\n{_tables(results)}\n")
+        sys.stdout.write(repeated(1, "crawl of each team") + "\n")
     return 0
 
 
@@ -163,7 +165,7 @@ def run_simulated(options: argparse.Namespace) -> int:
         f"{options.crawlers} crawlers on {len(web.graph.ids):,} pages for {options.seconds} s, simulated\n"
         f"{_tables(teams)}\n\n"
         f"Two machines, {THREADS[0]} threads for .com and {THREADS[1]} for .edu, .net and .org: distinct pages\n"
-        f"{_tables(splits)}\n"
+        f"{_tables(splits)}\n{repeated(1, 'crawl of each team')}\n"
     )
     return 0
 

@@ -20,7 +20,9 @@ def test_the_report_has_means_beside_the_published_figures() -> None:
         MachinesResult("b", 2, 10, 2.0, 4.0, 2.0, 3, 300, 0.7),
     ]
     shown = report(results, [DataResult("a", 1000, 800, 200, 100, 100), DataResult("b", 1000, 900, 400, 300, 300)])
-    assert "2 machines: 62% less time, 3 repeated URLs, 80% less data" in shown
+    assert "2 machines: 62% ±159% less time, 3 repeated URLs, 80% ±127% less data" in shown
+    alone = report(results[:2], [DataResult("a", 1000, 800, 200, 100, 100)])
+    assert "2 machines: 50% less time, 0 repeated URLs, 90% less data" in alone and "no interval" in alone
     assert "800 (-20%)" in shown
     assert "published: 50 % less time" in shown
 

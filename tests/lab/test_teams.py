@@ -37,6 +37,14 @@ def test_messages_decide_who_fetches_most(slow: dict[str, TeamResult]) -> None:
     assert slow["independent"].messages == 0
 
 
+def test_nobody_asks_again_and_again_while_there_is_nothing_to_fetch(web: webs.Web) -> None:
+    """The queue is short for most of this crawl: many crawlers, and messages that take no time."""
+    crawling = crawl("ours", web, Costs(message=0.01), 50)
+    crawling.run(60)
+    assert len(crawling.visits) == len(web.graph.ids)
+    assert crawling.messages < 3 * len(crawling.visits)
+
+
 def test_who_downloads_a_page_more_than_once(slow: dict[str, TeamResult]) -> None:
     assert slow["independent"].most == 20
     assert slow["independent"].popular > 15

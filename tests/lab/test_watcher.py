@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab import revisits as watcher
-from lab.confidence import half_width
+from lab.confidence import half_width, plus_minus, repeated
 from lab.news_site import NewsServer, NewsSite
 from lab.revisits import PublishedWatcher, VisitOfDay
 
@@ -47,3 +47,6 @@ def test_the_best_threshold_counts() -> None:
 def test_intervals() -> None:
     assert half_width([1.0, 1.0, 1.0]) == 0.0
     assert half_width([1.0, 3.0]) == pytest.approx(12.71)
+    assert plus_minus([1.0, 3.0], ".1f") == " ±12.7" and plus_minus([1.0]) == ""
+    assert repeated(1, "web") == "One web, once: no interval."
+    assert repeated(3, "set of examples") == "Means of 3 sets of examples, with intervals at 95 %."
