@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from sanderling.presenting.chunks import chunks
-from sanderling.presenting.markdown import name
+from sanderling.presenting.markdown import MarkdownPage, files, name
 from tests.conftest import FAST, Run
 from tests.servers import Answer, PageServer
 
@@ -100,3 +100,18 @@ def test_pieces_keep_their_ids_when_their_text_changes() -> None:
     assert len({piece.id for piece in found}) == 4
     long = list(chunks("http://e.org/", "T", "# A\n\n" + "word " * 300 + "\n\n" + "more " * 700))
     assert len(long) == 2 and len({piece.id for piece in long}) == 2
+
+
+def test_no_page_is_in_the_way_of_another() -> None:
+    """A site may have any URLs: long ones, files and folders of one name, and one page under two
+    schemes."""
+    urls = [
+        *("http://a.example/a", "https://a.example/a", "http://a.example/a.md/b", "http://a.example/a/"),
+        *("http://a.example/a/index", f"http://a.example/{'b/' * 3000}", f"http://a.example/{'b/' * 3000}x"),
+        *(f"http://a.example/{'c' * 3000}", f"http://a.example/{'c' * 3000}d"),
+    ]
+    pages = [MarkdownPage(url, "", "", "", lambda: "x") for url in urls]
+    paths = [Path(each.path) for each in files(pages)]
+    assert len(set(paths)) == len(urls)
+    assert not set(paths) & {folder for path in paths for folder in path.parents}
+    assert max(len(str(path)) for path in paths) < 1500

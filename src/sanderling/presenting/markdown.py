@@ -26,7 +26,8 @@ from sanderling.repository.templates import SiteTemplates, sampled
 from sanderling.urls import identity
 
 _UNSAFE = re.compile(r"[^\w.%~@+=,-]", re.ASCII)
-_LONGEST_NAME = 100
+# Systems take names of 255 bytes and paths of 4,096.
+_LONGEST_NAME, _LONGEST_PATH = 100, 1000
 
 
 # Part of what is remembered of a file: another number has all files written again.
@@ -65,8 +66,13 @@ def pages(folder: Folder, store: Store, left_out: LeftOut, with_login: bool = Fa
 
 def files(pages: Iterable[MarkdownPage]) -> Iterator[FolderFile]:
     """A file for each page. One without text is not written."""
+    taken = set[str]()  # http and https may have a page of the same name, and /a/ and /a/index, too
     for page in pages:
-        yield FolderFile(str(name(page.url)), page.key, partial(_content, page))
+        path = str(name(page.url))
+        if path in taken:
+            path = str(name(page.url, marked=True))
+        taken.add(path)
+        yield FolderFile(path, page.key, partial(_content, page))
 
 
 def _content(page: MarkdownPage) -> bytes | None:
@@ -96,15 +102,21 @@ def chunk_lines(pages: Iterable[MarkdownPage]) -> Iterator[bytes]:
             yield msgspec.json.encode(chunk) + b"\n"
 
 
-def name(url: str) -> PurePosixPath:
-    """A file name from which the URL can be read. If that is not possible, a hash makes the name
-    unique."""
+def name(url: str, marked: bool = False) -> PurePosixPath:
+    """A file name from which the URL can be read. If that is not possible, or it is to be `marked`, a
+    hash makes the name unique."""
     parts = urlsplit(url)
     path = parts.path + ("index" if parts.path.endswith("/") or not parts.path else "")
-    steps = [_UNSAFE.sub("_", step)[:_LONGEST_NAME].lstrip(".") or "_" for step in (parts.netloc, *path.split("/")[1:])]
-    exact = "/".join(steps) == parts.netloc + path
-    mark = "" if exact and not parts.query else f"-{identity(url) & 0xFFFF_FFFF:08x}"
-    return PurePosixPath(*steps[:-1], f"{steps[-1]}{mark}.md")
+    host, *steps = [
+        _UNSAFE.sub("_", step)[:_LONGEST_NAME].lstrip(".") or "_" for step in (parts.netloc, *path.split("/")[1:])
+    ]
+    # No folder is named like a file.
+    folders = [f"{step}_" if step.endswith(".md") else step for step in steps[:-1]]
+    while len("/".join(folders)) > _LONGEST_PATH:
+        folders.pop()
+    exact = "/".join([host, *folders, steps[-1]]) == parts.netloc + path
+    mark = "" if exact and not parts.query and not marked else f"-{identity(url) & 0xFFFF_FFFF:08x}"
+    return PurePosixPath(host, *folders, f"{steps[-1]}{mark}.md")
 
 
 def _front(page: PageRow) -> str:
